@@ -1,4 +1,4 @@
-"""A thread in each control worker that detects when beat has stopped, and sends the alert itself.
+"""A thread in each control worker that detects a stopped beat and sends the alert directly.
 
 It depends on neither beat nor the broker: it reads the pulse, raises the alert and sends it. If
 there are several control workers, one sends at a time.
@@ -84,7 +84,7 @@ def _keep_looking() -> None:
 
 
 def silence(rule: AlertRule, since: datetime, now: datetime) -> Finding | None:
-    """Return the finding if beat has been silent longer than the rule allows, else None."""
+    """Return the finding if beat has been silent longer than the rule allows, or None."""
     silent = now - since
     if silent <= timedelta(seconds=rule.silent_seconds):
         return None

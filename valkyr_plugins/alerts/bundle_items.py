@@ -84,7 +84,7 @@ class AlertRuleItems(BundleKind):
         delete_rule(row.id, actor=context.actor)
 
     def _about(self, context: BundleContext, item: Item) -> dict[str, Any]:
-        """Return a rule's values, with the ID of its workflow; raises AlertRuleRefused."""
+        """Return a rule's values, with the ID of its workflow. Raises AlertRuleRefused."""
         slug = item["workflow"]
         if slug is not None and slug not in context.workflows:
             what = f"There is no workflow {slug!r} in the workspace or the bundle."

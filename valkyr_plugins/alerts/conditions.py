@@ -1,4 +1,4 @@
-"""Lasting conditions, which are checked repeatedly.
+"""Find lasting conditions, which are checked repeatedly.
 
 Each function returns a rule's current findings; an open alert without a finding is closed.
 """
@@ -89,7 +89,7 @@ MOST_GROUPS = 10_000
 
 
 def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Return the rule's oldest open dead letter, if it is too old; two queries."""
+    """Return the rule's oldest open dead letter, if it is too old. Uses two queries."""
     found = _oldest_labelled(rule) if rule.label else _oldest_open(rule)
     if found is None:
         return
@@ -164,7 +164,7 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Return the rule's queues with unserved work; one query if every queue is served."""
+    """Return the rule's queues with unserved work. Uses one query if every queue is served."""
     served = _served(now)
     waiting: Counter[Queue] = Counter()
     for name in sorted(OWN_QUEUES | limits().remote_queues):
@@ -187,7 +187,7 @@ def _served(now: datetime) -> set[Queue]:
 
 
 def _waiting(rule: AlertRule, queue: str, now: datetime) -> list[UUID]:
-    """Return the workspaces of runs that have waited there too long; at most 1,000."""
+    """Return the workspaces of runs that have waited there too long, at most 1,000."""
     since = now - timedelta(seconds=rule.waiting_seconds)
     rows = Run.objects.filter(
         Q(retry_after=None) | Q(retry_after__lt=since),

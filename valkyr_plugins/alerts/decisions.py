@@ -1,11 +1,11 @@
 """Pure decisions: unusual failure rates, when to send a message again, clipped text.
 
-The usual number of failures per hour, and whether the last hour had far more:
+A rate is unusual if the last sixty minutes had far more failures than usual.
 
-Counts are kept by hours of the clock. The last sixty minutes are taken as the present hour and the
-part of the one before that still lies within them (the sliding-window counter of rate limiters).
-The usual number is the median of the same sixty minutes on each of the seven days before, which one
-bad day does not change.
+Counts are kept by hours of the clock. The last sixty minutes are taken as the current hour and the
+part of the previous hour that lies within them (the sliding-window counter of rate limiters). The
+usual number is the median of the same sixty minutes on each of the seven days before, which one bad
+day does not change.
 """
 
 from collections.abc import Iterator, Mapping
@@ -69,7 +69,7 @@ def next_attempt(
     give_up: float,
     asked: float | None = None,
 ) -> datetime | None:
-    """Return the time of the next attempt after this many failed attempts; None for no more.
+    """Return the time of the next attempt after this many failed attempts; None if there is none.
 
     The wait begins with `first` seconds and triples up to an hour; `asked` is the receiver's
     Retry-After, in seconds. The message is given up `give_up` seconds after it was queued.

@@ -1,4 +1,4 @@
-"""Open, count and close alerts: their only writer.
+"""Open, count and close alerts. Only this module writes them.
 
 One alert is open per rule, kind and subject, even if raised concurrently. An alert that recurs
 within the rule's interval after a notification is reopened and reported later.
@@ -122,7 +122,7 @@ MOST_AT_ONCE = 1_000
 
 
 def notice(rule: AlertRule, finding: Finding) -> Alert:
-    """Return the open alert of this rule and subject: opened, reopened, or with a higher count."""
+    """Open or reopen the alert of this rule and subject, or increase its count; return it."""
     with transaction.atomic():
         alert = _newest(rule, finding)
         if alert is not None:
@@ -156,7 +156,7 @@ def tell(rule: AlertRule) -> int:
 
 
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
-    """Close alerts that no longer hold; notify once, for kinds that can clear."""
+    """Close alerts whose problem is over; notify once, for kinds that can clear."""
     wanted = list(ids)
     if not wanted:
         return 0

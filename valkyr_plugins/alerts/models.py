@@ -40,7 +40,7 @@ class AlertState(models.TextChoices):
 
 
 class DeliveryState(models.TextChoices):
-    """The state of a message, written by `sending` alone."""
+    """The state of a message. Only `sending` writes it."""
 
     QUEUED = "QUEUED", lazy("queued")
     SENT = "SENT", lazy("sent")

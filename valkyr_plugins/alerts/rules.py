@@ -1,4 +1,4 @@
-"""Create, change and delete alert rules: their only writer, always audited."""
+"""Create, change and delete alert rules, with an audit entry. Only this module writes them."""
 
 import json
 import math
@@ -53,7 +53,7 @@ def sealed(rule_id: UUID, secret: str) -> Sealed:
 
 
 def secret_of(rule: AlertRule) -> str:
-    """Return the rule's secret, empty for none; raises sealing's errors."""
+    """Return the rule's secret, empty for none. Raises sealing's errors."""
     try:
         return _opened(rule)
     except KeyUnknown:
@@ -238,7 +238,7 @@ MOST = 100
 def create_rule(
     workspace: Workspace | None, facts: Mapping[str, Any], *, secret: str = "", actor: Actor
 ) -> AlertRule:
-    """Create a rule of a workspace or the installation; raises AlertRuleRefused or AlertRuleExists.
+    """Create a rule of a workspace or the installation. Raises AlertRuleRefused or AlertRuleExists.
 
     `facts` has values of `FIELDS`; omitted ones get the model's defaults.
     """
@@ -276,7 +276,7 @@ def change_rule(
 
 
 def delete_rule(rule_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Delete a rule, with its alerts and messages; raises NotFound."""
+    """Delete a rule, with its alerts and messages. Raises NotFound."""
     with transaction.atomic():
         rule = _locked(rule_id)
         _audit(actor, "alert_rule.delete", rule, before=facts_of(rule), reason=reason)

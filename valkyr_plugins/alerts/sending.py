@@ -110,7 +110,7 @@ def conclude(delivery: AlertDelivery, outcome: Outcome) -> bool:
 
 
 def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDelivery:
-    """Queue a sent or abandoned message again; raises NotFound or WrongState."""
+    """Queue a sent or abandoned message again. Raises NotFound or WrongState."""
     with transaction.atomic():
         rows = AlertDelivery.objects.select_for_update(no_key=True, of=("self",))
         delivery = rows.select_related("rule").filter(pk=delivery_id).first()
@@ -183,7 +183,7 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send the message once, within the egress rules of its workspace; makes no query."""
+    """Send the message once, under the egress rules of its workspace. Uses no query."""
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 

@@ -1,4 +1,4 @@
-"""The duty that checks the conditions of rules, and closes alerts that no longer hold."""
+"""The duty that checks the conditions of rules, and closes alerts whose problem is over."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -54,7 +54,7 @@ def still_by_kind() -> dict[AlertKind, Lasting]:
 def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
     """Return the open alerts of a kind whose problem is over.
 
-    Makes two queries for 500 alerts, more with plugins.
+    Uses two queries per 500 alerts, and more with plugins.
     """
     last: UUID | None = None
     for _ in range(0, MOST_ALERTS, ALERTS_AT_ONCE):
@@ -143,7 +143,7 @@ def look(rule: AlertRule) -> tuple[int, int]:
 
 
 def forget() -> int:
-    """Delete alerts and tests that ended long ago; return how many."""
+    """Delete alerts and tests that ended long ago; return their number."""
     before = database_now() - timedelta(days=config().kept_days)
     old = Alert.objects.filter(state=AlertState.OVER, over_at__lt=before)
     ids = list(old.values_list("pk", flat=True)[:BATCH])
@@ -161,7 +161,7 @@ def _beats(rule: AlertRule, now: datetime) -> bool:
 
 
 def _over(rule: AlertRule, kind: str, holding: set[UUID]) -> int:
-    """Close the open alerts of the rule's kind that no longer hold."""
+    """Close the open alerts of the rule's kind whose problem is over."""
     opened = Alert.objects.filter(rule=rule, kind=kind, state=AlertState.OPEN)
     return close(rule, opened.exclude(pk__in=holding).values_list("pk", flat=True))
 

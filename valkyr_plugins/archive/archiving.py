@@ -1,4 +1,4 @@
-"""Clean up, then archive what retention may delete, in one file per day and workspace.
+"""Clean up, then archive executions that retention may delete, in one file per day and workspace.
 
 Only whole days are archived, so an execution is archived, and deleted, up to a day later than
 without an archive.
@@ -184,7 +184,7 @@ def _write(workspace_id: UUID, day: date, ids: list[UUID]) -> int:
 
 @contextmanager
 def _noted(file: ArchiveFile) -> Iterator[None]:
-    """Store an error in the file's row, for its page."""
+    """Store an error in the file's row, to show it on the file's page."""
     try:
         yield
     except ValkyrError as error:

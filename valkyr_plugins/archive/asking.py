@@ -1,4 +1,4 @@
-"""Run one SELECT over files of the archive with DuckDB, within the process and without its rights.
+"""Run one SELECT over files of the archive with DuckDB, in this process but without its rights.
 
 DuckDB sees three views and nothing else: pyarrow reads the files, and DuckDB itself can open no
 file, address or extension, and cannot change these settings again.
@@ -62,7 +62,7 @@ class ArchiveQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveAnswer:
-    """The columns and rows; whether there are `more`, and how many files there were to read."""
+    """The columns and rows, whether there are `more` rows, and the number of files to read."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]

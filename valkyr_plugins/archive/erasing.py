@@ -20,7 +20,7 @@ from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileSt
 
 
 def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
-    """Erase executions: their files are written again without them. Return how many had a copy.
+    """Erase executions: write their files again without them. Return how many had a copy.
 
     An execution that is still in the tables gets no copy, and retention deletes it without one.
     Raises ArchiveRefused while the archive is being written, and ArchiveUnavailable: then call it

@@ -113,7 +113,8 @@ class ArchivedExecution(models.Model):
 class KeptLetter(models.Model):
     """The row of a dead letter that retention deleted, until its execution is archived and deleted.
 
-    Also of a restored execution, which may be reopened and archived again.
+    The dead letters of a restored execution are also kept, because it may be reopened and archived
+    again.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

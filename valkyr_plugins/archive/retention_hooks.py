@@ -44,8 +44,8 @@ def keep_letters(ids: Sequence[UUID]) -> None:
 def keep_archived_letters(rows: Sequence[columns.Row]) -> None:
     """Keep the dead letters of a restored execution until it is archived again or deleted.
 
-    `rows` are as they were archived. If the execution is reopened, its next copy replaces the
-    present one, and must have these too.
+    `rows` are in their archived form. If the execution is reopened, its next copy replaces the
+    current one and must contain these dead letters too.
     """
     _keep(rows)
 
@@ -71,7 +71,7 @@ def archived() -> QuerySet[Any]:
 
 
 def old_keys(workspace_id: UUID, current: int) -> str:
-    """Return why old keys of a workspace are needed, or "".
+    """Return the reason why old keys of a workspace are needed, or "".
 
     A file that is being written may have read values before they were sealed again.
     """

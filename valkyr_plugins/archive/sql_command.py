@@ -1,4 +1,4 @@
-"""The options and the output of SQL over the archive, at the command line."""
+"""The command-line options and the output of SQL queries over the archive."""
 
 from argparse import ArgumentTypeError
 from datetime import date

@@ -31,7 +31,7 @@ def digest(name: str) -> tuple[int, str]:
 
 @contextmanager
 def opened(name: str) -> Iterator[Any]:
-    """Open a file for reading; raises ArchiveBroken if it is missing, and ArchiveUnavailable."""
+    """Open a file for reading. Raises ArchiveBroken if it is missing, or ArchiveUnavailable."""
     with _reported("read", name), _storage().opened(name) as file:
         yield file
 
@@ -51,7 +51,7 @@ def for_arrow(names: list[str]) -> tuple[list[str], Any]:
 
 
 def probe() -> None:
-    """Write, read and delete a small file; raises the errors of these operations."""
+    """Write, read and delete a small file. Raises the errors of these operations."""
     name = f"probe/{uuid4().hex}"
     with NamedTemporaryFile() as file:
         file.write(b"valkyr")

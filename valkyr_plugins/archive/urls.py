@@ -1,4 +1,4 @@
-"""The addresses of the archive."""
+"""The URLs of the archive."""
 
 from django.urls import URLPattern, path
 

@@ -1,6 +1,6 @@
 """The temporary folder of a file that is being written.
 
-Its process locks the folder, and the kernel unlocks it when the process ends, also by SIGKILL. The
+Its process locks the folder, and the kernel unlocks it when the process ends, even by SIGKILL. The
 next turn on the machine then removes it: files of the archive have up to 128 MiB.
 """
 

@@ -1,4 +1,4 @@
-"""Write a file of the archive: locally, then into the storage; read it back; then commit its index.
+"""Write a file of the archive locally, copy it to the storage, read it back, and commit its index.
 
 A process that is killed before the commit leaves the row of an unfinished file. The next turn
 removes the row and any part of the file. Retention waits for the commit.
@@ -43,7 +43,7 @@ class FileEntry:
 
 @dataclass(slots=True)
 class WrittenFile:
-    """The executions of a local file, and how many rows of each kind it has."""
+    """The executions of a local file, and the number of its rows of each kind."""
 
     entries: list[FileEntry] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -129,7 +129,7 @@ def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFi
 
 
 def begin(workspace_id: UUID, day: date) -> ArchiveFile:
-    """Return the row of a new file, which commits before anything of the file is stored."""
+    """Create the row of a new file; it commits before any part of the file is stored."""
     with transaction.atomic():
         last = ArchiveFile.objects.filter(workspace_id=workspace_id, day=day).aggregate(
             last=Max("part")
@@ -223,7 +223,7 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
 
 
 def _recount(local: Path, written: WrittenFile) -> None:
-    """Read the local file again; raises ArchiveBroken if it lacks anything."""
+    """Read the local file again. Raises ArchiveBroken if it lacks anything."""
     import pyarrow.parquet as pq
 
     found: Counter[str] = Counter()

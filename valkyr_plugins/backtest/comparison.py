@@ -1,4 +1,7 @@
-"""The verdicts on the steps of one execution, recorded while they are computed: pure."""
+"""The verdicts on the steps of one execution, recorded while they are computed.
+
+This module is pure.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -88,7 +88,7 @@ class ComputedResults:
         self.errors[path] = message, kind
 
     def output(self, path: str) -> Any:
-        """Return the output of a step; None without one."""
+        """Return the output of a step, or None."""
         row = self.rows.get(path)
         return row[3] if row is not None and row[1] == "SUCCESS" else None
 
@@ -127,9 +127,9 @@ class ComputedResults:
         return next((self.unknown[path] for path in paths if path in self.unknown), None)
 
     def unknown_below(self, first: Place) -> str | None:
-        """Return the first unknown step in a container's body; None without one."""
+        """Return the first unknown step in a container's body, or None."""
         return self.first_unknown(path for path in self.unknown if path.startswith(first.stem))
 
     def is_dead_below(self, first: Place) -> bool:
-        """Return whether a dead letter holds a container open."""
+        """Return whether a dead letter keeps a container open."""
         return any(path.startswith(first.stem) for path in self.dead)

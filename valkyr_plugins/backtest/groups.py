@@ -1,7 +1,7 @@
-"""Equal differences of many executions as one group, and the counts of all verdicts: pure.
+"""Group equal differences of many executions, and count all verdicts. This module is pure.
 
-Its size does not depend on the number of executions: there are at most 200 groups, with ten
-examples and ten values each.
+The summary's size does not depend on the number of executions: there are at most 200 groups, with
+ten examples and ten values each.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Create, claim, advance and end backtests; the only writer of their state.
+"""Create, claim, advance and end backtests. Only this module writes their state.
 
 Each write names the states it starts from. A worker's writes also name its token, so that a worker
 that lost its lease changes nothing.
@@ -222,7 +222,7 @@ EXPIRED_AT_ONCE = 20
 
 
 def expire() -> int:
-    """Delete backtests whose retention is over, with their results; return how many."""
+    """Delete backtests whose retention is over, with their results; return their number."""
     days = read(BacktestSettings).backtest_retention_days
     old = Backtest.objects.filter(created_at__lt=database_now() - timedelta(days=days))
     count = 0

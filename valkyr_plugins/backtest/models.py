@@ -1,4 +1,4 @@
-"""Backtests of workflows: what is compared, the progress, the summary, and a row per execution."""
+"""Backtests of workflows: the definition, the progress, the summary, and a row per execution."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from valkyr_plugins.backtest.verdicts import BacktestVerdict
 
 
 class BacktestState(models.TextChoices):
-    """The state of a backtest, written by `lifecycle` alone."""
+    """The state of a backtest. Only `lifecycle` writes it."""
 
     PENDING = "PENDING", lazy("pending")
     RUNNING = "RUNNING", lazy("running")
@@ -23,7 +23,7 @@ class BacktestState(models.TextChoices):
 
 
 class BacktestSource(models.TextChoices):
-    """Where the compared definition comes from."""
+    """The source of the compared definition."""
 
     DRAFT = "DRAFT", lazy("draft")
     VERSION = "VERSION", lazy("version")

@@ -93,7 +93,7 @@ def load(rows: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
 
 
 def _sizes(ids: list[UUID]) -> dict[UUID, tuple[int, int]]:
-    """Return the number of runs and the bytes of their payloads, by execution. One query."""
+    """Return the number of runs and the bytes of their payloads, by execution. Uses one query."""
     sizes = [
         Func(F(name), function="pg_column_size", output_field=IntegerField())
         for name in ("inputs", "outputs")

@@ -81,7 +81,7 @@ class NewBacktest(Body):
         return {**super().get_fields(), "from": since}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse a version together with a definition."""
+        """Reject a version together with a definition."""
         if attrs.get("version") is not None and "definition" in attrs:
             raise serializers.ValidationError(
                 {"version": "Give a version or a definition, not both."}, code="exclusive"
@@ -159,7 +159,7 @@ class BacktestGroupShape(CamelCaseSerializer):
         return found
 
     def get_text(self, group: dict[str, Any]) -> str:
-        """Return the sentence; without the permission to see payloads, without values."""
+        """Return the sentence, without values if the caller may not see payloads."""
         may: Powers | None = self.context.get("may")
         values = may is not None and may.allows(Permission.VIEW_PAYLOADS)
         return text_of(group, values=values)

@@ -1,4 +1,4 @@
-"""The addresses of backtests."""
+"""The URLs of backtests."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The verdict on each step of a backtested execution, with its reason: pure."""
+"""The verdict on each step of a backtested execution, with its reason. This module is pure."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -69,7 +69,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class StepVerdict:
-    """The verdict on one step; without a path, on the execution's own output and end.
+    """The verdict on one step, or, without a path, on the execution's output and end.
 
     `detail` is the new outcome or message (for DEPENDS, the step whose result is unknown);
     `recorded` is the recorded outcome.
@@ -116,7 +116,7 @@ def changes(recorded: Any, now: Any, name: str = "") -> tuple[FieldChange, ...]:
 
 
 def is_equal(one: Any, other: Any) -> bool:
-    """Return whether two JSON values are equal; true and 1 are not, 1 and 1.0 are.
+    """Return whether two JSON values are equal. 1 equals 1.0, but not true.
 
     A reference to a stored value is compared by its digest.
     """
@@ -124,7 +124,7 @@ def is_equal(one: Any, other: Any) -> bool:
 
 
 def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the paths at which two JSON values differ, and both values; stored ones as previews."""
+    """Yield the paths at which two JSON values differ, and both values or their previews."""
     if payloads.is_reference(one) or payloads.is_reference(other):
         if not _is_stored_equal(one, other):
             yield name, _preview(one), _preview(other)
@@ -167,7 +167,7 @@ def _preview(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Return a value short enough for a list; a longer one as its size and its beginning."""
+    """Return a value in a form short enough for a list; a long one as its size and start."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

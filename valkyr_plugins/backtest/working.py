@@ -1,4 +1,4 @@
-"""Compare the executions of a backtest in a worker, a batch at a time.
+"""Compare the executions of a backtest in a worker, one batch at a time.
 
 A worker holds a backtest for a few seconds, then passes it to the next worker, so that no process
 is kept from its steps for long. After a crash, another worker continues after the last stored
@@ -55,7 +55,7 @@ def work(backtest_id: UUID) -> bool:
 
 
 def resend() -> int:
-    """Send unfinished backtests whose message or worker was lost; return how many."""
+    """Send unfinished backtests whose message or worker was lost; return their number."""
     free = Q(leased_until=None) | Q(leased_until__lte=database_now())
     rows = Backtest.objects.filter(free, finished_at=None).order_by("id")
     found = list(rows.values_list("pk", flat=True)[:RESENT])

@@ -25,7 +25,7 @@ MOST_GROUPS = 20
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """A failure group, and how many dead letters it has from each version."""
+    """A failure group, and the number of its dead letters from each version."""
 
     id: UUID
     name: str
@@ -42,7 +42,7 @@ class Side:
     ids: Sequence[UUID]
 
     def costs(self) -> list[dict[str, Any]]:
-        """Return the cost per execution in each currency, of the newest executions; one query."""
+        """Return the newest executions' cost per execution in each currency. Uses one query."""
         if not spent_by.provided or not self.ids:
             return []
         return [
@@ -71,7 +71,7 @@ def rule_of(canary: Canary) -> StopRule | None:
 
 
 def compare(canary: Canary) -> SideBySide:
-    """Count both versions now; five short queries, whatever the number of executions is."""
+    """Count both versions now. Uses five short queries for any number of executions."""
     since = {"workflow": canary.workflow_id, "since": canary.created_at}
     latest = _side("latest_side", since | {"version": canary.latest_id}, None)
     rule = rule_of(canary)

@@ -1,4 +1,4 @@
-"""Begin, change and end canaries; the only writer of their state.
+"""Begin, change and end canaries. Only this module writes their state.
 
 Each way to end a canary first removes its share from the workflow's row, by a statement that names
 the version and locks the row. The caller whose statement succeeds writes the canary's state; others
@@ -33,7 +33,7 @@ TEXTS = ("version__source", "version__definition", "latest__source", "latest__de
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryWish:
-    """The version to publish as a canary: the draft, or an earlier one `again`; and its conditions.
+    """The draft or the earlier version (`again`) to publish as a canary, and its conditions.
 
     With `rule` None, failures never stop the canary; `promote_after` is in seconds.
     """
@@ -46,7 +46,7 @@ class CanaryWish:
 
 
 def begin(workflow_id: UUID, wish: CanaryWish, *, actor: Actor) -> Canary:
-    """Publish a version as the workflow's canary; ends an earlier one.
+    """Publish a version as the workflow's canary; end an earlier canary.
 
     Raises the errors of `publish`.
     """
@@ -139,7 +139,7 @@ def note_end(
 
 
 def running(workflow_id: UUID) -> Canary:
-    """Return the running canary of a workflow; raises NotFound."""
+    """Return the running canary of a workflow. Raises NotFound."""
     rows = Canary.objects.select_related("version", "latest").defer(*TEXTS)
     found = rows.filter(workflow_id=workflow_id, state=CanaryState.RUNNING).first()
     if found is None:

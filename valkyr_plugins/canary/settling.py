@@ -56,9 +56,9 @@ def roll_back(
 ) -> VersionRollback:
     """Withdraw a version at once, and begin to settle the executions that started on it.
 
-    `number` is by default the number of the canary's version, else of the latest. For a version
-    that was withdrawn before, only the executions are settled. Raises NotFound, NotPublished,
-    WrongState.
+    By default, `number` is the canary's version, or the latest version without a canary. For a
+    version that was withdrawn before, only the executions are settled. Raises NotFound,
+    NotPublished, WrongState.
     """
     if treatment == Treatment.FORK and not fork_execution.provided:
         raise WrongState(
@@ -187,7 +187,7 @@ def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
 
 
 def _first_open_step(execution_id: UUID) -> str | None:
-    """Return the path of the earliest step that is dead or had not ended; None without one."""
+    """Return the path of the earliest step that is dead or has not ended, or None."""
     runs = Run.objects.filter(execution_id=execution_id, superseded=False)
     done = runs.filter(step_path=OuterRef("step_path"), state__in=["SUCCESS", "SKIPPED"])
     rows = runs.filter(~Exists(done), state__in=[*sorted(LIVE), RunState.DLQ])

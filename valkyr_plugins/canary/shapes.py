@@ -54,7 +54,7 @@ class StopRuleBody(Body):
     )
 
     def to_internal_value(self, data: Any) -> StopRule:
-        """Return the rule; raises ValidationError."""
+        """Return the rule. Raises ValidationError."""
         given = super().to_internal_value(data)
         return StopRule(
             at_least=given["atLeast"],

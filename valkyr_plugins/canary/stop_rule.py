@@ -1,4 +1,4 @@
-"""Decide whether a canary version must stop, from counts of both versions. Pure.
+"""Decide whether a canary version must stop, from counts of both versions. This module is pure.
 
 Two tests share one limit. The plain test compares the share of bad executions with the limit once
 `at_least` executions ended. Before that, a sequential test stops a version that is clearly worse.
@@ -52,7 +52,7 @@ class SideFigures:
 
     @property
     def succeeded(self) -> int:
-        """Return how many succeeded."""
+        """Return how many executions succeeded."""
         return self.ended - self.failed
 
     @property

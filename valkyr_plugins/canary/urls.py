@@ -1,4 +1,4 @@
-"""The addresses of canary versions and rollbacks."""
+"""The URLs of canary versions and rollbacks."""
 
 from django.urls import path
 

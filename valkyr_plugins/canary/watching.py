@@ -86,7 +86,7 @@ def look_after_failure(execution_id: UUID) -> bool:
 
 @receiver(execution_failed)
 def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
-    """Request a check after the commit, if the execution used a canary's version. No query."""
+    """Request a check after the commit, if the execution used a canary's version. Uses no query."""
     if execution.canary:
         transaction.on_commit(lambda: send(LOOK, [str(execution.pk)], CONTROL), robust=True)
 

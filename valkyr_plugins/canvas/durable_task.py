@@ -56,7 +56,7 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
     def delay_many(self, calls: Iterable[Sequence[Any]]) -> list[DurableResult]:
         """Start one execution per call, given its positional arguments.
 
-        Return results in that order. At most 1,000, all or none: a few statements for all of them.
+        Return the results in that order. Starts at most 1,000, all or none, with a few statements.
         Raises the errors of `apply_async`.
         """
         every = [tuple(args) for args in calls]

@@ -38,7 +38,7 @@ class UntranslatableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SignatureOptions:
-    """The options of one task; times in seconds, `queue` as definitions name it.
+    """The options of one task. Times are in seconds; `queue` is a queue's name in definitions.
 
     `queue` is empty for a task of Celery's default queue; `priority` is a priority of the engine,
     from 0 to 9.

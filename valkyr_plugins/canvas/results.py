@@ -96,7 +96,7 @@ class DurableResult:
 
     @property
     def state(self) -> str:
-        """Return PENDING, STARTED, RETRY, SUCCESS, FAILURE or REVOKED; raises NotFound."""
+        """Return PENDING, STARTED, RETRY, SUCCESS, FAILURE or REVOKED. Raises NotFound."""
         found = STATES[self.handle.state]
         return states.RETRY if found == states.STARTED and self._retries() else found
 
@@ -150,7 +150,10 @@ class DurableResult:
 
     @property
     def children(self) -> list[TaskState]:
-        """Return the tasks that have begun or are about to, in the canvas's order; one query."""
+        """Return the tasks that have begun or are about to, in the canvas's order.
+
+        Uses one query.
+        """
         rows = self._runs().annotate(version=F("execution__version_id")).order_by("attempt")
         found = {run.step_path: run for run in rows}
         return [_task_state(found[path]) for path in _in_order(found)]

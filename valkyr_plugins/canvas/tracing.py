@@ -1,4 +1,4 @@
-"""Execute a Celery task as a worker would, and report how it ended.
+"""Execute a Celery task as a worker would, and report its end.
 
 Only this file relies on Celery's tracer. `tests/plugins/canvas/test_tracing.py` pins what it relies
 on: request fields, hooks, signals, and `Retry.sig` of an eager request. A request is marked eager
@@ -103,7 +103,7 @@ def _retried(retry: Any) -> TaskEnding:
 
 
 def _seconds(when: Any) -> float:
-    """Return a countdown in seconds; an instant is converted to seconds from now."""
+    """Return a countdown in seconds; convert an instant to seconds from now."""
     if not isinstance(when, datetime):
         return float(when or 0)
     instant = when if when.tzinfo else when.replace(tzinfo=UTC)

@@ -216,7 +216,7 @@ class _Drawing:
 
 
 def translate(signature: Any) -> Translated:
-    """Translate a signature; raises UntranslatableError."""
+    """Translate a signature. Raises UntranslatableError."""
     drawing = _Drawing()
     value = drawing.place(signature, None)
     if not drawing.tasks:
@@ -270,7 +270,7 @@ def _alone(part: Any) -> Any:
 
 
 def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
-    """Return the members of a group, including those of nested groups."""
+    """Return the members of a group, including the members of nested groups."""
     for one in tasks:
         member = _signature(one, app)
         if _kind(member) == GROUP:

@@ -16,7 +16,7 @@ class NoJsonError(ValueError):
 
 
 def packed(value: Any) -> Any:
-    """Return the value in the form stored in rows; raises NoJsonError."""
+    """Return the value in the form stored in rows. Raises NoJsonError."""
     try:
         return json.loads(kombu_json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
@@ -24,7 +24,7 @@ def packed(value: Any) -> Any:
 
 
 def unpacked(value: Any) -> Any:
-    """Return the value in the form that tasks take; raises ValueError for an unknown marker."""
+    """Return the value in the form that tasks take. Raises ValueError for an unknown marker."""
     if isinstance(value, list):
         return [unpacked(one) for one in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The state machine of a circuit: a call asks, fails or succeeds. Pure.
+"""The state machine of a circuit: a call asks, fails or succeeds. This module is pure.
 
 The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target
 without a known answer is *guarded*. It gets at most as many concurrent calls as failures remain up
@@ -16,7 +16,7 @@ from runners.public.targets import TargetLimits
 
 
 class CircuitState(StrEnum):
-    """The state of a circuit: all calls are allowed, none, or one probe."""
+    """The state of a circuit: it allows all calls, no calls, or one probe."""
 
     CLOSED = "CLOSED"
     OPEN = "OPEN"
@@ -158,7 +158,7 @@ def failed(
 
 
 def answered(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Circuit:
-    """Return the circuit after the target answered a call, even with a refusal."""
+    """Return the circuit after the target answered a call, even with a rejection."""
     if entry is Entry.PROBE:
         if not _probes(circuit, caller):
             return circuit
@@ -212,7 +212,7 @@ def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
 
 
 def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
-    """Return the circuit after held runs were woken; they must ask again until then."""
+    """Return the circuit after held runs were woken, with the time by which they must ask again."""
     return circuit if free(circuit, now) else replace(circuit, called_until=until)
 
 
@@ -231,7 +231,7 @@ def _try(
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
     """Return the limit of concurrent calls of a guarded target: its remaining failures.
 
-    At least one if calls failed that often, but more calls were answered.
+    It is at least one if calls failed that often but more calls were answered.
     """
     return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
 

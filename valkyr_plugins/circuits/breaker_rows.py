@@ -46,7 +46,7 @@ class Change:
 
 
 def picture() -> Picture:
-    """Return the circuits with failures or open (at most 5,000, open ones first), and the rules."""
+    """Return the circuits that have failures or are open (at most 5,000), and the rules."""
     unclean = CircuitBreaker.objects.raw(statements.statement("unclean"), {"most": MOST_UNCLEAN})
     known = {Key(row.workspace_id, row.target): circuit_of(row) for row in unclean}
     at, rules = _rules()
@@ -65,7 +65,7 @@ def _rules() -> tuple[datetime, tuple[TargetRule, ...]]:
 
 
 def look(key: Key) -> tuple[Circuit, datetime]:
-    """Return the circuit and the database's time; one query, no lock."""
+    """Return the circuit and the database's time. Uses one query and no lock."""
     row = _rows(key).annotate(now=ClockTimestamp()).first()
     return (Circuit(), database_now()) if row is None else (circuit_of(row), row.now)
 
@@ -82,7 +82,7 @@ def change(key: Key, move: Move) -> Change:
 
 
 def look_all(keys: Collection[Key]) -> tuple[dict[Key, Circuit], datetime]:
-    """Return circuits, without those never called, and the time; two queries."""
+    """Return the circuits of targets that were called, and the time. Uses two queries."""
     found = {Key(row.workspace_id, row.target): circuit_of(row) for row in _rows_of(keys)}
     return found, database_now()
 
@@ -172,7 +172,7 @@ def _locked(key: Key) -> Any:
 
 
 def _made(key: Key) -> Any:
-    """Return the row of a new target; of two concurrent creators, one waits for the other."""
+    """Return the row of a new target; if two callers create it at once, one waits for the other."""
     CircuitBreaker.objects.bulk_create(
         [CircuitBreaker(workspace_id=key.workspace_id, target=key.target)], ignore_conflicts=True
     )

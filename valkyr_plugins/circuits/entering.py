@@ -38,7 +38,7 @@ def enter_one(call: WantedCall, known: Memory) -> Entry:
 
 
 def enter_all(calls: Mapping[Key, Sequence[WantedCall]], known: Memory) -> dict[UUID, Entry]:
-    """Decide whether several calls may run, by run; calls of one target one after the other."""
+    """Decide whether several calls may run, by run. Calls of one target are decided in order."""
     if not calls:
         return {}
     circuits, now = breaker_rows.look_all(calls)

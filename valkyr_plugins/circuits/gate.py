@@ -44,7 +44,10 @@ WOKEN = {"by": "circuit"}
 
 
 def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
-    """Wake a limited number of a target's held runs; return how many. Locks no breaker."""
+    """Wake a limited number of a target's held runs; return how many were woken.
+
+    Locks no breaker.
+    """
     with transaction.atomic():
         found = statements.fetch(
             "waiting",
@@ -66,7 +69,7 @@ def wake_some(key: Key, limits: TargetLimits) -> int:
 
 
 def held_for(keys: Sequence[Key]) -> dict[Key, int]:
-    """Return how many runs are held for each target, counted up to 10,000; one query."""
+    """Return how many runs are held for each target, counted up to 10,000. Uses one query."""
     if not keys:
         return {}
     found = statements.fetch(
@@ -108,7 +111,7 @@ def ask(asked: Asked) -> "Passing | Wait | None":
 def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
     """Check steps that are leased together, in a fixed number of queries.
 
-    No query if all their targets are known to answer.
+    Uses no query if all their targets are known to answer.
     """
     if not config().enabled:
         return [None] * len(asked)
@@ -212,7 +215,7 @@ class Passing:
         self.undo()
 
     def ended(self, failure: Failure | None) -> None:
-        """Count a failure of the target; every other end, even a refusal, counts as an answer."""
+        """Count a failure of the target; every other end, even a rejection, counts as an answer."""
         known = memory()
         if failure is not None and failure.error_type in COUNTED:
             limits = known.limits(self.key.target)
@@ -297,7 +300,7 @@ SWEPT_AT_ONCE = 1_000
 
 
 def wake_held() -> int:
-    """Wake as many held runs of each target as may call it now; return how many.
+    """Wake as many held runs of each target as may call it now; return their number.
 
     It also removes expired failures, so that the list that workers read stays short.
     """
@@ -313,7 +316,7 @@ def wake_held() -> int:
 
 
 def forget_unused() -> int:
-    """Delete clean circuits after a month, at most 1,000; return how many.
+    """Delete clean circuits after a month, at most 1,000; return their number.
 
     Otherwise targets called once would be kept forever.
     """
@@ -322,7 +325,7 @@ def forget_unused() -> int:
 
 
 def _serve(key: Key, enabled: bool) -> int:
-    """Release as many held runs as the circuit has room for; all if circuit breakers are off."""
+    """Release as many held runs as the circuit has room for, or all if circuit breakers are off."""
     if not enabled:
         return wake(key)
     return wake_some(key, memory().limits(key.target))
@@ -335,7 +338,7 @@ def _serve(key: Key, enabled: bool) -> int:
 
 
 def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:
-    """Close a circuit and wake its held runs, as far as it has room; return how many.
+    """Close a circuit and wake its held runs, as far as it has room; return their number.
 
     Raises NotFound. Resetting a closed circuit without failures is recorded, but changes nothing
     else.

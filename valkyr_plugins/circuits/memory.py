@@ -132,7 +132,7 @@ class Memory:
         return self._picture.at + timedelta(seconds=self.clock() - self._read_at)
 
     def entry(self, key: Key, caller: Caller) -> Entry | None:
-        """Return FREE or HELD if known without a query, else None."""
+        """Return FREE or HELD if known without a query, or None."""
         circuit = self._unclean.get(key)
         if circuit is not None:
             entry = enter(circuit, caller, self.limits(key.target), self.now())[1]
@@ -143,7 +143,7 @@ class Memory:
         return Entry.FREE
 
     def circuit(self, key: Key) -> Circuit:
-        """Return the circuit as last read; a clean one if unknown."""
+        """Return the circuit as last read, or a clean one if it is unknown."""
         return self._unclean.get(key, Circuit())
 
     def guards(self, key: Key) -> bool:

@@ -38,7 +38,7 @@ class CircuitRuleExists(Taken):
 
 
 def create_rule(item: Mapping[str, Any], *, actor: Actor) -> CircuitRule:
-    """Create a rule from an item's fields; raises CircuitRuleRefused or CircuitRuleExists."""
+    """Create a rule from an item's fields. Raises CircuitRuleRefused or CircuitRuleExists."""
     _check(item)
     rule = CircuitRule(created_at=database_now(), **_columns(item))
     try:
@@ -53,7 +53,7 @@ def create_rule(item: Mapping[str, Any], *, actor: Actor) -> CircuitRule:
 
 
 def change_rule(rule_id: UUID, item: Mapping[str, Any], *, actor: Actor) -> None:
-    """Give a rule the item's limits; raises CircuitRuleRefused or NotFound."""
+    """Give a rule the item's limits. Raises CircuitRuleRefused or NotFound."""
     _check(item)
     with transaction.atomic():
         rule = _locked(rule_id)
@@ -65,7 +65,7 @@ def change_rule(rule_id: UUID, item: Mapping[str, Any], *, actor: Actor) -> None
 
 
 def delete_rule(rule_id: UUID, *, actor: Actor) -> None:
-    """Delete a rule; raises NotFound."""
+    """Delete a rule. Raises NotFound."""
     with transaction.atomic():
         rule = _locked(rule_id)
         _audit(actor, "delete", rule, before=item_of(rule))

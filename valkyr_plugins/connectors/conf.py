@@ -98,5 +98,5 @@ class ConnectorSettings(SettingsModel):
 
 
 def settings() -> ConnectorSettings:
-    """Return these settings; raises ImproperlyConfigured."""
+    """Return these settings. Raises ImproperlyConfigured."""
     return read(ConnectorSettings)

@@ -21,7 +21,7 @@ HOLDERS = frozenset({WaitKind.BODY, WaitKind.CHILD})
 
 @dataclass(slots=True)
 class StepFigures:
-    """One step, all its iterations together; times in milliseconds."""
+    """One step, with all its iterations; times are in milliseconds."""
 
     place: str
     module: str
@@ -60,7 +60,7 @@ def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
 
 
 def step_table(executions: list[UUID]) -> StepTable:
-    """Return the steps' durations and failures in some executions; at most 20,000 runs."""
+    """Return the steps' durations and failures in some executions, from at most 20,000 runs."""
     rows = Run.objects.filter(
         execution_id__in=executions, started_at__isnull=False, finished_at__isnull=False
     ).exclude(state__in=(RunState.SKIPPED, RunState.CANCELLED))
@@ -76,7 +76,7 @@ def step_table(executions: list[UUID]) -> StepTable:
 def place_of(path: str) -> str:
     """Return a step's path without its iterations: `refine[2].draft.main` is `refine.draft.main`.
 
-    Pure.
+    This function is pure.
     """
     return ".".join(part.partition("[")[0] for part in path.split("."))
 
@@ -111,7 +111,7 @@ class VersionFigures:
 
 
 def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
-    """Return the versions that ran, newest first; from the newest 1,000 executions since a time."""
+    """Return the versions that ran, newest first, in the newest 1,000 executions since a time."""
     rows: QuerySet[WorkflowExecution, Any] = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)

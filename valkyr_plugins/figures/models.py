@@ -50,7 +50,7 @@ class ExecutionHour(models.Model):
 
 
 class CountedHour(models.Model):
-    """An hour whose executions were counted, and when; empty hours also have such a row."""
+    """An hour whose executions were counted, and the time of the count; empty hours count too."""
 
     hour = models.DateTimeField(primary_key=True)
     counted_at = models.DateTimeField(db_default=ClockTimestamp())

@@ -1,4 +1,4 @@
-"""The time ranges of dashboards, and their slots. Pure."""
+"""The time ranges of dashboards, and their slots. This module is pure."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -68,7 +68,7 @@ class Window:
     def part(self, since: str | None, until: str | None) -> "SelectedPeriod | None":
         """Return the part between two ISO 8601 times, in whole slots, at least one.
 
-        None for other texts, and for times outside of the range.
+        Return None for other texts, and for times outside the range.
         """
         begin, end = _time(since), _time(until)
         if begin is None or end is None or begin >= end:

@@ -56,7 +56,7 @@ class Stretch:
 
 
 def count(stretch: Stretch, scope: Scope) -> dict[Key, Tally]:
-    """Return a tally for each slot and workflow with data; makes four queries."""
+    """Return a tally for each slot and workflow with data. Uses four queries."""
     found: dict[Key, Tally] = {}
     for name, note in _NOTES.items():
         for slot, workspace_id, workflow_id, *values in _rows(name, stretch, scope):
@@ -118,7 +118,7 @@ LIVE_HOURS = 3
 class Figures:
     """A tally for each slot, and the sum over the slots of `part`, or over all.
 
-    `before` is the sum of the period before. `capped` says that five minutes had more executions
+    `before` is the sum of the previous period. `capped` says that five minutes had more executions
     than can be counted, so numbers are too low. `uncounted` is the number of hours in the range
     that are not yet counted.
     """
@@ -223,7 +223,7 @@ class _ByHours(_FromRows):
             yield row["hour"], _tally(row)
 
     def _missing(self) -> Iterator[datetime]:
-        """Yield the uncounted hours to read from rows; the others are reported."""
+        """Yield the uncounted hours to read from rows, and report the others."""
         counted = set(
             CountedHour.objects.filter(hour__gte=self.window.start).values_list("hour", flat=True)
         )

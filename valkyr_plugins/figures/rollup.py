@@ -44,7 +44,10 @@ def roll() -> dict[str, int]:
 
 
 def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]:
-    """Return the hours to count, newest first; `known` says when each was last counted. Pure."""
+    """Return the hours to count, newest first; `known` says when each was last counted.
+
+    This function is pure.
+    """
     hour = floor(now, HOUR) - HOUR
     oldest = now - KEPT
     while hour >= oldest:
@@ -81,7 +84,10 @@ def count_hour(hour: datetime) -> bool:
 def sums(
     found: Mapping[Key, Tally],
 ) -> dict[tuple[UUID | None, UUID | None], Tally]:
-    """Return the tallies of each workflow, each workspace, and all, over all slots. Pure."""
+    """Return the tallies of each workflow, each workspace, and all, over all slots.
+
+    This function is pure.
+    """
     made: dict[tuple[UUID | None, UUID | None], Tally] = {}
     for (_, workspace_id, workflow_id), tally in found.items():
         for level in ((workspace_id, workflow_id), (workspace_id, None), (None, None)):

@@ -1,4 +1,4 @@
-"""The counts of a period's executions. Pure."""
+"""The counts of a period's executions. This module is pure."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -78,7 +78,7 @@ class Histogram:
     def percentile(self, share: float) -> float | None:
         """Return the milliseconds below which `share` (0 to 1) of the durations lie.
 
-        None without data.
+        Return None without data.
 
         The nearest rank is used, interpolated within its bucket.
         """
@@ -147,7 +147,7 @@ class Tally:
 
     @property
     def failure_rate(self) -> float | None:
-        """Return the share of failures and timeouts among those not cancelled; None without any."""
+        """Return the share of failures and timeouts among executions not cancelled, or None."""
         of = self.succeeded + self.ended_badly
         return self.ended_badly / of if of else None
 

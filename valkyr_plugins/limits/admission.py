@@ -21,7 +21,10 @@ class SpenderStopped(QuotaExceeded):
 
 @ceilings_query.provide
 def asked(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """Return the limits of a workspace and one of its principals: tier and quotas. One query."""
+    """Return the limits of a workspace and one of its principals: tier and quotas.
+
+    Uses one query.
+    """
     of = {"workspace": workspace_id, "user": user_id}
     return CeilingsQuery(statements.asked("ceilings", of), _ceilings)
 
@@ -39,7 +42,7 @@ def _ceilings(rows: list[tuple[Any, ...]]) -> Ceilings:
 def refuse(sender: Any, workspace_id: UUID, user_id: Any, **_: Any) -> None:
     """Raise SpenderStopped, as for an exceeded quota: schedules and queues wait, others get a 429.
 
-    Makes no query if the workspace has no kill switch.
+    Uses no query if the workspace has no kill switch.
     """
     if workspace_id not in known().killing:
         return

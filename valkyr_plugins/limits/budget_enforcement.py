@@ -29,7 +29,7 @@ NEVER_ENDS = 86_400.0
 
 
 class BudgetSpent(StepError):
-    """A step that costs is refused: a budget that it would draw on is spent."""
+    """A step with costs is rejected: a budget that it would draw on is spent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Spent:
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
     """Return the spent budget of the workspace or user that resets last.
 
-    With `killing`, only budgets with a kill switch count. One query.
+    With `killing`, only budgets with a kill switch count. Uses one query.
     """
     found = _fetch({"workspaces": [workspace_id], "users": [user_id], "killing": killing})
     return max(found, key=lambda spent: spent.retry_after, default=None)
@@ -107,7 +107,7 @@ def _fetch(params: dict[str, Any]) -> list[Spent]:
 def ask(asked: Asked) -> None:
     """Raise BudgetSpent for a step whose workspace or user has spent a budget.
 
-    Any spent budget counts, in any currency: a step's costs are unknown before it runs. Makes one
+    Any spent budget counts, in any currency: a step's costs are unknown before it runs. Uses one
     query, only for steps with costs in workspaces with budgets.
     """
     if not _draws(asked):
@@ -118,7 +118,10 @@ def ask(asked: Asked) -> None:
 
 
 def ask_all(asked: Sequence[Asked]) -> list[Exception | None]:
-    """Check steps that are leased together; return BudgetSpent for rejected ones. One query."""
+    """Check steps that are leased together; return BudgetSpent for rejected ones.
+
+    Uses one query.
+    """
     spenders = {_spender(one) for one in asked if _draws(one)}
     if not spenders:
         return [None] * len(asked)
@@ -159,9 +162,9 @@ SECONDS = 0.7  # this sweep comes every second
 
 
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
-    """Return the spender's unfinished root executions, up to a limit; running ones first.
+    """Return the spender's unfinished root executions, up to a limit, running ones first.
 
-    It omits executions that are being undone, which end by themselves.
+    It omits executions that are being undone, which end automatically.
     """
     rows = WorkflowExecution.objects.filter(
         workspace_id=spent.workspace_id, parent__isnull=True, compensation=""
@@ -177,7 +180,7 @@ def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
 
 
 def stop(execution_id: UUID, spent: Spent) -> int:
-    """Cancel one execution with its children; return 0 if it has ended meanwhile."""
+    """Cancel one execution with its children; return 0 if it has already ended."""
     try:
         cancel(execution_id, actor=ACTOR, reason=f"Budget {spent.id} is spent. {spent.sentence}")
     except WrongState:
@@ -186,7 +189,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel executions of spent budgets in batches while there is time; return how many."""
+    """Cancel executions of spent budgets in batches while there is time; return their number."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):

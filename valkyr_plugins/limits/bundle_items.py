@@ -33,7 +33,7 @@ class LimitItems(BundleKind):
         return super().item(row) | {"user": row.user.get_username() if row.user else None}
 
     def create(self, context: BundleContext, item: Item) -> None:
-        """Create a limit; raises LimitRefused for a user who is not a member."""
+        """Create a limit. Raises LimitRefused for a user who is not a member."""
         self.limits.create(
             context.workspace, self.facts(item), user_id=self._user(item), actor=context.actor
         )
@@ -80,17 +80,17 @@ class BudgetItems(LimitItems):
         return super().mistakes(_with_text(item), path) or _bad_amount(item, path)
 
     def full(self, item: Item) -> Item:
-        """Return the item with defaults, its amount in plain form."""
+        """Return the item with defaults and its amount in plain form."""
         found = super().full(_with_text(item))
         return found | {"amount": _plain(Decimal(found["amount"]))}
 
     def item(self, row: SpenderLimit) -> Item:
-        """Return a budget, its amount in plain form."""
+        """Return a budget, with its amount in plain form."""
         item = super().item(row)
         return item | {"amount": _plain(Decimal(item["amount"]))}
 
     def facts(self, item: Item) -> dict[str, Any]:
-        """Return an item's values, its amount as a number."""
+        """Return an item's values, with its amount as a number."""
         return super().facts(item) | {"amount": Decimal(item["amount"])}
 
 

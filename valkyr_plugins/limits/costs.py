@@ -80,7 +80,7 @@ def count_tokens(workspace_id: UUID, execution_id: UUID, used: Sequence[tuple[st
 
 @spent_by.provide
 def spent(execution_ids: Sequence[UUID]) -> dict[str, Decimal]:
-    """Return the costs of these executions, by currency; one query."""
+    """Return the costs of these executions, by currency. Uses one query."""
     rows = CostEntry.objects.filter(execution_id__in=execution_ids).order_by()
     return dict(rows.values_list("currency").annotate(spent=Sum("amount")))
 
@@ -120,8 +120,8 @@ def totals(
 ) -> list[Spend]:
     """Return the sums of entries by group and currency, the highest first, at most 1,000.
 
-    `users` are the users that may be named; None names no user. At most two queries. Groups by day
-    are in the order of the days.
+    `users` are the users that may be named; None names no user. Uses at most two queries. Groups by
+    day are in the order of the days.
     """
     column = COLUMNS[group_by]
     if group_by == "day":

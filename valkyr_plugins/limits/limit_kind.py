@@ -1,4 +1,4 @@
-"""Create, change and delete limits: their only writer, always audited.
+"""Create, change and delete limits, with an audit entry. Only this module writes them.
 
 Quotas and budgets are both limits of a workspace, or of a member. They differ in their values and
 checks.
@@ -61,7 +61,7 @@ class LimitKind(ABC, Generic[L]):
     def create(
         self, workspace: Workspace, facts: Mapping[str, Any], *, user_id: Any, actor: Actor
     ) -> L:
-        """Create a limit of a workspace, or of a member; raises `refused`, `exists`."""
+        """Create a limit of a workspace, or of a member. Raises `refused` or `exists`."""
         limit = self.model(workspace=workspace, user_id=user_id, created_at=database_now(), **facts)
         self.check(limit)
         if user_id is not None and not _is_member(workspace, user_id):
@@ -78,7 +78,7 @@ class LimitKind(ABC, Generic[L]):
         return limit
 
     def change(self, limit_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> L:
-        """Set other values of `changeable`, effective at once; raises NotFound, `refused`."""
+        """Set other values of `changeable`, effective at once. Raises NotFound or `refused`."""
         with transaction.atomic():
             limit = self._locked(limit_id)
             before = self.facts(limit)
@@ -92,7 +92,7 @@ class LimitKind(ABC, Generic[L]):
         return limit
 
     def delete(self, limit_id: UUID, *, actor: Actor, reason: str = "") -> None:
-        """Delete a limit; raises NotFound."""
+        """Delete a limit. Raises NotFound."""
         with transaction.atomic():
             limit = self._locked(limit_id)
             self._audit(actor, "delete", limit, before=self.facts(limit), reason=reason)

@@ -29,7 +29,7 @@ MOST_TRIED = 10
 
 @dataclass(frozen=True, slots=True)
 class QuotaPermit:
-    """A step's slots; its counts stay if it ran, however it ended."""
+    """A step's slots. Its counts stay if it ran, regardless of its result."""
 
     taken: StepQuotaUse
     timeout: None = None
@@ -82,7 +82,7 @@ class LeasedPlaces:
 def ask(asked: Asked) -> QuotaPermit | Wait | None:
     """Return a permit, a wait for the window's end or a free slot, or None without a limit.
 
-    Makes no query without quotas on the module type or, for a module with costs, on tokens.
+    Uses no query without quotas on the module type or, for a module with costs, on tokens.
     """
     return ask_all([asked])[0]
 

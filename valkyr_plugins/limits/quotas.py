@@ -151,7 +151,7 @@ class QuotaUses:
 def uses_of(quotas: Sequence[Quota]) -> QuotaUses:
     """Return the current use of each quota.
 
-    Two queries in all, and one more if there are slots to count.
+    Uses two queries, and one more if there are slots to count.
     """
     counted = [quota.pk for quota in quotas if quota.max_concurrent is not None]
     return QuotaUses(present(map(_counter_of, quotas)), _held(counted))
@@ -181,7 +181,7 @@ def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
 
 
 def held_reason(run: Run, since: datetime | None) -> Reason:
-    """Return the used-up quota, when it resets, and what to do."""
+    """Return the used-up quota, the time of its reset, and what to do."""
     facts = run.progress or {}
     limit, used = int(facts.get("limit") or 0), int(facts.get("used") or 0)
     what = described_hold(facts)

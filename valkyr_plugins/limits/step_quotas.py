@@ -93,7 +93,7 @@ class _Rule:
 
 
 def take(asking: Asking) -> StepQuotaUse | Over | None:
-    """Take a step's slots and counts, all or nothing; None if no quota applies.
+    """Take a step's slots and counts, all or nothing; return None if no quota applies.
 
     Call it outside a transaction: other transactions wait for the counters until it commits.
     """
@@ -103,7 +103,7 @@ def take(asking: Asking) -> StepQuotaUse | Over | None:
 def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
     """Take the slots and counts of each step, as `take` does; earlier steps in the list come first.
 
-    A fixed number of queries.
+    Uses a fixed number of queries.
     """
     if not askings:
         return []

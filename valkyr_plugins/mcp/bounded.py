@@ -1,4 +1,4 @@
-"""Shorten a tool's result until it fits: an agent's context is small. Pure."""
+"""Shorten a tool's result until it fits: an agent's context is small. This module is pure."""
 
 import json
 from typing import Any

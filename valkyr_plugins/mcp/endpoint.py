@@ -33,7 +33,7 @@ class ForeignOrigin(APIException):
 class McpServer(Endpoint):
     """The MCP server, by streamable HTTP without sessions and streams.
 
-    It has no place in the API's description, because the protocol describes its own messages. It
+    It is not part of the API's description, because the protocol describes its own messages. It
     takes tokens only: a browser's session must not let a page call tools.
     """
 
@@ -43,7 +43,7 @@ class McpServer(Endpoint):
         return [one for one in found if not isinstance(one, SessionAuthentication)]
 
     def post(self, request: Request) -> Any:
-        """Answer one message; raises McpNotInstalled or ForeignOrigin."""
+        """Answer one message. Raises McpNotInstalled or ForeignOrigin."""
         _refuse_foreign(request)
         try:
             from valkyr_plugins.mcp import server, transport

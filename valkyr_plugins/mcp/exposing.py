@@ -47,7 +47,7 @@ def expose(workflow_id: UUID, *, direct: bool, actor: Actor, reason: str = "") -
 
 
 def hide(workflow_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Stop offering a workflow as a tool; does nothing if it is not one."""
+    """Stop offering a workflow as a tool; do nothing if it is not offered."""
     with transaction.atomic():
         tool = WorkflowTool.objects.select_for_update().filter(workflow_id=workflow_id).first()
         if tool is not None:
@@ -61,7 +61,10 @@ def is_exposed(workflow_id: UUID) -> bool:
 
 
 def exposed_to(user: User) -> list[ExposedWorkflow]:
-    """Return the workflows that the caller may see and that are tools. Two queries."""
+    """Return the workflows that the caller may see and that are offered as tools.
+
+    Uses two queries.
+    """
     tools = visible(user, WorkflowTool.objects.order_by("pk"))[:MOST_SHOWN]
     direct = dict(tools.values_list("workflow_id", "direct"))
     if not direct:

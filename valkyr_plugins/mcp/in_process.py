@@ -69,7 +69,7 @@ class InProcessApi:
         return addresses.has(route, **named)
 
     def get(self, route: str, query: dict[str, Any] | None = None, **named: Any) -> ApiAnswer:
-        """Perform a GET operation; raises ApiRefused."""
+        """Perform a GET operation. Raises ApiRefused."""
         return self.call("GET", route, query=query, **named)
 
     def call(
@@ -82,7 +82,7 @@ class InProcessApi:
         headers: dict[str, str] | None = None,
         **named: Any,
     ) -> ApiAnswer:
-        """Perform one operation; raises ApiRefused if it fails, or if this API may only read."""
+        """Perform one operation. Raises ApiRefused if it fails, or if this API may only read."""
         if method != "GET" and route not in READING and not self.writes:
             raise ApiRefused(403, {"detail": "This tool may not write. Propose the change."})
         request = self._request(method, addresses.api(route, **named), body, query or {}, headers)

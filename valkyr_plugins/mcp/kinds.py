@@ -82,7 +82,7 @@ REDRIVE_FIELDS = (
 
 
 def _redrive_body(given: Facts, basis: Basis, reason: str) -> dict[str, Any]:
-    """Return the body of a redrive; of a group, only dead letters older than the proposal."""
+    """Return the body of a redrive; for a group, only with dead letters older than the proposal."""
     body = {name: given[name] for name in REDRIVE_FIELDS if given.get(name) is not None}
     if given.get("groupId"):
         before = basis.at.isoformat()
@@ -257,7 +257,7 @@ def _apply_start(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> 
 
 
 def start(api: InProcessApi, workflow_id: Any, payload: Any) -> dict[str, Any]:
-    """Start an execution of a workflow's latest version; raises ApiRefused."""
+    """Start an execution of a workflow's latest version. Raises ApiRefused."""
     body = {"params": payload}
     found = api.call("POST", "workflow-execute", body, workflowId=workflow_id).data
     return {"executionId": found["id"], "state": found["state"]}

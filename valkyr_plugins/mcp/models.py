@@ -13,7 +13,7 @@ from executions.public.models import Workspace
 
 
 class ProposalState(models.TextChoices):
-    """A proposal's state, written by `proposals` alone."""
+    """A proposal's state. Only `proposals` writes it."""
 
     PENDING = "PENDING", lazy("waits for approval")
     APPROVED = "APPROVED", lazy("approved and applied")
@@ -47,7 +47,7 @@ class Proposal(models.Model):
     """A change that an agent proposed; nothing happens before it is approved.
 
     `arguments` are the tool's arguments, `seen` is the state of the object that the agent saw: the
-    change is refused if the object has changed since. `result` is the result of the approval.
+    change is rejected if the object has changed since. `result` is the result of the approval.
     """
 
     AUDITED_AS = "Proposal"

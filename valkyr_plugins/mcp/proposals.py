@@ -1,4 +1,4 @@
-"""Create, approve, reject and expire proposals; the only writer of their state.
+"""Create, approve, reject and expire proposals. Only this module writes their state.
 
 A proposal is applied in the transaction that approves it, under the proposal's lock: it is applied
 once, or not at all. That lock comes before all others.
@@ -87,7 +87,7 @@ def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Propos
     """Apply the change as the caller, and record the result.
 
     Raises NotFound, WrongState, Forbidden for a token without the scope `unattended`, and
-    NotApplied if an operation is refused: then nothing changes and the proposal stays open.
+    NotApplied if an operation is rejected; then nothing changes and the proposal stays open.
     """
     require_person(api)
     with transaction.atomic():
@@ -112,7 +112,7 @@ def reject(proposal_id: UUID, *, actor: Actor, reason: str = "") -> Proposal:
 
 
 def expire() -> int:
-    """Expire proposals that were not decided in time; return how many."""
+    """Expire proposals that were not decided in time; return their number."""
     due = Proposal.objects.filter(state=State.PENDING, expires_at__lt=database_now())
     ids = list(due.order_by("expires_at").values_list("pk", flat=True)[:EXPIRED_AT_ONCE])
     return sum(_expire(pk) for pk in ids)
@@ -121,7 +121,7 @@ def expire() -> int:
 def preview(proposal: Proposal, api: InProcessApi) -> Any:
     """Preview the approval of a proposal now, as the caller; change nothing.
 
-    PostgreSQL refuses any write of the transaction. Raises ApiRefused.
+    PostgreSQL rejects any write of the transaction. Raises ApiRefused.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:

@@ -56,7 +56,7 @@ def server(caller: ToolCaller, version: str) -> Server[Any]:
 
 
 def call(caller: ToolCaller, name: str, arguments: dict[str, Any]) -> CallToolResult:
-    """Call one tool; a refusal is a result that the agent can read and act on."""
+    """Call one tool; return a rejection as a result that the agent can read and act on."""
     tool = TOOLS.get(name)
     try:
         if name.startswith(PREFIX):

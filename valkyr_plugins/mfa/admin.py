@@ -1,4 +1,4 @@
-"""The pages of second factors: a user's own; superusers see all, and reset lost ones."""
+"""The pages of second factors: users see their own; superusers see all and reset lost ones."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -67,7 +67,7 @@ class OwnFactors(OperatingAdmin, FactAdmin):
     search_ids = ("id",)
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return the user's own factors; all for a superuser."""
+        """Return the user's own factors, or all factors for a superuser."""
         return rows if is_superuser(request) else rows.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:

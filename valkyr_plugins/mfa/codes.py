@@ -1,4 +1,4 @@
-"""One-time codes (RFC 6238) and recovery codes: pure, with the time as an argument."""
+"""One-time codes (RFC 6238) and recovery codes. This module is pure; the time is an argument."""
 
 import hmac
 import secrets
@@ -46,7 +46,7 @@ def is_one_time_code(text: str) -> bool:
 def matching_step(secret: str, code: str, seconds: float, *, after: int) -> int | None:
     """Return the time step to which the code belongs, at Unix time `seconds`.
 
-    None for a wrong code.
+    Return None for a wrong code.
 
     Steps up to `after` do not count: their codes, or later ones, were accepted before.
     """

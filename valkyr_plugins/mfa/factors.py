@@ -1,6 +1,6 @@
 """Set up, check and remove second factors and recovery codes, each time audited.
 
-This is the only writer of their rows, besides `passkeys`.
+Only this module and `passkeys` write their rows.
 """
 
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class Enrolled:
 
 
 def ids_of(user: Any) -> frozenset[UUID]:
-    """Return the ids of the account's factors: its app and its passkeys. One query."""
+    """Return the ids of the account's factors: its app and its passkeys. Uses one query."""
     apps = SecondFactor.objects.filter(user=user.pk, confirmed_at__isnull=False)
     passkeys = Passkey.objects.filter(user=user.pk).order_by().values_list("pk")
     return frozenset(pk for (pk,) in apps.order_by().values_list("pk").union(passkeys))
@@ -97,7 +97,7 @@ def begin(user: Any) -> SecondFactor:
 
 
 def secret_of(factor: SecondFactor) -> str:
-    """Return the app's secret; raises SealingError."""
+    """Return the app's secret. Raises SealingError."""
     try:
         return unseal(factor.sealed, place_of(factor)).decode()
     except KeyUnknown:
@@ -125,7 +125,7 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 def check(user: Any, text: str, actor: Actor) -> UUID:
     """Accept a code from the app or a recovery code, once; return the id of a factor.
 
-    Raises NoFactor, CodeRefused and TooManyCodes. Refusals are also audited.
+    Raises NoFactor, CodeRefused and TooManyCodes. Rejections are also audited.
     """
     _count(user, actor)
     code = codes.normal(text)
@@ -149,7 +149,7 @@ def check(user: Any, text: str, actor: Actor) -> UUID:
 
 
 def renew_codes(user: Any, actor: Actor) -> Enrolled:
-    """Replace the account's recovery codes by ten new ones; raises NoFactor."""
+    """Replace the account's recovery codes with ten new ones. Raises NoFactor."""
     with transaction.atomic():
         row: Any = _locked_app(user) or Passkey.objects.filter(user=user.pk).first()
         if row is None:
@@ -170,7 +170,7 @@ def codes_left(user: Any) -> int:
 
 
 def remove(user: Any, actor: Actor) -> None:
-    """Remove the account's app for its owner; raises NoFactor."""
+    """Remove the account's app for its owner. Raises NoFactor."""
     with transaction.atomic():
         factor = _locked(user, confirmed_at__isnull=False)
         audit(actor, "second_factor.remove", factor)

@@ -29,7 +29,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
     """Redirects users to the page for the code, the set-up, or the password."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Hide the user from views until the sign-in is complete; redirects no request itself."""
+        """Hide the user from views until the sign-in is complete; do not redirect any request."""
         signing_in: Any = request
         signing_in.mfa_user = request.user
         signing_in.mfa_progress = cache(partial(progress_of, request, request.user))

@@ -39,9 +39,9 @@ class SecondFactor(models.Model):
 class Passkey(models.Model):
     """A key pair in a person's device or password manager (WebAuthn); only the public key is here.
 
-    `site` is the host name that it was made for, without a port: browsers offer the key only there.
-    `credential` are the credential's id and public key as the authenticator attested them. `uses`
-    is the authenticator's own count of signatures; many always say 0.
+    `site` is the host name for which it was made, without a port: browsers offer the key only
+    there. `credential` are the credential's id and public key as the authenticator attested them.
+    `uses` is the authenticator's own count of signatures; many always say 0.
     """
 
     AUDITED_AS = "Passkey"

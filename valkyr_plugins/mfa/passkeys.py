@@ -1,4 +1,4 @@
-"""Add, accept and remove passkeys: the only writer of their rows, each time audited.
+"""Add, accept and remove passkeys, with an audit entry. Only this module writes their rows.
 
 The state of a ceremony is in the session, is used once and expires after ten minutes.
 """
@@ -97,7 +97,7 @@ def add(request: Any, user: Any, name: str, text: str, actor: Actor) -> Enrolled
 def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
     """Return the options by which the browser signs in with a passkey.
 
-    None if the account has no passkey for this host.
+    Return None if the account has no passkey for this host.
     """
     at = ceremony(request)
     known = [] if at is None else _known(user, at.site)
@@ -110,7 +110,7 @@ def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
 def check(request: Any, user: Any, text: str, actor: Actor) -> UUID:
     """Accept a passkey's signature; return the passkey's id.
 
-    Raises PasskeyRefused and TooManyCodes. Refusals are also audited.
+    Raises PasskeyRefused and TooManyCodes. Rejections are also audited.
     """
     excess = count(of_sign_in(actor.address or "", None))
     if excess is not None:
@@ -130,7 +130,7 @@ def check(request: Any, user: Any, text: str, actor: Actor) -> UUID:
 
 
 def remove(user: Any, passkey_id: UUID, actor: Actor) -> None:
-    """Remove a passkey of the account; raises NoFactor."""
+    """Remove a passkey of the account. Raises NoFactor."""
     with transaction.atomic():
         rows = Passkey.objects.select_for_update(of=("self",)).select_related("user")
         row = rows.filter(user=user.pk, pk=passkey_id).first()

@@ -64,7 +64,7 @@ NOT_RECENT = (
 
 
 def progress_of(request: Any, user: Any) -> SignInProgress:
-    """Return the progress of the session's sign-in. One query for a session by password."""
+    """Return the progress of the session's sign-in. Uses one query for a session by password."""
     if not user.is_authenticated:
         return SignInProgress.NOBODY
     if is_vouched_for(request):
@@ -77,7 +77,7 @@ def progress_of(request: Any, user: Any) -> SignInProgress:
 
 
 def check_exchange(user: Any, code: str, request: Any) -> None:
-    """Require the missing factor when a password is exchanged for tokens; raises TokenRefused."""
+    """Require the missing factor when a password is exchanged for tokens. Raises TokenRefused."""
     lacks = SignInProgress.CODE if factors.ids_of(user) else _without_factor()
     if lacks is SignInProgress.COMPLETE:
         return
@@ -101,7 +101,7 @@ def is_vouched_for(request: Any) -> bool:
 
 
 def is_recent(request: Any) -> bool:
-    """Return whether the session's sign-in is recent enough that it need not be repeated."""
+    """Return whether the session's sign-in is recent enough to need no repetition."""
     minutes = read(MfaSettings).recent_sign_in_minutes
     if not minutes:
         return True

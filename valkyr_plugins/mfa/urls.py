@@ -1,4 +1,4 @@
-"""Addresses of the second factor."""
+"""The URLs of second factors."""
 
 from django.urls import path
 

@@ -285,7 +285,7 @@ def _enrolled(request: Any, made: factors.Enrolled) -> HttpResponse:
 
 
 def _removed(request: Any, user: Any) -> HttpResponse:
-    """Continue after a factor was removed; this session need not prove another one."""
+    """Continue after a factor was removed; this session does not have to prove another one."""
     left = factors.ids_of(user)
     if left:
         note_factor(request, min(left))
@@ -303,7 +303,7 @@ def _to(name: str, request: HttpRequest) -> HttpResponse:
 
 
 def _wanted(request: HttpRequest) -> str:
-    """Return the next URL: the requested one if it is on this host, else the admin."""
+    """Return the next URL: the requested one if it is on this host, or the admin."""
     given = (request.POST.get("next") or request.GET.get("next", ""))[:LONGEST_NEXT]
     own = url_has_allowed_host_and_scheme(
         given, allowed_hosts={request.get_host()}, require_https=request.is_secure()

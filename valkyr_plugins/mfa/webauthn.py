@@ -1,4 +1,4 @@
-"""The protocol of passkeys (WebAuthn level 2), by the library `fido2`: no rows and no session.
+"""The protocol of passkeys (WebAuthn level 2), by the library `fido2`, without rows and sessions.
 
 The library is loaded on first use: a project that was installed without it has no passkeys.
 """
@@ -24,7 +24,7 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """A key of the account: the stored credential, and how the device can be reached."""
+    """A key of the account: the stored credential, and the ways to reach the device."""
 
     credential: bytes
     transports: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Ceremony:
         return dict(options), dict(state)
 
     def registered(self, state: dict[str, Any], text: str) -> NewKey:
-        """Return the key that a device made; raises BadAnswer."""
+        """Return the key that a device made. Raises BadAnswer."""
         from fido2.webauthn import AuthenticatorTransport, RegistrationResponse
 
         answer = _parsed(text)
@@ -99,7 +99,7 @@ class Ceremony:
     def signed_in(
         self, state: dict[str, Any], known: Iterable[KnownKey], text: str
     ) -> tuple[bytes, int]:
-        """Return the id of the key that signed, and its count of uses; raises BadAnswer."""
+        """Return the ID of the key that signed, and the number of its uses. Raises BadAnswer."""
         from fido2.webauthn import AttestedCredentialData, AuthenticationResponse
 
         try:

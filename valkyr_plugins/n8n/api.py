@@ -160,7 +160,7 @@ class ImportN8n(Endpoint):
 
 
 def _converted(text: str) -> Conversion:
-    """Return the only workflow of a text; raises DefinitionError."""
+    """Return the only workflow of a text. Raises DefinitionError."""
     exports = read_text(text)
     if len(exports) > 1:
         message = (

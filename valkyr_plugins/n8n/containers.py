@@ -152,7 +152,7 @@ class Builder(Nodes):
         self.after(level, node, NodePort(work.id, (SUCCESS,), shape, work.branch))
 
     def plain_body(self, level: Level, node: Node) -> set[str]:
-        """Return the nodes of a loop's body; raises Left."""
+        """Return the nodes of a loop's body. Raises Left."""
         body = self.graph.bodies.get(node.name)
         if body is None:
             raise Left(

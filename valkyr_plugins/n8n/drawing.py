@@ -177,7 +177,7 @@ class Nodes(ABC):
         return [*made.before, self.task(inner, made)]
 
     def nested(self, work: NodeWork, agent: str) -> Made:
-        """Return the task of an agent's tool, which may be an agent with tools; raises Left."""
+        """Return the task of an agent's tool, which may be an agent with tools. Raises Left."""
         name = work.node.name
         self.tools_drawn += 1
         bodies = self.depth + AGENT_BODIES * (len(self.agents) + 2)
@@ -221,7 +221,7 @@ class Nodes(ABC):
         return made
 
     def mapped(self, work: NodeWork) -> Made:
-        """Return the family's task for a node, if the module accepts it; raises Left."""
+        """Return the family's task for a node, if the module accepts it. Raises Left."""
         node = work.node
         family = FAMILIES.get(node.kind) if known(node) else None
         if family is None:

@@ -87,7 +87,7 @@ _GO_ON = {"continueRegularOutput": GO_ON, "continueErrorOutput": ERROR_OUTPUT}
 
 
 def read_text(text: str) -> list[Export]:
-    """Return the workflows of a text; raises DefinitionError if it is too large or not JSON."""
+    """Return the workflows of a text. Raises DefinitionError if it is too large or not JSON."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         message = f"the export has {size:,} bytes; at most {MAX_BYTES:,} are accepted"
@@ -102,7 +102,7 @@ def read_text(text: str) -> list[Export]:
 
 
 def read_exports(value: Any) -> list[Export]:
-    """Return the n8n workflows in a JSON value; raises DefinitionError if there are none."""
+    """Return the n8n workflows in a JSON value. Raises DefinitionError if there are none."""
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (

@@ -57,7 +57,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
 def reachable(
     start: Iterable[str], links: dict[str, list[NodeLink]], stop: Collection[str]
 ) -> set[str]:
-    """Return the nodes reachable from these ones, including these, stopping at `stop`."""
+    """Return the nodes reachable from these nodes, which are included, stopping at `stop`."""
     found: set[str] = set()
     pending = [name for name in start if name not in stop]
     while pending:
@@ -124,7 +124,7 @@ def _without_cycles(
 
 
 def _arrange(graph: LinkGraph, links: list[NodeLink], names: Sequence[str]) -> None:
-    """Order sources before their targets; otherwise in the file's order."""
+    """Order sources before their targets, and otherwise keep the file's order."""
     graph.outgoing, graph.incoming = _by_ends(links)
     waiting = {name: len(graph.incoming.get(name, ())) for name in names}
     ready = [name for name in names if not waiting[name]]

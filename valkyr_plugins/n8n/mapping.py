@@ -147,7 +147,7 @@ class NodeWork:
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
     def items(self) -> str:
-        """Return an expression for the list of its input items; raises Left."""
+        """Return an expression for the list of its input items. Raises Left."""
         if self.shape.items is not None:
             return self.shape.items
         if self.shape.whole is not None:
@@ -155,7 +155,7 @@ class NodeWork:
         raise Left(f"it processes a list, and {self.shape.why}")
 
     def credential(self, kind: str, *types: str) -> str:
-        """Return the name of the credential of type `kind` for one of n8n's types; "" for none."""
+        """Return the name of the credential of type `kind` for a type of n8n; "" without one."""
         for was, name in self.node.credentials.items():
             if not types or was in types:
                 return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())
@@ -167,7 +167,7 @@ class NodeWork:
 
     @property
     def drawn(self) -> "Drawing":
-        """Return the object that adds further tasks; raises Left if only one task is possible."""
+        """Return the object that adds further tasks. Raises Left if only one task is possible."""
         if self.drawing is None:
             raise Left("it needs several tasks")
         return self.drawing

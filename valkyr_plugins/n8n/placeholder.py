@@ -56,7 +56,7 @@ CODE = "placeholder"
 
 
 class PlaceholderInputs(ModuleInputs):
-    """The n8n node that the placeholder stands for."""
+    """The n8n node that the placeholder replaces."""
 
     node_type: str = Field(
         max_length=200,

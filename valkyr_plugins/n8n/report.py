@@ -1,4 +1,4 @@
-"""The report: each node's result, and what a user must create before the workflow runs."""
+"""The report: the result of each node, and the objects that a user must create first."""
 
 from dataclasses import dataclass, field
 from typing import Any

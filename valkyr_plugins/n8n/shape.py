@@ -103,8 +103,8 @@ class Sight:
     """The scope: `current` is `$json`; `nodes` are the finished ones.
 
     `numbered` says whether `index` is known. `arguments` collects the arguments that a model gives
-    a tool, with their schemas; None outside of tools. `variable` returns the name for one of n8n's
-    or the environment's variables, and None for a forbidden one. `remarks` collects notes for the
+    a tool, with their schemas; None outside tools. `variable` returns the name for one of n8n's or
+    the environment's variables, and None for a forbidden one. `remarks` collects notes for the
     reader.
     """
 

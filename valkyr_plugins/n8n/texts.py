@@ -48,7 +48,7 @@ def parts(text: str) -> list[Part]:
 
 
 def _end(text: str, position: int) -> int:
-    """Return the end of an expression: the first `}}` outside of quotes and objects."""
+    """Return the end of an expression: the first `}}` outside quotes and objects."""
     depth = 0
     for match in _STRING.finditer(text, position):
         if match.group() == "{":
@@ -95,7 +95,7 @@ class Texts:
         )
 
     def operand(self, raw: Any) -> str:
-        """Return a value as an expression inside another one; raises Untranslatable."""
+        """Return a value as an expression inside another one. Raises Untranslatable."""
         if not is_expression(raw):
             if isinstance(raw, str) and without_secrets(raw) != raw:
                 raise Untranslatable("it contains a possible secret")
@@ -125,7 +125,7 @@ class Texts:
         return todo_call(_kept(original))
 
     def json_text(self, raw: str) -> Any:
-        """Convert JSON with expressions; raises ValueError if it is not JSON."""
+        """Convert JSON with expressions. Raises ValueError if it is not JSON."""
         if not is_expression(raw):
             return self.value(json.loads(raw))
         pieces = parts(raw.removeprefix("="))

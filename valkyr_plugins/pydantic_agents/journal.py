@@ -126,7 +126,7 @@ def _kept(unit: AgentUnit) -> AgentUnit:
 
 
 def current() -> Journal | None:
-    """Return the journal of the step that runs here, or None outside of `durable`."""
+    """Return the journal of the step that runs here, or None outside `durable`."""
     return _current.get()
 
 

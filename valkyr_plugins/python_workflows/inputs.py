@@ -57,7 +57,7 @@ class WorkflowInput:
     def schema(self) -> dict[str, Any] | None:
         """Return the JSON Schema of the payload.
 
-        None if any payload is valid and `input=` is not given.
+        Return None if any payload is valid and `input=` is not given.
         """
         if self._schema is None:
             self._schema = self._made()

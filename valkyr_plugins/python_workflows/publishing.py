@@ -26,9 +26,9 @@ class UnpublishableError(Exception):
 def publish_all() -> dict[str, CodeVersion]:
     """Publish every declared workflow whose content changed; return the versions of all, by slug.
 
-    One query if nothing changed. All are checked before any is written. Raises UnpublishableError
-    for the first workflow with problems, SlugTaken if a user's workflow, or another declared one,
-    has the slug.
+    Uses one query if nothing changed. All are checked before any is written. Raises
+    UnpublishableError for the first workflow with problems, and SlugTaken if a user's workflow, or
+    another declared one, has the slug.
     """
     return _published(DECLARED)
 
@@ -39,7 +39,7 @@ def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
 
 
 def plan_all() -> CodePlan:
-    """Return the plan of `publish_all`. Raises the same errors; writes nothing."""
+    """Return the plan of `publish_all`; write nothing. Raises the same errors."""
     with _problems_as_lines():
         return plan_from_code(_definitions(DECLARED))
 

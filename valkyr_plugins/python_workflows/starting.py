@@ -17,14 +17,14 @@ AnyWorkflow = PythonWorkflow[Any, Any]
 def start(
     workflow: AnyWorkflow, payload: Any, *, key: str | None = None, priority: int | None = None
 ) -> Handle:
-    """Start one execution of the latest version; raises the errors of `start_from_code`."""
+    """Start one execution of the latest version. Raises the errors of `start_from_code`."""
     return start_from_code(_published(workflow), payload, key=key, priority=priority)
 
 
 def start_many(
     workflow: AnyWorkflow, payloads: Sequence[Any], *, priority: int | None = None
 ) -> list[Handle]:
-    """Start up to 1,000 executions, all or none; raises the errors of `start_many_from_code`."""
+    """Start up to 1,000 executions, all or none. Raises the errors of `start_many_from_code`."""
     return start_many_from_code(_published(workflow), payloads, priority=priority)
 
 

@@ -188,7 +188,7 @@ class PythonWorkflow(Generic[P, R]):
         return {key: value for key, value in found.items() if value is not None}
 
     def _labels(self) -> dict[str, str]:
-        """Return the labels' templates; a function of the input is called with its handles."""
+        """Return the labels' templates; call a function of the input with its handles."""
         labels = self._facts.get("labels") or {}
         return {name: self._key(one) if callable(one) else one for name, one in labels.items()}
 

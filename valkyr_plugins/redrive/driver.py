@@ -144,7 +144,7 @@ class Turn:
 
 
 def drive() -> int:
-    """Drive every redrive briefly; return how many entries moved."""
+    """Give every running redrive a short turn; return how many entries moved."""
     return turn().moved
 
 
@@ -197,7 +197,7 @@ def carry_on(redrive_id: UUID, until: float) -> Turn:
 
 
 def _settle(redrive_id: UUID) -> int:
-    """Record the results of one window of items, and of more if time is left; return how many."""
+    """Record the results of a window of items, and of more if time is left; return their number."""
     until = time.monotonic() + SETTLE_SECONDS
     found = settle(redrive_id)
     ended = found.ended

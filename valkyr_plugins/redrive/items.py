@@ -1,4 +1,4 @@
-"""The only writer of items' states during a redrive, together with its counters.
+"""Change items' states during a redrive, and its counters. Only this module writes them.
 
 The caller holds the redrive's lock, and saves its counters in the same transaction.
 """
@@ -23,7 +23,7 @@ PATIENCE = "SET LOCAL lock_timeout = '250ms'"
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """An item to send; `careful` if its execution needs other locks before."""
+    """An item to send; `careful` if its execution needs other locks first."""
 
     id: int
     entry_id: UUID
@@ -64,7 +64,7 @@ def claimed(redrive_id: UUID) -> Redrive | None:
 
 
 def running(redrive_id: UUID) -> Redrive | None:
-    """Return the locked redrive, as `claimed` does, if it may send; else None."""
+    """Return the locked redrive, as `claimed` does, if it may send; otherwise None."""
     redrive = claimed(redrive_id)
     return redrive if redrive is not None and redrive.state == RedriveState.RUNNING else None
 

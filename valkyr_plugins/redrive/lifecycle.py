@@ -1,6 +1,7 @@
-"""Create redrives; the only writer of their state: one guarded move per function, locked.
+"""Create redrives and change their state, by one guarded move per function under a lock.
 
-That lock comes before all others; the driver holds it for one batch at a time.
+Only this module writes the state. The lock comes before all others; the driver holds it for one
+batch at a time.
 """
 
 from datetime import timedelta
@@ -147,7 +148,7 @@ def _move(redrive: Redrive, target: RedriveState, **changes: Any) -> None:
 
 
 def _groups(redrive: Redrive) -> list[UUID]:
-    """Return the groups whose entries the redrive sends; one query."""
+    """Return the groups whose entries the redrive sends. Uses one query."""
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
     return list(entries.order_by("group_id").values_list("group_id", flat=True).distinct())
 
@@ -170,7 +171,7 @@ def _fresh(redrive_id: UUID) -> Redrive:
 
 
 def _hold(redrive: Redrive) -> int:
-    """Hold the entries still open and free; skip the rest with a reason. Return how many.
+    """Hold the entries still open and free; skip the rest with a reason. Return how many are held.
 
     The caller ensures that no other process holds entries of the workspace at the same time.
     """
@@ -259,7 +260,7 @@ def _open(rows: QuerySet[DeadLetterEntry]) -> QuerySet[DeadLetterEntry]:
 
 
 def forget_drafts() -> int:
-    """Delete drafts that were not started for a day; return how many."""
+    """Delete drafts that were not started for a day; return their number."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = Redrive.objects.filter(state=RedriveState.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])
@@ -301,7 +302,7 @@ def _new(workspace_id: UUID, wish: RedriveOptions, actor: Actor) -> Redrive:
 
 
 def _freeze(redrive: Redrive, rows: QuerySet[DeadLetterEntry]) -> int:
-    """Insert the items by one statement; return how many."""
+    """Insert the items by one statement; return how many were inserted."""
     sql, params = rows.values("pk")[:MOST].query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(INSERT.format(sql), [redrive.pk, *params])

@@ -19,7 +19,7 @@ from executions.public.models import Workspace
 
 
 class RedriveState(models.TextChoices):
-    """A redrive's state, written by `lifecycle` alone."""
+    """A redrive's state. Only `lifecycle` writes it."""
 
     DRAFT = "DRAFT", lazy("draft")
     RUNNING = "RUNNING", lazy("running")

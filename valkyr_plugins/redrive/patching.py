@@ -57,7 +57,7 @@ def compiled_expression(text: str) -> Template:
 
 
 def expression_patch(template: Template, scope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the expression's patch for one entry; raises Unusable.
+    """Return the expression's patch for one entry. Raises Unusable.
 
     Workers use the same budget as the preview, so that every entry that can be previewed can be
     sent.

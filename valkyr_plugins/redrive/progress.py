@@ -1,4 +1,4 @@
-"""A redrive's progress, and how many entries it may send now."""
+"""The progress of a redrive, and the number of entries that it may send now."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ class Progress:
 
 
 def progress(redrive: Redrive, now: datetime | None = None) -> Progress:
-    """Return the redrive's progress from its own row; reads the time if `now` is not given."""
+    """Return the redrive's progress from its own row; read the time if `now` is not given."""
     ended = redrive.succeeded + redrive.failed_again + redrive.skipped
     rest = max(0, redrive.total - redrive.running - ended)
     aborted = redrive.state == RedriveState.ABORTED

@@ -1,4 +1,4 @@
-"""The rate of a redrive, and when it stops automatically: pure decisions."""
+"""The rate of a redrive, and its automatic stop. This module is pure."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -49,7 +49,7 @@ class Standing:
 
 
 def room(standing: Standing) -> int | None:
-    """Return how many more may be in flight; None without a limit.
+    """Return how many more entries may be in flight; None without a limit.
 
     Canaries are sent first, and all of them must end before the others are sent. A redrive with a
     limit of failures keeps at most its window in flight.

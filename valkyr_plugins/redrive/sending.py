@@ -47,7 +47,7 @@ NOT_NEWEST = "The step has run again since, or the run was rolled back."
 
 @dataclass(slots=True)
 class Batch:
-    """The result of one batch; `last` is the last item it read, None without one."""
+    """The result of one batch; `last` is the last item that it read, or None."""
 
     sent: int = 0
     skipped: int = 0
@@ -58,7 +58,7 @@ class Batch:
 def send_batch(redrive_id: UUID, after: int) -> Batch | None:
     """Send the next items after `after`, as pace and limits allow.
 
-    None if the redrive does not run, or another process drives it.
+    Return None if the redrive does not run, or if another process drives it.
     """
     with transaction.atomic():
         redrive = items.running(redrive_id)

@@ -18,13 +18,13 @@ class Outside:
 
 
 def of_step(graph: Graph, path: str) -> list[Outside]:
-    """Return the step itself if it has side effects; raises KeyError for an unknown step."""
+    """Return the step itself if it has side effects. Raises KeyError for an unknown step."""
     place, step = find(graph, path)
     return list(_outside(_stem(place), [step]))
 
 
 def from_step(graph: Graph, path: str) -> list[Outside]:
-    """Return the step and all that may follow it, to the workflow's end; raises KeyError."""
+    """Return the step and all that may follow it, to the workflow's end. Raises KeyError."""
     place, step = find(graph, path)
     found = list(_outside(_stem(place), _rest_of_chain(place.graph, step)))
     task = step.task

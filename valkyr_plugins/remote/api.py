@@ -55,7 +55,7 @@ class Seconds(serializers.FloatField):
     """A JSON number of seconds, not "5" or true."""
 
     def to_internal_value(self, data: Any) -> float:
-        """Return the seconds; raises ValidationError."""
+        """Return the seconds. Raises ValidationError."""
         if isinstance(data, bool) or not isinstance(data, int | float):
             self.fail("invalid")
         return super().to_internal_value(data)

@@ -48,7 +48,7 @@ from valkyr_plugins.remote.conf import RemoteSettings
 
 @lru_cache(maxsize=1)
 def waiters() -> int:
-    """Return how many remote runners one process lets wait at once; read at first use."""
+    """Return how many remote runners may wait at once in one process; read it at first use."""
     return read(RemoteSettings).remote_waiters
 
 
@@ -131,7 +131,7 @@ class _Ready:
 def lease(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int, *, actor: Actor
 ) -> list[Leased]:
-    """Lease at most `limit` runs of these queues and workspaces to the runner; may return none.
+    """Lease at most `limit` runs of these queues and workspaces, perhaps none, to the runner.
 
     A run is leased in the transaction in which all gates let it through and their permits are
     written. The audit trail records the secrets that are sent with it.
@@ -222,8 +222,8 @@ def _lease(
 ) -> tuple[list[Leased], list[tuple[_Ready, Wait | Exception]]]:
     """Return the runs that are now leased, and the runs that a gate held back.
 
-    Other runs may be leased later. One transaction: a run becomes visible as leased together with
-    its gates' permits.
+    Other runs may be leased later. Uses one transaction: a run becomes visible as leased together
+    with its gates' permits.
     """
     passed: list[tuple[_Ready, LeasePassage]] = []
     refused: list[tuple[_Ready, Wait | Exception]] = []
@@ -366,7 +366,7 @@ MOST_WORKSPACES = 100
 
 
 def note(runner: str, workspaces: Sequence[UUID], queues: Sequence[str], host: str) -> None:
-    """List a remote runner in the workspaces that it works for, the first hundred, as seen now."""
+    """List a remote runner, as seen now, in the first hundred workspaces for which it works."""
     listed = list(workspaces[:MOST_WORKSPACES])
     statements.fetch(
         "runner",

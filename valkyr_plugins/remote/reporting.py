@@ -43,7 +43,7 @@ class LeaseOver(WrongState):
     code = "lease_lost"
 
     def __init__(self, state: str) -> None:
-        """Set the message; `state` is the run's present state."""
+        """Set the message; `state` is the run's current state."""
         super().__init__((self.__doc__ or "").strip(), state)
 
 
@@ -53,7 +53,7 @@ class NotRemote(WithProblems):
     code = "not_remote"
 
     def __init__(self, problems: list[Any]) -> None:
-        """Set the message; one problem per queue."""
+        """Set the message, with one problem per queue."""
         super().__init__((self.__doc__ or "").strip(), problems)
 
 
@@ -153,7 +153,7 @@ def _report_failure(
 
 
 def _look(run: Run, token: str) -> Looked:
-    """Return the run, for a caller that once leased it; raises LeaseOver for all others."""
+    """Return the run, for a caller that once leased it. Raises LeaseOver for all others."""
     leased = number_of(run.pk, token) is not None
     looked = leased_runs.look(run.execution_id, run.pk) if leased else None
     if looked is None:  # leased without this token, or before a roll-back
@@ -232,7 +232,7 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
 def _clean(run: Run, details: Any) -> str | None:
     """Return the details to store, without the secrets that the step received.
 
-    None if one of the secrets was deleted meanwhile and so cannot be removed.
+    Return None if one of the secrets has been deleted since, and so cannot be removed.
     """
     payloads.dump(details, WHAT, MAX_DETAILS_BYTES)
     looked = look(run.execution_id, run.pk)

@@ -1,4 +1,4 @@
-"""`remote.step`: a step that an external program executes, wherever it runs.
+"""`remote.step`: a step that an external program on any machine executes.
 
 The engine passes its inputs to a remote runner and records the result; workers execute no part of
 it.

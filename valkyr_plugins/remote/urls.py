@@ -1,4 +1,4 @@
-"""The addresses of the API for remote runners."""
+"""The URLs of the API for remote runners."""
 
 from django.urls import path
 

@@ -37,7 +37,7 @@ _NAME = re.compile(r"[^\w+=,.@-]", re.ASCII)
 
 
 def issue(source: CredentialSource, before: Issued | None) -> Issued:
-    """Return access_key, secret_key and session_token of the role; raises StepError."""
+    """Return access_key, secret_key and session_token of the role. Raises StepError."""
     _require_botocore()
     fields = source.fields
     seconds = int(fields.get("duration_seconds") or SECONDS)
@@ -136,7 +136,7 @@ def _refused(answer: IssuerAnswer, error: Mapping[str, Any]) -> StepError:
 
 
 def _endpoint(given: str, region: str) -> str:
-    """Return the address of STS; raises StepError for one that is not over https."""
+    """Return the address of STS. Raises StepError for one that is not over https."""
     suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     url = given.strip().rstrip("/") or f"https://sts.{region}.{suffix}"
     if not is_secure(url):

@@ -41,5 +41,5 @@ class ShortLivedSettings(SettingsModel):
 
 
 def settings() -> ShortLivedSettings:
-    """Return these settings; raises ImproperlyConfigured."""
+    """Return these settings. Raises ImproperlyConfigured."""
     return read(ShortLivedSettings)

@@ -1,4 +1,4 @@
-"""The fields of credentials with short-lived values, and their problems. Pure."""
+"""The fields of credentials with short-lived values, and their problems. This module is pure."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -25,7 +25,7 @@ ADVICE: Mapping[str, str] = {
 
 
 def issue(source: CredentialSource, before: Issued | None) -> Issued:
-    """Return a new access token as the field `token`; raises StepError."""
+    """Return a new access token as the field `token`. Raises StepError."""
     fields = source.fields
     if fields.get("authorization_url") and not fields.get("refresh_token"):
         raise StepError(
@@ -39,7 +39,7 @@ def issue(source: CredentialSource, before: Issued | None) -> Issued:
 
 
 def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
-    """Send a grant to the token endpoint as the client; raises StepError without a token."""
+    """Send a grant to the token endpoint as the client. Raises StepError without a token."""
     url = fields["token_url"].strip()
     if not is_secure(url):
         raise StepError(f"{url[:200]} is not a token endpoint over https: change the credential")

@@ -1,7 +1,7 @@
 """Requests to servers that issue secrets: no redirects, eight seconds at most for all.
 
-They use the guarded client of HTTP steps, so private addresses and hosts outside of the workspace's
-egress rules are refused. No message quotes an answer, because it may hold a secret.
+They use the guarded client of HTTP steps, so private addresses and hosts outside the workspace's
+egress rules are rejected. No message quotes an answer, because it may hold a secret.
 """
 
 import json
@@ -73,7 +73,7 @@ def ask(
     form: Mapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> IssuerAnswer:
-    """Send a request and return the answer with any status; raises StepError without an answer.
+    """Send a request and return the answer with any status. Raises StepError without an answer.
 
     `data` is sent as JSON, `form` as a form, `content` unchanged.
     """

@@ -36,7 +36,7 @@ class VaultState:
 
 
 def issue(source: CredentialSource, before: Issued | None) -> Issued:
-    """Return the values of the secret at the credential's path; raises StepError."""
+    """Return the values of the secret at the credential's path. Raises StepError."""
     state = before.state if before is not None else None
     with limited():
         if before is not None and isinstance(state, VaultState):
@@ -83,7 +83,7 @@ def _read(fields: Mapping[str, str], state: VaultState | None) -> Issued:
 
 
 def _signed_in(fields: Mapping[str, str]) -> tuple[str, float]:
-    """Return a client token and when it ends; raises StepError."""
+    """Return a client token and when it ends. Raises StepError."""
     auth = fields.get("auth")
     if auth == TOKEN:
         return fields["token"], float("inf")
@@ -166,7 +166,7 @@ def _values(answer: IssuerAnswer, path: str) -> dict[str, str]:
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """Return a URL whose `{name}` are replaced by percent-encoded values; raises StepError."""
+    """Return a URL whose `{name}` are replaced by percent-encoded values. Raises StepError."""
     parts = []
     for index, piece in enumerate(template.split("{")):
         name, closed, rest = piece.partition("}")

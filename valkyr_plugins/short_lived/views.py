@@ -45,7 +45,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 
 def _changeable(request: HttpRequest, pk: str) -> Credential:
-    """Return a credential that the user may change; raises ConsentFailed."""
+    """Return a credential that the user may change. Raises ConsentFailed."""
     rows = scoped(request, Credential.objects.all(), Permission.CONFIGURE)
     row: Credential | None = rows.filter(pk=pk).first()
     if row is None:

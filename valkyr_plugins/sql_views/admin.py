@@ -1,4 +1,4 @@
-"""SQL grants in the admin: which login role of a BI tool reads which workspace."""
+"""SQL grants in the admin: the workspaces that each login role of a BI tool reads."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Run one statement over the views: read-only, with a time-out, and on the replica if there is one.
 
-The statement runs in a session of its own, as the role that can read the views and nothing else:
+The statement runs in a separate session, as the role that can read the views and nothing else:
 within a function in which PostgreSQL lets no statement change the role.
 """
 
@@ -158,7 +158,7 @@ def _checked(statement: str) -> str:
 
 
 def _explained(error: psycopg.Error, text: str, asked: SqlQuestion) -> str:
-    """Return the message of PostgreSQL, the place of the error, and what to do."""
+    """Return the message of PostgreSQL, the position of the error, and what to do."""
     lines = [str(error.diag.message_primary or error).strip()]
     if "multiple commands" in lines[0]:
         return "There are several statements; expected one. Run them one after another."

@@ -1,12 +1,11 @@
-"""The views and their columns, from `views/<name>.sql`: what BI tools can rely on.
+"""The views and their columns, from `views/<name>.sql`, on which BI tools can rely.
 
 The first comment of a file describes the view. Each column has a comment above it. `{allowed}`
 stands for the workspaces that the role can read.
 
 A view has no payload, no secret, no error text and no name of an account: columns that a workspace
-can seal are left out, whether it seals them or not. Labels are shown, as to all users who can
-see the execution. A column is only added, never renamed or removed, without a note in the
-changelog.
+can seal are left out, whether it seals them or not. Labels are shown, as to all users who can see
+the execution. A column is only added, never renamed or removed, without a note in the changelog.
 """
 
 from collections.abc import Iterable, Iterator
@@ -51,7 +50,7 @@ class SqlView:
 
 
 def views() -> list[SqlView]:
-    """Return the views of this installation; without the plugin `redrive`, no view of redrives."""
+    """Return the views of this installation; omit the view of redrives without that plugin."""
     installed = (name for name, plugin in PLUGINS.items() if apps.is_installed(plugin))
     return [_view(name) for name in (*ENGINE, *installed)]
 

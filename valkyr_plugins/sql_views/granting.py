@@ -179,7 +179,7 @@ def _encrypted(role: str, password: str) -> str:
 
 
 def _refuse_readable(role: str) -> None:
-    """Refuse to continue if the role could read a table without the views."""
+    """Raise ValkyrError if the role could read a table without the views."""
     found = rows(READABLE, {"role": role})  # type: ignore[arg-type]
     if found:
         names = ", ".join(name for (name,) in found)

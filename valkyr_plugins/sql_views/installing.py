@@ -6,7 +6,7 @@ The condition reads `SqlGrant` by `current_user`, which a login role without mem
 change. No role has a privilege on the tables.
 
 `valkyr_sql` runs a statement by a function that belongs to the reading role. PostgreSQL allows no
-change of the role within a function that is SECURITY DEFINER, in whichever way a statement tries.
+change of the role within a function that is SECURITY DEFINER, by any statement.
 """
 
 import hashlib
@@ -242,7 +242,7 @@ def _by_hand() -> str:
 
 
 def privileged(statement: str, remedy: str) -> None:
-    """Run a statement that needs CREATEROLE; raises ImproperlyConfigured with the remedy."""
+    """Run a statement that needs CREATEROLE. Raises ImproperlyConfigured with the remedy."""
     try:
         with transaction.atomic():
             execute(statement)

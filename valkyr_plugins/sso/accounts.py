@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 
 def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
-    """Return the user who signs in, with memberships by the provider's groups; raises Refused.
+    """Return the user who signs in, with memberships by the provider's groups. Raises Refused.
 
-    One transaction; if two first sign-ins are concurrent, one creates the account and both use it.
-    A rejected user with an account loses its sessions and tokens, in another transaction. The
+    Uses one transaction; if two first sign-ins are concurrent, one creates the account and both use
+    it. A rejected user with an account loses its sessions and tokens, in another transaction. The
     request gives the origin for the audit trail.
     """
     try:

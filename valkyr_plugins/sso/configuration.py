@@ -13,7 +13,7 @@ from valkyr_plugins.sso.conf import ROLES, Grant, SsoSettings
 
 @dataclass(frozen=True, slots=True)
 class SingleSignOn:
-    """One identity provider, and how far it is trusted.
+    """One identity provider, and the trust in it.
 
     `groups` gives the roles of the provider's groups. `only`: users have no password here, except
     superusers. `link_by_email`: a verified address is enough to link the account that has it.
@@ -33,7 +33,7 @@ class SingleSignOn:
 
 
 def configured() -> SingleSignOn | None:
-    """Return the provider that OIDC_ISSUER names, or None; raises ImproperlyConfigured."""
+    """Return the provider that OIDC_ISSUER names, or None. Raises ImproperlyConfigured."""
     global _kept  # noqa: PLW0603 - asked for with each request
     chosen = read(SsoSettings)
     if _kept is None or _kept[0] is not chosen:
@@ -103,7 +103,7 @@ def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:
 
 
 def roles_for(groups: Iterable[str], grants: Mapping[str, tuple[Grant, ...]]) -> dict[str, str]:
-    """Return the role by workspace slug; the most powerful if groups give several."""
+    """Return the role by workspace slug; choose the most powerful if groups give several."""
     found: dict[str, str] = {}
     for grant in (grant for group in groups for grant in grants.get(group, ())):
         held = found.get(grant.workspace)

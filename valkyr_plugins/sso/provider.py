@@ -114,7 +114,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
         return self._discovered
 
     def get_json(self, url: str, **more: Any) -> Any:
-        """Return the provider's answer; raises ProviderTrouble."""
+        """Return the provider's answer. Raises ProviderTrouble."""
         _let_go()
         try:
             with get_adapter().get_requests_session() as session:

@@ -88,7 +88,7 @@ class Backend(BaseTaskBackend):
         return result
 
     def get_result(self, result_id: str) -> AnyResult:
-        """Return the result from the current rows; raises TaskResultDoesNotExist."""
+        """Return the result from the current rows. Raises TaskResultDoesNotExist."""
         from valkyr_plugins.task_backend import results
 
         try:

@@ -1,4 +1,4 @@
-"""The installed Tasks framework: Django's own from 6.0 on, else the package django-tasks.
+"""The installed Tasks framework: Django's own from 6.0 on, or the package django-tasks.
 
 Both have the same classes; two exceptions differ in name. Importing it loads no models. Raises
 ImportError if neither is installed.

@@ -1,4 +1,7 @@
-"""`OPTIONS` and `QUEUES` of a backend in `TASKS`: the valid values and their meaning. Pure."""
+"""`OPTIONS` and `QUEUES` of a backend in `TASKS`: the valid values and their meaning.
+
+This module is pure.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -49,7 +52,7 @@ class TaskOptions(BaseModel):
 
 
 def read_options(options: Mapping[str, Any]) -> tuple[TaskOptions, list[str]]:
-    """Return the options, and one sentence for each mistake; the defaults if there are mistakes."""
+    """Return the options and one sentence per mistake; return the defaults after a mistake."""
     try:
         return TaskOptions.model_validate(options), []
     except ValidationError as error:

@@ -53,10 +53,10 @@ def new_result(task: AnyTask, pk: UUID, args: Any, kwargs: Any) -> AnyResult:
 
 
 def find_result(pk: UUID, backend: str) -> AnyResult:
-    """Return the current result; two queries.
+    """Return the current result. Uses two queries.
 
-    Raises TaskResultDoesNotExist, also for an execution of another backend or of a workflow that
-    does not belong to a task, and InvalidTask if the task was removed from the code.
+    Raises TaskResultDoesNotExist, including for an execution of another backend or of a workflow
+    that does not belong to a task, and InvalidTask if the task was removed from the code.
     """
     found = _execution(pk)
     if found is None or _call(found).get("backend") != backend:
@@ -91,7 +91,7 @@ def begun_result(pk: UUID, path: str) -> AnyResult:
 
 
 def result_of(execution: WorkflowExecution) -> AnyResult:
-    """Return the result from the rows of an execution; one query. Raises InvalidTask."""
+    """Return the result from the rows of an execution. Uses one query. Raises InvalidTask."""
     payload = _call(execution)
     runs = _runs(execution.pk)
     began = [run for run in runs if run.started_at is not None]

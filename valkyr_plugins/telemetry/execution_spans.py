@@ -1,6 +1,6 @@
 """The spans of an execution's start and end, and the trace of an execution.
 
-A child of a workflow has a trace of its own and a link to its parent's run.
+A child of a workflow has a separate trace, with a link to its parent's run.
 """
 
 from collections import OrderedDict

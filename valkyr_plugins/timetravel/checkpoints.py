@@ -33,7 +33,7 @@ def take(
     name: str = "",
     actor: Actor | None = None,
 ) -> UUID:
-    """Save the execution's current variables; one statement.
+    """Save the execution's current variables. Uses one statement.
 
     The caller holds the execution's lock. Automatic checkpoints beyond the newest `keep` are
     deleted; manual ones stay.
@@ -62,7 +62,7 @@ def take_after_step(execution_id: UUID, keep: int, step_path: str) -> UUID:
 def take_by_hand(execution_id: UUID, *, name: str, actor: Actor) -> Checkpoint:
     """Take a named checkpoint of an execution in any state.
 
-    Raises NotFound; TooManyCheckpoints past 100 of them.
+    Raises NotFound, or TooManyCheckpoints if it has 100 named checkpoints.
     """
     with transaction.atomic():
         row = (

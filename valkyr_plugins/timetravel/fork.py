@@ -276,7 +276,7 @@ def _require_steps(
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start an execution again from the beginning; same version, priority and trigger type.
+    """Start an execution again from the beginning, with its version, priority and trigger type.
 
     Raises NotFound, and the errors of `start_execution`.
     """

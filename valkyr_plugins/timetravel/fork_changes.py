@@ -142,7 +142,7 @@ def change_of(
 ) -> AccessChange:
     """Return how a fork differs from its origin, an execution of `origins()`.
 
-    A replay has no overrides. No query.
+    A replay has no overrides. Uses no query.
     """
     overrides = overrides or Overrides()
     return AccessChange(
@@ -211,7 +211,8 @@ class Course:
     def over(self, path: str) -> bool:
         """Return whether everything after a step has ended, in its body and the enclosing ones.
 
-        True for a step that the version does not have: a fork with it is rejected for that reason.
+        Return True for a step that the version does not have: a fork with it is rejected for that
+        reason.
         """
         try:
             place, step = find(self._graph, path)

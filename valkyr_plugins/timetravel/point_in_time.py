@@ -1,4 +1,4 @@
-"""A point in an execution's past, and the runs that belong to it: pure.
+"""A point in an execution's past, and the runs that belong to it. This module is pure.
 
 A run belongs to a point if it ended at or before the point. Every step starts after its
 predecessors were recorded, so a point that includes a run also includes all runs on which it
@@ -44,7 +44,7 @@ def holders(places: Iterable[str]) -> list[str]:
 def written(
     base: Mapping[str, Any], writes: Iterable[Any], declared: Collection[str]
 ) -> dict[str, Any]:
-    """Return the variables after the writes of some steps, in order; ignores undeclared names.
+    """Return the variables after the writes of some steps, in order; ignore undeclared names.
 
     `writes` are the outputs of those steps: the output of such a step is the variables that it
     wrote.

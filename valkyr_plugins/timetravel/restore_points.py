@@ -47,7 +47,7 @@ def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
 
 
 def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
-    """Return the point right after a step ended; raises NoSuchPoint if it has not ended.
+    """Return the point right after a step ended. Raises NoSuchPoint if it has not ended.
 
     `named` is whether the caller may read the names of other steps.
     """
@@ -69,7 +69,7 @@ def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = Tr
 
 
 def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
-    """Return the point right before a step first began; raises NoSuchPoint if it was never ready.
+    """Return the point right before a step first began. Raises NoSuchPoint if it was never ready.
 
     `named` is whether the caller may read the names of other steps.
     """

@@ -100,7 +100,7 @@ def _go_back(execution: WorkflowExecution, point: Point, actor: Actor) -> dict[s
 
 
 def _begin_epoch(execution: WorkflowExecution, point: Point, variables: dict[str, Any]) -> int:
-    """Begin a new epoch with these variables; return its number.
+    """Begin a new epoch with these variables; return the number of the epoch.
 
     The caller holds the execution's lock. Checkpoints up to the point move into the new epoch;
     later ones stay in the old one and cannot be used.

@@ -1,4 +1,4 @@
-"""The addresses of time travel."""
+"""The URLs of time travel."""
 
 from django.urls import URLPattern, path
 

@@ -112,14 +112,14 @@ class Verification:
         return not self.differences
 
     def differs(self, step_path: str, name: str, recorded: Any, replayed: Any) -> None:
-        """Add a difference; after 100 of them, record only that there are more."""
+        """Add a difference; after 100 differences, record only that there are more."""
         if len(self.differences) < MAX_DIFFERENCES:
             self.differences.append(Difference(step_path, name, shown(recorded), shown(replayed)))
         else:
             self.complete = False
 
     def compare(self, step_path: str, name: str, recorded: Any, replayed: Any) -> None:
-        """Add the differences between two values; of two objects, key by key."""
+        """Add the differences between two values; compare two objects key by key."""
         for path, one, other in _unequal(name, recorded, replayed):
             self.differs(step_path, path, one, other)
 
@@ -135,7 +135,7 @@ def _unequal(name: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def shown(value: Any) -> Any:
-    """Return a value short enough for a list; a longer one as its size and hash."""
+    """Return a value in a form short enough for a list; a long one as its size and hash."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

@@ -215,7 +215,7 @@ def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
 
 
 def _learn_item(past: _Past, data: TemplateData) -> None:
-    """Load the map's item from the container's run, whatever its result was."""
+    """Load the map's item from the container's run, regardless of its result."""
     place = data.place.nearest("map")
     if place is None:
         return

@@ -60,7 +60,7 @@ HIGHEST = 2**31 - 1
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Return the renamed steps of lines such as `old = new`; raises ValidationError."""
+    """Return the renamed steps of lines such as `old = new`. Raises ValidationError."""
     names = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         old, equals, new = (part.strip() for part in line.partition("="))

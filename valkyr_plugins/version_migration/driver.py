@@ -79,7 +79,7 @@ def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
 
 
 def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
-    """Move executions until a time of `time.monotonic()`, but at least one batch's first."""
+    """Move executions until a time of `time.monotonic()`, but at least one."""
     done = MigrationTurn()
     while True:
         items = _due(migration_id)

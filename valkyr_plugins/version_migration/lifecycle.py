@@ -1,6 +1,7 @@
-"""Create migrations; the only writer of their state: one guarded move per function, locked.
+"""Create migrations and change their state, by one guarded move per function under a lock.
 
-That lock comes before all others; the driver holds it for one execution at a time.
+Only this module writes the state. The lock comes before all others; the driver holds it for one
+execution at a time.
 """
 
 from datetime import timedelta
@@ -131,7 +132,7 @@ def finish(migration: ExecutionMigration) -> None:
 
 
 def forget_drafts() -> int:
-    """Delete drafts that were not started for a day; return how many."""
+    """Delete drafts that were not started for a day; return their number."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = ExecutionMigration.objects.filter(state=State.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])

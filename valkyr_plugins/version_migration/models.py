@@ -14,7 +14,7 @@ from executions.public.models import Workflow, WorkflowExecution, WorkflowVersio
 
 
 class MigrationState(models.TextChoices):
-    """A migration's state, written by `lifecycle` alone."""
+    """A migration's state. Only `lifecycle` writes it."""
 
     DRAFT = "DRAFT", lazy("draft")
     RUNNING = "RUNNING", lazy("running")

@@ -1,4 +1,4 @@
-"""The rate of a migration: a pure decision."""
+"""The rate of a migration. This module is pure."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -42,7 +42,7 @@ class MigrationGroup:
 
 @dataclass(slots=True)
 class MigrationPreview:
-    """The groups, the largest first, and how many executions were examined."""
+    """The groups, the largest first, and the number of examined executions."""
 
     examined: int = 0
     moves: int = 0

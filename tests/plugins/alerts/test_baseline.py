@@ -1,4 +1,4 @@
-"""Usual failure rates, and unusual ones."""
+"""Tests of usual and unusual failure rates."""
 
 from datetime import UTC, datetime, timedelta
 

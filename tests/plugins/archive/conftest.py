@@ -1,4 +1,4 @@
-"""A folder as the archive, and old executions with runs, logs and labels."""
+"""Fixtures: a folder as the archive, and old executions with runs, logs and labels."""
 
 from pathlib import Path
 from typing import Any

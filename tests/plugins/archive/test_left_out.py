@@ -1,4 +1,4 @@
-"""The engine without the plugin, and with it but without pyarrow in memory."""
+"""The engine works without the plugin, and with the plugin but without pyarrow in memory."""
 
 from tests.support.left_out import run_without
 

@@ -1,1 +1,1 @@
-"""Backtests: a draft compared with the records of past executions."""
+"""Tests of backtests: a draft compared with the records of past executions."""

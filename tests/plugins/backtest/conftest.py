@@ -1,4 +1,4 @@
-"""A real partner, and workers that the test itself runs."""
+"""Fixtures: a real partner, and workers that the test itself runs."""
 
 from collections.abc import Iterator
 from random import Random

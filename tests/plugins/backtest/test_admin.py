@@ -1,4 +1,4 @@
-"""Backtests in the admin: started from a workflow, shown with groups and steps, cancelled."""
+"""Tests of backtests in the admin: started from a workflow, shown, and cancelled."""
 
 from typing import Any
 

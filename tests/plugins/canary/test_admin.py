@@ -1,4 +1,4 @@
-"""Canaries in the admin: publish one from a workflow, compare, promote, stop, roll back."""
+"""Tests of canaries in the admin: publish from a workflow, compare, promote, stop, roll back."""
 
 import html
 import re

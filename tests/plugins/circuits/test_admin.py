@@ -1,4 +1,4 @@
-"""Circuits in the admin: the list, a page, permission to reset, and rules."""
+"""Tests of circuits in the admin: the list, a page, permission to reset, and rules."""
 
 from collections.abc import Iterator
 from datetime import timedelta

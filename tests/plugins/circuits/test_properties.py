@@ -1,4 +1,4 @@
-"""Circuits keep their promises under any sequence of calls."""
+"""Circuits keep their guarantees under any sequence of calls."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

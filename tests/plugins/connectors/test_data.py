@@ -1,4 +1,4 @@
-"""Data modules: values, JMESPath, text, CSV and JSON Schema."""
+"""Tests of data modules: values, JMESPath, text, CSV and JSON Schema."""
 
 import time
 

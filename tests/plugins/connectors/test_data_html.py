@@ -1,4 +1,4 @@
-"""HTML: results of selectors, records within records, and bounded time for every selector."""
+"""Tests of HTML: results of selectors, nested records, and bounded time for every selector."""
 
 import time
 

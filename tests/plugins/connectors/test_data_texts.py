@@ -1,4 +1,4 @@
-"""JSON, XML and CSV: parsing and writing."""
+"""Tests of JSON, XML and CSV: parsing and writing."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The rows of file steps' tables of bad inputs that need a folder, or a closed port."""
+"""Tests of the rows of file steps' tables of bad inputs that need a folder or a closed port."""
 
 import pytest
 

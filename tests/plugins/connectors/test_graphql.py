@@ -1,4 +1,4 @@
-"""`graphql.query`: requests, the meaning of errors in responses, operations in a document."""
+"""Tests of `graphql.query`: requests, errors in responses, and operations in a document."""
 
 import json
 import time
@@ -21,7 +21,7 @@ QUERY = "query Order($id: ID!) { order(id: $id) { total } }"
 
 
 class Endpoint(ThreadingHTTPServer):
-    """Gives the answer that the test set."""
+    """An HTTP server that gives the answer that the test set."""
 
     daemon_threads = True
 

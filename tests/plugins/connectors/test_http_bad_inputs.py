@@ -1,4 +1,4 @@
-"""The rows of bad inputs that need a badly behaved server."""
+"""Tests of the rows of bad inputs that need a badly behaved server."""
 
 from collections.abc import Iterator
 

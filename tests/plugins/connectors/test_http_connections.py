@@ -1,4 +1,4 @@
-"""The pool of connections: reuse, closing, and times."""
+"""Tests of the pool of connections: reuse, closing, and times."""
 
 from collections.abc import Iterator
 

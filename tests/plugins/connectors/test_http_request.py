@@ -1,4 +1,4 @@
-"""`http.request` against a real server: requests, answers, failures."""
+"""Tests of `http.request` against a real server: requests, answers, failures."""
 
 import time
 import tracemalloc

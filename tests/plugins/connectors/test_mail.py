@@ -1,4 +1,4 @@
-"""Mail steps against a real SMTP server, and into a folder."""
+"""Tests of mail steps against a real SMTP server, and into a folder."""
 
 import socket
 from email import message_from_bytes

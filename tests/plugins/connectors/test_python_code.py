@@ -1,4 +1,4 @@
-"""Code in workflows, in each sandbox; `test_code_escapes` tries to leave it."""
+"""Tests of code in workflows, in each sandbox; `test_code_escapes` tests attempts to leave it."""
 
 import json
 import os

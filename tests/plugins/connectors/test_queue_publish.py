@@ -1,4 +1,4 @@
-"""Messages into lists and streams of a real Redis, and rejected ones."""
+"""Tests of messages to lists and streams of a real Redis, and of rejected messages."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Messages sent to a broker that speaks AMQP."""
+"""Tests of messages sent to a broker that speaks AMQP."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""`rss.read`: feeds of every kind, unchanged ones, and hostile ones."""
+"""Tests of `rss.read`: feeds of every kind, unchanged feeds, and hostile feeds."""
 
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,4 +1,4 @@
-"""A day with everything that a page of figures shows."""
+"""Rows for a day with everything that a page of figures shows."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The positions of bars and lines, and their labels."""
+"""Tests of the positions of bars and lines, and of their labels."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Histograms and ranges of dashboards, without a database."""
+"""Tests of histograms and ranges of dashboards, without a database."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

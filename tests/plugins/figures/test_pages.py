@@ -1,4 +1,4 @@
-"""Figures on the home page and on a workflow's page: contents and permissions."""
+"""Tests of figures on the home page and on a workflow's page: contents and permissions."""
 
 from datetime import timedelta
 from typing import Any

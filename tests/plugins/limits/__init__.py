@@ -1,1 +1,1 @@
-"""Quotas and budgets."""
+"""Tests of quotas and budgets."""

@@ -1,4 +1,4 @@
-"""Users of the API over HTTP, as in the tests of the engine's API."""
+"""Fixtures of users of the API over HTTP, as in the tests of the engine's API."""
 
 from tests.contract.conftest import (
     _no_collected_files,

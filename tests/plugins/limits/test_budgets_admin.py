@@ -1,4 +1,4 @@
-"""Budgets and costs in the admin: permissions, the pages' contents, rejected input."""
+"""Tests of budgets and costs in the admin: permissions, contents of pages, rejected input."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""Budgets and costs over HTTP: created, changed, rejected, shown with spending, summed up."""
+"""Tests of budgets and costs over HTTP: created, changed, rejected, and summed up."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Quotas in the admin: permissions, the list's contents, rejected input."""
+"""Tests of quotas in the admin: permissions, the list's contents, rejected input."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Quotas over HTTP, and a workspace's use of its limits."""
+"""Tests of quotas over HTTP, and of a workspace's use of its limits."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Users of the API over HTTP, as in the tests of the engine's API, and agents with tokens."""
+"""Fixtures: users of the API over HTTP, as in the tests of the engine's API, and agents."""
 
 from collections.abc import Callable
 from typing import Any

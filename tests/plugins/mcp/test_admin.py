@@ -1,4 +1,4 @@
-"""Proposals in the admin: listed, previewed, approved, rejected; workflows exposed to agents."""
+"""Tests of proposals in the admin, and of workflows that are exposed to agents."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tools and proposals again, with row-level security: the answers are the same."""
+"""With row-level security, tools and proposals give the same answers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Workflows as tools: exposed by their authors, started by agents."""
+"""Tests of workflows as tools: authors expose them, and agents start them."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Users with and without a second factor."""
+"""Fixtures: users with and without a second factor."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ class App:
         self.secret = ""
 
     def begin(self) -> None:
-        """Read the secret of a set-up that was begun."""
+        """Read the secret of a set-up that has begun."""
         factor = SecondFactor.objects.get(user=self.user)
         self.secret = factors.secret_of(factor)
 

@@ -1,4 +1,4 @@
-"""One-time codes by RFC 6238, and recovery codes."""
+"""Tests of one-time codes by RFC 6238, and of recovery codes."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""Passkeys in addition to the password: added, requested, used, removed and reset."""
+"""Tests of passkeys in addition to the password: added, requested, used, removed and reset."""
 
 import html
 import json

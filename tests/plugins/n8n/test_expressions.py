@@ -1,4 +1,4 @@
-"""Simple JavaScript expressions: their translation and their results."""
+"""Tests of simple JavaScript expressions: their translation and their results."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Any n8n export, even a damaged one, is read or rejected with a message."""
+"""The importer reads any n8n export, even a damaged one, or rejects it with a message."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""The table of services: every row becomes a request that can be published, without secrets."""
+"""Every row of the table of services becomes a request without secrets that can be published."""
 
 import json
 import re

@@ -21,7 +21,7 @@ GONE = {"schema": "valkyr/1", "name": "Gone", "tasks": [{"id": "a", "use": "flow
 
 @pytest.fixture(autouse=True)
 def declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let these tests' workflows be the declared ones."""
+    """Make the workflows of these tests the declared ones."""
     monkeypatch.setattr(publishing, "DECLARED", flows.DECLARED)
     monkeypatch.setattr(changes, "DECLARED", flows.DECLARED)
 

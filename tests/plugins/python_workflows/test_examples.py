@@ -1,4 +1,4 @@
-"""Each example in Python is the same graph as the YAML next to it."""
+"""Each example in Python is the same graph as the YAML file next to it."""
 
 import runpy
 from pathlib import Path

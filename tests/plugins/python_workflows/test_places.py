@@ -1,4 +1,4 @@
-"""A call is named after its variable, in the byte code of every supported Python."""
+"""A call is named after its variable, which the byte code of each supported Python has."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

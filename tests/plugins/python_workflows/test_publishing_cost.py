@@ -1,4 +1,4 @@
-"""The cost of publishing many workflows: a constant number of statements, and little CPU."""
+"""Publishing many workflows costs a constant number of statements and little CPU time."""
 
 import sys
 from collections.abc import Iterator

@@ -51,7 +51,7 @@ def test_a_large_order_waits_for_a_person() -> None:
 
 @pytest.fixture(autouse=True)
 def declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let these tests' workflows be the declared ones."""
+    """Make the workflows of these tests the declared ones."""
     monkeypatch.setattr(publishing, "DECLARED", flows.DECLARED)
 
 

@@ -1,4 +1,4 @@
-"""A document becomes Python source, and the source traces back to an equal graph."""
+"""A document becomes Python source, and tracing the source gives an equal graph."""
 
 from pathlib import Path
 from random import Random

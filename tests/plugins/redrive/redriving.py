@@ -1,4 +1,4 @@
-"""Dozens of dead letters, and redrives of them, turn by turn."""
+"""Helpers that create dead letters, and drive redrives of them turn by turn."""
 
 from collections.abc import Sequence
 from typing import Any

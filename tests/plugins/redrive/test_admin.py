@@ -1,6 +1,4 @@
-"""Redrives in the admin: created from selected entries or a group, previewed, started,
-monitored.
-"""
+"""Tests of redrives in the admin: created from selected entries or a group, and followed."""
 
 from typing import Any
 

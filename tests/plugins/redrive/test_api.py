@@ -1,4 +1,4 @@
-"""Redrives over HTTP: requests, permissions, responses."""
+"""Tests of redrives over HTTP: requests, permissions, responses."""
 
 from collections.abc import Callable
 from typing import Any

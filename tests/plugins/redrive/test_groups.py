@@ -1,4 +1,4 @@
-"""Redrives of failure groups: they follow merges, and the groups' pages work without them."""
+"""Redrives of failure groups follow merges, and the groups' pages work without redrives."""
 
 import pytest
 from django.contrib.auth.models import User

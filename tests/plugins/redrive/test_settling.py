@@ -1,4 +1,4 @@
-"""The result of a sent entry, as its rows show it."""
+"""Tests of the result of a sent entry, as its rows show it."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Remote runners in tests: their leases, requests and reports."""
+"""Helpers for remote runners in tests: their leases, requests and reports."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Remote runners over HTTP: lease, heartbeat, complete, fail."""
+"""Tests of the API of remote runners: lease, heartbeat, complete, fail."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A workspace with credentials, and a server that issues their values."""
+"""Fixtures: a workspace with credentials, and a server that issues their values."""
 
 from collections.abc import Iterator
 from typing import Any

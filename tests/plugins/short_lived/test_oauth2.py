@@ -1,4 +1,4 @@
-"""Access tokens of OAuth 2.0: shared, refreshed by one process at a time, rotated and sealed."""
+"""Tokens of OAuth 2.0 are shared, refreshed by one process at a time, rotated and sealed."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

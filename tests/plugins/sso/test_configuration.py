@@ -1,4 +1,4 @@
-"""Valid settings of an identity provider, and those rejected at the start."""
+"""Tests of the settings of an identity provider: valid ones, and ones rejected at the start."""
 
 from collections.abc import Iterator
 from pathlib import Path

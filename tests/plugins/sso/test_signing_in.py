@@ -56,7 +56,7 @@ def _places(db: None, static_files: None) -> None:
 
 @pytest.fixture
 def sso(settings: Any, provider: Provider) -> Any:
-    """Enable single sign-on, with other settings if given."""
+    """Enable single sign-on; return the function that enables it with other settings."""
 
     def use(**more: Any) -> None:
         settings.VALKYR = settings.VALKYR | provider.settings(roles=GROUPS, **more)

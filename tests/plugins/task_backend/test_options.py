@@ -1,4 +1,4 @@
-"""Settings of the backend: their meaning, and the mistakes that `check` finds."""
+"""Tests of the backend's settings: their meaning, and the mistakes that `check` finds."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-"""Span facts in log lines, and the lines about a missing collector."""
+"""Tests of span facts in log lines, and of the lines about a missing collector."""
 
 import logging
 

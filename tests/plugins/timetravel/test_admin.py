@@ -1,4 +1,4 @@
-"""Checkpoints, roll-back, fork, replay and verifying on an execution's pages in the admin."""
+"""Tests of checkpoints, roll-back, fork, replay and verification on an execution's admin pages."""
 
 import re
 from collections.abc import Iterator

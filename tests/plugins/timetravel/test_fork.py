@@ -1,4 +1,4 @@
-"""A new execution that begins in the middle of another."""
+"""Tests of a new execution that begins in the middle of another."""
 
 from collections.abc import Iterator
 from random import Random

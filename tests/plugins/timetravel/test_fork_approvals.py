@@ -62,7 +62,7 @@ def approve(queue: World, pk: UUID, decision: str = "approved") -> list[str]:
 
 
 def settle(queue: World, pk: UUID) -> None:
-    """Work until nothing runs, also in children, whose ends the test delivers."""
+    """Work until nothing runs, including in children; the test delivers their ends."""
     queue.drain()
     for child in WorkflowExecution.objects.filter(parent_id=pk).values_list("pk", flat=True):
         if wake_parent(child):

@@ -1,4 +1,4 @@
-"""The engine without the plugin: its additions are missing, everything else works."""
+"""The engine works without the plugin; only the plugin's additions are missing."""
 
 from collections.abc import Iterator
 from random import Random

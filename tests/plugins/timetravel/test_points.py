@@ -1,4 +1,4 @@
-"""Checkpoints, points and differences: the decisions, without a database."""
+"""Tests of checkpoints, points and differences as decisions, without a database."""
 
 from datetime import UTC, datetime, timedelta
 

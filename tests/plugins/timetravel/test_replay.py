@@ -1,4 +1,4 @@
-"""The same input again; and the same history again, without running anything."""
+"""Tests of replay: run the same input again, or verify the same history without running steps."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""Rolling back and forking inside loops and maps: iterations continue where they were."""
+"""Tests of rolling back and forking inside loops and maps, where iterations continue."""
 
 from collections.abc import Iterator
 from random import Random

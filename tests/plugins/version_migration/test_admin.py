@@ -1,4 +1,4 @@
-"""Migrations of executions in the admin: plan one, preview, start, and move one execution."""
+"""Tests of migrations in the admin: plan one, preview it, start it, and move one execution."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rolling back, forking and verifying executions that moved to another version."""
+"""Tests of rolling back, forking and verifying executions that moved to another version."""
 
 from typing import Any
 from uuid import UUID

@@ -26,7 +26,7 @@ class Number(serializers.FloatField):
     """A JSON number, not "5" or true."""
 
     def to_internal_value(self, data: Any) -> float:
-        """Return the number; raises ValidationError."""
+        """Return the number. Raises ValidationError."""
         if isinstance(data, bool) or not isinstance(data, int | float):
             self.fail("invalid")
         return float(super().to_internal_value(data))

@@ -34,7 +34,7 @@ def _change(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Canary:
 
 
 def _withdraw(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> VersionRollback:
-    """Roll back the version of a canary, also one that has ended."""
+    """Roll back the version of a canary, even if the canary has ended."""
     canary = Canary.objects.select_related("version").only("workflow_id", "version__number")
     row = canary.get(pk=pk)
     given = {**data, "version": row.version.number}

@@ -15,7 +15,7 @@ RULE = StopRule()
 
 
 def _number(label: Any, help_text: Any, **rules: Any) -> forms.FloatField:
-    """Return a field of a number that may have decimals; optional unless it says otherwise."""
+    """Return a form field for a decimal number; it is optional by default."""
     attrs = {"autocomplete": "off", "inputmode": "decimal"}
     rules = {"required": False} | rules
     return forms.FloatField(

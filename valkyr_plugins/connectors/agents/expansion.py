@@ -1,4 +1,4 @@
-"""Write the loop that the engine runs for an agent, from the agent's task. Pure.
+"""Write the loop that the engine runs for an agent, from the agent's task. This module is pure.
 
     model (llm.chat) ── answer ─────────────────────────────────▶ turn (llm.agent_turn)
         └─ tool_calls ─▶ calls (flow.map over the calls) ─────────▶ turn

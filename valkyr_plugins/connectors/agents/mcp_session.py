@@ -1,8 +1,8 @@
 """One session with an MCP server: the official SDK over Valkyr's guarded connections.
 
-The SDK is asynchronous and brings an HTTP client of its own; steps are synchronous, and only the
-guarded transport may open connections. So the SDK's requests are sent by that transport, in
-threads, which keep the step's egress rules, credential boundaries and deadline.
+The SDK is asynchronous and brings its own HTTP client; steps are synchronous, and only the guarded
+transport may open connections. So the SDK's requests are sent by that transport, in threads, which
+keep the step's egress rules, credential boundaries and deadline.
 """
 
 import re
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 def call_tool(inputs: McpCallInputs, ctx: StepContext) -> dict[str, Any]:
-    """Call the tool and return `McpCallOutputs` as a mapping; raises StepError."""
+    """Call the tool and return `McpCallOutputs` as a mapping. Raises StepError."""
 
     async def work(client: Client) -> dict[str, Any]:
         meta: Any = {KEY: ctx.idempotency_key}
@@ -68,7 +68,7 @@ def call_tool(inputs: McpCallInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def list_tools(inputs: McpToolsInputs, ctx: StepContext) -> list[dict[str, Any]]:
-    """Return the server's tools as `McpTool` mappings; raises StepError."""
+    """Return the server's tools as `McpTool` mappings. Raises StepError."""
 
     async def work(client: Client) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -166,7 +166,7 @@ def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> 
 
 
 def _by_status(bridge: "_Bridge", who: str) -> StepError | None:
-    """Return the error for a status that alone explains the failure, else None."""
+    """Return the error for a status that alone explains the failure, or None."""
     if bridge.status in (401, 403):
         return StepError(
             f"{who}: the server rejected the sign-in ({bridge.status}). Check the step's credential"
@@ -294,5 +294,5 @@ class _Body(httpx2.AsyncByteStream):
             yield piece
 
     async def aclose(self) -> None:
-        """Return the connection, or close it if the body was not read to its end."""
+        """Return the connection to the pool, or close it if the body was not read to its end."""
         self._answer.close()

@@ -31,7 +31,7 @@ SAID = 2_000  # characters of an error, for the model
 
 
 class OfferedTool(Tool):
-    """A tool of an agent: what the model sees, and the task that runs it."""
+    """A tool of an agent as the model sees it, and the task that runs it."""
 
     task: str | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""Rules for an agent's task: each tool has a task, and templates mean what they seem to. Pure."""
+"""Rules for the tools and the templates of an agent's task. This module is pure."""
 
 import re
 from collections.abc import Iterator, Mapping

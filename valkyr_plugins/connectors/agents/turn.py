@@ -1,4 +1,7 @@
-"""`llm.agent_turn`: ends a turn of an agent; decides whether the agent has finished. Pure."""
+"""`llm.agent_turn`: ends a turn of an agent, and decides whether the agent has finished.
+
+This module is pure.
+"""
 
 import json
 from collections.abc import Mapping
@@ -204,7 +207,7 @@ def _cost(model: str, usage: Mapping[str, Any]) -> float | None:
 def schema_order(schema: Mapping[str, Any]) -> str:
     """Return the instruction for an answer that fits a schema.
 
-    Line breaks keep braces of the JSON apart, which would otherwise read as a template.
+    Line breaks separate the braces of the JSON, which would otherwise read as a template.
     """
     text = json.dumps(schema, ensure_ascii=False, indent=1)
     return (

@@ -106,12 +106,12 @@ class Vectors(BaseModel):
 
 
 def read_chunk(value: Any, host: str) -> Chunk:
-    """Parse a response or a piece; raises StepError if it is not in OpenAI's format."""
+    """Parse a response or a piece. Raises StepError if it is not in OpenAI's format."""
     return _read(Chunk, value, host)
 
 
 def read_vectors(value: Any, host: str) -> Vectors:
-    """Parse a response with embeddings; raises StepError if it is not in OpenAI's format."""
+    """Parse a response with embeddings. Raises StepError if it is not in OpenAI's format."""
     return _read(Vectors, value, host)
 
 

@@ -20,7 +20,7 @@ MAGIC = {
 
 
 class TextPart(ModuleInputs):
-    """A text among a message's parts."""
+    """A text part of a message."""
 
     text: str = Field(description="The text.", max_length=2_000_000)
 
@@ -149,7 +149,7 @@ class Message(ModuleInputs):
 
 
 def conversation(system: str, messages: str | list[Message]) -> list[dict[str, Any]]:
-    """Return the whole conversation for the request; a bare text is one user message."""
+    """Return the whole conversation for the request; a plain text becomes one user message."""
     first = [{"role": "system", "content": system}] if system else []
     if isinstance(messages, str):
         return [*first, {"role": "user", "content": messages}]

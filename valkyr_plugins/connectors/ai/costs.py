@@ -67,7 +67,7 @@ def charge(model: str, usage: Usage) -> Charge | None:
 
 
 def price_table() -> dict[str, Price]:
-    """Return the installation's prices; raises StepError that names their problem."""
+    """Return the installation's prices. Raises StepError that names their problem."""
     setting = settings().llm_prices
     if isinstance(setting, Mapping):
         setting = json.dumps(setting)
@@ -85,7 +85,7 @@ def price_table() -> dict[str, Price]:
 
 @lru_cache(maxsize=4)
 def _of_file(path: Path, changed: int, size: int) -> dict[str, Price]:
-    """Return the table of a file, read again after a change."""
+    """Return the price table in a file; read the file again after it changes."""
     if size > MAX_FILE_BYTES:
         raise StepError(f"{PRICES}: {path} has {size:,} bytes; expected at most {MAX_FILE_BYTES:,}")
     try:

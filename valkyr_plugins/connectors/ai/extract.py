@@ -49,7 +49,7 @@ class ExtractInputs(AskedInputs):
         return schema
 
     def extract_body(self) -> dict[str, Any]:
-        """Return the request; the prompt also has the schema, for servers that accept none."""
+        """Return the request; its prompt includes the schema for servers that accept no schema."""
         body = self.body()
         text = json.dumps(self.json_schema, ensure_ascii=False)
         order = f"Answer with one JSON value that fits this JSON Schema, and nothing else:\n{text}"
@@ -171,7 +171,7 @@ class _Unfit(StepError):
 
 
 def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
-    """Return an answer's data, or None with its error; raises StepError for a wrong schema."""
+    """Return an answer's data, or None with its error. Raises StepError for a wrong schema."""
     try:
         return _fitting(text, schema), ""
     except _Unfit as mistake:

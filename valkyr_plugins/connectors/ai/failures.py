@@ -1,4 +1,4 @@
-"""Classify a provider's errors: which are transient, and what to do about the others."""
+"""Classify a provider's errors as transient or permanent, and say what to do about them."""
 
 import json
 import time

@@ -65,7 +65,7 @@ class ProviderInputs(ModuleInputs):
 
 
 def checked_url(url: str) -> str:
-    """Return an endpoint's URL without a trailing slash; raises ValueError."""
+    """Return an endpoint's URL without a trailing slash. Raises ValueError."""
     parts = urlsplit(url)
     plain = not (parts.username or parts.password or parts.query or parts.fragment)
     # Reading the port raises ValueError if it is not a number.
@@ -78,7 +78,7 @@ def checked_url(url: str) -> str:
 
 
 def address(inputs: ProviderInputs) -> str:
-    """Return the step's URL; raises StepError if the setting is not a URL."""
+    """Return the step's URL. Raises StepError if the setting is not a URL."""
     if inputs.base_url is not None:
         return inputs.base_url
     setting = settings().llm_base_url or OPENAI

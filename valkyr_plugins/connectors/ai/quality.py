@@ -105,7 +105,7 @@ def has_structure(paragraph: str) -> bool:
 
 
 def relevance(text: str, keywords: Sequence[str]) -> Dimension:
-    """Return the share of the keywords that occur as whole words, in any case; 1 without any."""
+    """Return the share of keywords that occur as whole words, in any case; 1 without keywords."""
     wanted = list(dict.fromkeys(word.strip().casefold() for word in keywords if word.strip()))
     if not wanted:
         return Dimension(1.0, "no keywords were given")

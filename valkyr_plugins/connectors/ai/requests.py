@@ -93,7 +93,7 @@ def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
 
 
 def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -> StreamedAnswer:
-    """Send `body` and wait for the whole answer; raises StepError.
+    """Send `body` and wait for the whole answer. Raises StepError.
 
     `nth` counts the step's requests: each has its own idempotency key.
     """
@@ -181,7 +181,7 @@ def _streamed(stream: Any) -> Iterator[Any]:
 
 
 def whole_answer(answered: Any) -> Any:
-    """Return the JSON of a whole answer; raises StepError if it is not declared as JSON."""
+    """Return the JSON of a whole answer. Raises StepError if it is not declared as JSON."""
     response: httpx.Response = answered.http_response
     _require(_media_type(response), "application/json", response)
     return json.loads(response.content)
@@ -219,7 +219,7 @@ DIGITS = 7
 
 
 def embed(inputs: EmbedInputs, ctx: StepContext) -> dict[str, Any]:
-    """Embed the texts and return `EmbedOutputs` as a mapping; raises StepError."""
+    """Embed the texts and return `EmbedOutputs` as a mapping. Raises StepError."""
     price_table()
     vectors: list[list[float]] = []
     usages: list[tuple[Usage, bool]] = []
@@ -281,7 +281,7 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Raise after the first batch if the rest would not fit, before paying for it."""
+    """Raise StepError after the first batch if the rest would not fit, before paying for it."""
     numbers = len(vectors[0]) * texts
     if numbers > MAX_NUMBERS or len(vectors[0]) != len(vectors[-1]):
         raise StepError(

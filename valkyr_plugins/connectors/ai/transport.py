@@ -62,5 +62,5 @@ class _Bounded(httpx.SyncByteStream):
             yield chunk
 
     def close(self) -> None:
-        """Return the connection."""
+        """Return the connection to its pool."""
         self._body.close()

@@ -83,7 +83,7 @@ class _Bytes(io.BytesIO):
     """An archive in memory; single reads are limited, because zipfile reads its list at once."""
 
     def read(self, size: int | None = -1) -> bytes:
-        """Read the bytes; raises BadZipFile for more than a list of entries may have."""
+        """Read the bytes. Raises BadZipFile for more bytes than a list of entries may have."""
         rest = len(self.getbuffer()) - self.tell()
         if min(rest, size if size is not None and size >= 0 else rest) > MAX_DIRECTORY:
             raise zipfile.BadZipFile("its list of entries is too long")
@@ -105,7 +105,7 @@ class Archive:
         return list(self._files)
 
     def content(self, name: str) -> bytes:
-        """Return an unpacked file; raises StepError if it is too large or broken."""
+        """Return an unpacked file. Raises StepError if it is too large or broken."""
         info = self._files[name]
         pieces: list[bytes] = []
         size = 0
@@ -122,7 +122,7 @@ class Archive:
 
 @contextmanager
 def archive(data: bytes, bounds: Bounds, name_charset: str | None = None) -> Iterator[Archive]:
-    """Return the archive in these bytes; raises StepError if invalid, truncated or harmful."""
+    """Return the archive in these bytes. Raises StepError if invalid, truncated or harmful."""
     try:
         with zipfile.ZipFile(_Bytes(data), metadata_encoding=name_charset) as opened:
             yield Archive(opened, bounds)

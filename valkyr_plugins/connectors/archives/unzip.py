@@ -1,4 +1,4 @@
-"""`archive.unzip`: unpack an archive into files or outputs; a bad one writes nothing."""
+"""`archive.unzip`: unpack an archive into files or outputs, or write nothing if it is invalid."""
 
 from typing import Any, ClassVar
 

@@ -153,7 +153,7 @@ class ArchiveZip(Module[ArchiveZipInputs]):
 
 
 def _files(inputs: ArchiveZipInputs, opened: Stores) -> dict[str, bytes]:
-    """Return the files to pack, by name; read one after another within the limit."""
+    """Return the files to pack, by name; read them one after another within the limit."""
     named = [(_inside(path, inputs.folders), path) for path in inputs.paths]
     names = [name for name, _ in named] + [safe_name(name) for name in inputs.contents]
     require_apart(names)

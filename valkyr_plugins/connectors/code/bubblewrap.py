@@ -30,7 +30,7 @@ MISSING = "bubblewrap is not installed: there is no program bwrap on the PATH"
 
 
 def failure() -> str:
-    """Return why bubblewrap does not work here; empty if it does. Tried once per process."""
+    """Return why bubblewrap does not work here; "" if it does. It is tried once per process."""
     program = shutil.which("bwrap")
     return _tried(program) if program else MISSING
 
@@ -67,7 +67,7 @@ def command(engine: str = "") -> tuple[str, ...]:
 
 
 def seen(engine: str) -> str:
-    """Return where the sandbox has a library."""
+    """Return the path of a library in the sandbox."""
     return f"{HOME}/{Path(engine).name}"
 
 

@@ -40,7 +40,7 @@ def is_on() -> bool:
 
 
 def engine() -> str:
-    """Return the path of QuickJS's library; raises StepError if it is not installed."""
+    """Return the path of QuickJS's library. Raises StepError if it is not installed."""
     found = find_spec(ENGINE)
     if found is None or not found.origin:
         raise StepError(NO_ENGINE)

@@ -30,7 +30,7 @@ class ProcessExit:
 
 
 def run(request: dict[str, Any], ctx: StepContext, engine: str = "") -> ProcessExit:
-    """Run the code for at most `request["seconds"]`; raises StepError after that.
+    """Run the code for at most `request["seconds"]`. Raises StepError after that.
 
     `engine` is the library of its language, if that is not Python.
     """
@@ -143,7 +143,7 @@ def log_printed(printed: bytes, ctx: StepContext) -> None:
 
 
 def result_of(ended: ProcessExit) -> Result:
-    """Return the result of `main`; raises StepError for every other end."""
+    """Return the result of `main`. Raises StepError for every other end."""
     report = _report(ended)
     if "refused" in report:
         raise StepError(str(report["refused"])[:1_000])

@@ -209,7 +209,7 @@ class Aggregate(PureModule):
 
 
 def _grouped(rows: list[Any], by: dict[str, str]) -> list[tuple[dict[str, Any], list[Any]]]:
-    """Return the groups' fields and rows; one group of all rows without fields."""
+    """Return the fields and rows of each group; without fields, one group with all rows."""
     if not by:
         return [({}, rows)]
     getters = [(name, getter(field)) for name, field in by.items()]

@@ -14,7 +14,7 @@ MAX_ROWS = 100_000
 
 
 def checked_text(text: str, what: str) -> str:
-    """Return the text; raises StepError, naming `what`, if it is too long or invalid.
+    """Return the text. Raises StepError, naming `what`, if it is too long or invalid.
 
     A lone surrogate (half of a pair, as in U+D800) has no form in UTF-8.
     """
@@ -42,7 +42,7 @@ def without_nul(text: str, what: str) -> str:
 
 
 def weight(value: Any, most: int = MAX_BYTES) -> int:
-    """Return a lower bound of a value's JSON in bytes; stops soon after `most`.
+    """Return a lower bound of the size of a value's JSON in bytes; stop soon after `most`.
 
     Repeated references to one list count each time, as its JSON would.
     """

@@ -80,7 +80,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """Return the fields of each record; 0 if they differ or cannot be read."""
+    """Return the number of fields of each record; 0 if it differs or cannot be read."""
     try:
         # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
@@ -95,7 +95,7 @@ def _width(lines: list[str], delimiter: str, quote: str) -> int:
 
 @contextmanager
 def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
-    """Return an open file, and a mark that changes with the file; raises StepError.
+    """Return an open file, and a mark that changes with the file. Raises StepError.
 
     If another process replaces the file, the open file still has the old content.
     """
@@ -217,7 +217,7 @@ Record = tuple[int, list[str]]
 def records(lines: Iterable[str], delimiter: str, quote: str, before: int = 0) -> Iterator[Record]:
     """Yield the non-empty records, each with the number of its last line.
 
-    `before` is how many lines of the file were read earlier. A field has at most
+    `before` is the number of lines of the file that were read earlier. A field has at most
     `csv.field_size_limit()` characters (131,072), a limit of the whole process.
     """
     reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=True)
@@ -242,7 +242,7 @@ def _reason(error: csv.Error) -> str:
 
 
 def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
-    """Return the columns' names from the first record if `header` is true; else []."""
+    """Return the columns' names from the first record if `header` is true, or []."""
     if header is False:
         return []
     columns = [name.strip() for name in next(found, (0, []))[1]] if header is True else header
@@ -275,7 +275,7 @@ BEAT = 50_000  # rows between two looks at the clock
 
 
 class CsvBatch(ModuleInputs):
-    """A range of a CSV file, as `batchSize` yields it."""
+    """A range of a CSV file, as a step with `batchSize` returns it."""
 
     path: str | None = Field(None, description="The file, if it is one.")
     stored: StoredContent | None = Field(None, description="The stored content, if it is one.")

@@ -196,7 +196,7 @@ def _batches(
 
 
 def _of_batch(batch: CsvBatch, ctx: StepContext) -> dict[str, Any]:
-    """Return the rows of one batch; raises StepError if the file has changed."""
+    """Return the rows of one batch. Raises StepError if the file has changed."""
     with _source(batch.path, batch.stored, ctx) as (file, mark):
         if mark != batch.mark:
             raise StepError(

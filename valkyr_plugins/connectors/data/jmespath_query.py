@@ -30,7 +30,7 @@ Query = Callable[..., Any]
 
 @lru_cache(maxsize=256)
 def compiled(expression: str) -> Query:
-    """Return a function of data, and perhaps `most`; raises ValueError for invalid JMESPath.
+    """Return a function of data and an optional `most`. Raises ValueError for invalid JMESPath.
 
     The function raises StepError if the expression does not fit the data, or if its result exceeds
     `most` bytes of JSON (None: no limit).
@@ -65,7 +65,7 @@ def _too_much() -> StepError:
 
 
 class _Functions(functions.Functions):
-    """JMESPath's functions, with limits on those that can multiply text or compare large values."""
+    """JMESPath's functions; those that can multiply text or compare large values have limits."""
 
     @functions.signature({"types": ["array", "string"]}, {"types": []})
     def _func_contains(self, subject: Any, search: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Modules for rows, `data.sort` and `data.deduplicate`, and how rows are read and compared.
+"""Modules for rows, `data.sort` and `data.deduplicate`, and functions that read and compare rows.
 
 A step names a value of each row by a key, a dotted path, or any JMESPath expression.
 """
@@ -27,7 +27,7 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def getter(field: str) -> Getter:
-    """Return a function of a row that returns a field's value, or null; raises ValueError.
+    """Return a function of a row that returns a field's value, or null. Raises ValueError.
 
     Keys and paths have JMESPath's meaning, without its engine, which is slower.
     """
@@ -54,7 +54,7 @@ FieldName = Annotated[str, Field(max_length=500), AfterValidator(_checked)]
 
 
 def require_rows(rows: list[Any]) -> list[Any]:
-    """Return the rows; raises StepError if there are too many for one step."""
+    """Return the rows. Raises StepError if there are too many for one step."""
     if len(rows) > MAX_ROWS:
         raise StepError(
             f"there are {len(rows):,} rows; at most {MAX_ROWS:,} are accepted at once: "
@@ -122,9 +122,9 @@ As = Literal["auto", "number", "text"]
 
 
 def sort_key(values: list[Any], as_: As, field: str) -> Callable[[Any], Any]:
-    """Return the sort key for values, none of which is null; raises StepError.
+    """Return the sort key for values that are not null. Raises StepError.
 
-    auto: by number if every value is a number or a numeric text, else by text.
+    auto: by number if every value is a number or a numeric text, otherwise by text.
     """
     if as_ == "auto":
         as_ = "number" if all(number_of(value) is not None for value in values) else "text"
@@ -288,7 +288,7 @@ class DeduplicateOutputs(ModuleOutputs):
 
 
 class Deduplicate(PureModule):
-    """Removes rows that repeat others, in some fields or in all.
+    """Removes duplicate rows, compared by some fields or by all.
 
     1 and "1" are different; a missing field equals null.
     """

@@ -57,7 +57,7 @@ MAX_CHARSET = 40
 
 
 def _known(charset: str) -> str:
-    """Return the name of a text encoding that Python knows; raises ValueError."""
+    """Return the name of a text encoding that Python knows. Raises ValueError."""
     try:
         known = codecs.lookup(charset)
     except (LookupError, ValueError):
@@ -77,7 +77,7 @@ Charset = Annotated[
 
 
 def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
-    """Return bytes as an output; raises StepError if they are not text in that charset."""
+    """Return bytes as an output. Raises StepError if they are not text in that charset."""
     if encoding == "base64":
         return base64.b64encode(data).decode("ascii")
     try:
@@ -91,7 +91,7 @@ def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
 
 
 def encoded(content: str, encoding: Encoding, charset: str, name: str = "content") -> bytes:
-    """Return an input as bytes; raises StepError if it cannot be encoded."""
+    """Return an input as bytes. Raises StepError if it cannot be encoded."""
     try:
         if encoding == "base64":
             return base64.b64decode(content, validate=True)
@@ -112,6 +112,6 @@ def _short(error: Exception) -> str:
 
 
 def warm_up() -> None:
-    """Import s3fs and its dependencies, if installed: takes 1 s, and starts no thread yet."""
+    """Import s3fs and its dependencies if installed. This takes 1 s and starts no thread."""
     if find_spec("s3fs") is not None:
         import valkyr_plugins.connectors.files.s3.store  # noqa: F401

@@ -25,7 +25,7 @@ ANY_FOLDERS = "**"
 
 
 class FilePattern:
-    """A parsed pattern; raises ValueError for more than 32 parts."""
+    """A parsed pattern. Raises ValueError for more than 32 parts."""
 
     def __init__(self, text: str) -> None:
         self.parts = [part for part in text.split("/") if part]

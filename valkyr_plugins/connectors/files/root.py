@@ -1,7 +1,7 @@
 """The only folder that file steps may use, and the only functions that open files below it.
 
 Paths are opened folder by folder without following symbolic links, so that neither `..` nor a link,
-even one created meanwhile, leads outside.
+even one created during the access, leads outside.
 """
 
 import errno
@@ -43,7 +43,7 @@ def path_parts(path: str) -> list[str]:
 
 @contextmanager
 def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
-    """Open the folder of a path's file, and yield it with the file's name; create it if asked."""
+    """Open the folder of a path's file, and yield it with the file's name; create it on request."""
     *folders, name = path_parts(path)
     current = os.open(_root(create), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -84,7 +84,7 @@ def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
 
 
 def open_file(folder: int, name: str, path: str, flags: int) -> int:
-    """Open a regular file of an open folder; raises StepError for anything else."""
+    """Open a regular file of an open folder. Raises StepError for anything else."""
     try:
         handle = os.open(name, flags | FILE_FLAGS, 0o640, dir_fd=folder)
     except FileNotFoundError:

@@ -140,7 +140,7 @@ def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
 
 
 class Store(Protocol):
-    """A place for files.
+    """A store of files.
 
     Every method raises StepError, or an error that is classified by its kind.
     """
@@ -162,7 +162,7 @@ class Store(Protocol):
         """Write a file atomically with the content of an open one, which is read in parts."""
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """Yield the entries of a folder, in any order; folders only if not `recursive`."""
+        """Yield the entries of a folder, in any order; omit folders if `recursive`."""
 
     def delete(self, place: FileLocation) -> bool:
         """Delete a file; return whether it existed."""
@@ -172,7 +172,10 @@ class Store(Protocol):
 
 
 class Stores:
-    """The stores of one step: each opened when a path first needs it, closed with the block."""
+    """The stores of one step.
+
+    Each is opened when a path first needs it, and closed with the block.
+    """
 
     def __init__(self, where: Where, ctx: StepContext) -> None:
         self._where = where

@@ -26,7 +26,7 @@ PASSING = frozenset(
 
 
 def slack_exchange(inputs: SlackPostInputs, ctx: StepContext) -> dict[str, Any]:
-    """Post the message and return `SlackPostOutputs` as a mapping; raises StepError."""
+    """Post the message and return `SlackPostOutputs` as a mapping. Raises StepError."""
     match ctx.credential:
         case {"webhook_url": address}:
             return _by_webhook(address, inputs, ctx)

@@ -55,7 +55,7 @@ def _base64(data: bytes) -> str:
 
 
 def webhook_exchange(inputs: WebhookPostInputs, ctx: StepContext) -> dict[str, Any]:
-    """Post the payload and return `WebhookPostOutputs` as a mapping; raises StepError."""
+    """Post the payload and return `WebhookPostOutputs` as a mapping. Raises StepError."""
     started = time.monotonic()
     content = json_content(inputs.payload)
     headers = _headers(content["content"], ctx)

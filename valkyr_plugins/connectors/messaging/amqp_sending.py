@@ -20,7 +20,7 @@ PERSISTENT, TRANSIENT = 2, 1
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
-    """Send the message within `seconds`, confirmed by the broker; raises StepError.
+    """Send the message within `seconds`, confirmed by the broker. Raises StepError.
 
     A message that reaches no queue is an error, although the broker would drop it silently.
     """

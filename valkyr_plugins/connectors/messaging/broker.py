@@ -1,7 +1,7 @@
-"""The broker of a step's credential, which is never the engine's own broker; and a message.
+"""The broker of a step's credential, which is never the engine's own broker, and the message.
 
 A message in the engine's own queues would be treated as work, so the database (or virtual host)
-that the engine uses is rejected, whatever the queue.
+that the engine uses is rejected for every queue.
 """
 
 import base64
@@ -47,7 +47,7 @@ class Broker:
 
 
 def broker_of(credential: Mapping[str, str] | None) -> Broker:
-    """Return the credential's broker; raises StepError without one, and for the engine's broker."""
+    """Return the credential's broker. Raises StepError without one, and for the engine's broker."""
     if credential is None:
         raise StepError(
             "this step has no credential: create one of type broker (url), and name it in the "
@@ -66,7 +66,7 @@ def broker_of(credential: Mapping[str, str] | None) -> Broker:
 
 
 def permitted(broker: Broker) -> list[str]:
-    """Return the broker's addresses that steps may connect to; raises StepError if there is none.
+    """Return the broker's addresses that steps may connect to. Raises StepError if there is none.
 
     Raises OSError for a name that cannot be resolved.
     """
@@ -164,7 +164,7 @@ class BrokerReceipt:
 
 
 def body_of(*, json_value: Any, text: str | None, encoded: str | None) -> tuple[bytes, str]:
-    """Return the bytes and the media type of the given body; raises StepError."""
+    """Return the bytes and the media type of the given body. Raises StepError."""
     if text is not None:
         body, kind = _utf8(text), "text/plain"
     elif encoded is not None:

@@ -49,7 +49,7 @@ def followed(
     guarded: bool,
     name: str,
 ) -> Iterator[httpx.Response]:
-    """Follow redirects and yield the final response, its body not read yet.
+    """Follow redirects and yield the final response before its body is read.
 
     `private` are the lower-case names of headers for the first origin only. With `guarded`, no body
     goes to another origin. Raises StepError.
@@ -167,7 +167,7 @@ class Answer:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Return the headers, their names in lower case."""
+        """Return the headers, with names in lower case."""
         return dict(self.response.headers)
 
     @property
@@ -177,12 +177,12 @@ class Answer:
 
     @cached_property
     def parsed(self) -> tuple[Any, str]:
-        """Return the body as a JSON-able value, and how it was read: json, text, base64 or none."""
+        """Return the body as a JSON-able value, and its form: json, text, base64 or none."""
         return body_value(self.response, self.body)
 
 
 def send(call: Call, ctx: StepContext) -> Answer:
-    """Send the request and read the whole response; raises StepError."""
+    """Send the request and read the whole response. Raises StepError."""
     with opened(call, ctx) as response:
         name = request_name(response.request, call.shown)
         try:
@@ -197,7 +197,7 @@ def send(call: Call, ctx: StepContext) -> Answer:
 
 @contextmanager
 def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
-    """Yield the response with an accepted status, its body not read yet; raises StepError."""
+    """Yield the response with an accepted status before its body is read. Raises StepError."""
     _set_deadline(call, ctx)
     request = _request(call, ctx)
     private = frozenset(name.lower() for name in call.headers) | {"authorization"}
@@ -266,7 +266,7 @@ def _digest(call: Call, ctx: StepContext) -> httpx.DigestAuth | None:
 
 
 def authorization(credential: Mapping[str, str]) -> str:
-    """Return Bearer (RFC 6750) or Basic (RFC 7617, in UTF-8); raises StepError for other fields."""
+    """Return Bearer (RFC 6750) or Basic (RFC 7617, in UTF-8). Raises StepError for other fields."""
     match credential:
         case {"token": token}:
             return f"Bearer {_one_line(token, 'token')}"

@@ -34,7 +34,7 @@ PASSING_CODES = frozenset(
 
 
 def graphql_exchange(inputs: GraphqlQueryInputs, ctx: StepContext) -> dict[str, Any]:
-    """Run the operation and return `GraphqlQueryOutputs` as a mapping; raises StepError."""
+    """Run the operation and return `GraphqlQueryOutputs` as a mapping. Raises StepError."""
     started = time.monotonic()
     answer = send(_call(inputs), ctx)
     body = _response(answer)
@@ -73,7 +73,7 @@ def _call(inputs: GraphqlQueryInputs) -> Call:
 
 
 def _response(answer: Answer) -> Mapping[str, Any]:
-    """Return the body of a GraphQL response; else raise StepError by its status."""
+    """Return the body of a GraphQL response; otherwise raise StepError by its status."""
     body, _ = answer.parsed
     if isinstance(body, dict) and isinstance(body.get("errors") or [], list):
         if "data" in body or body.get("errors"):

@@ -16,7 +16,7 @@ from valkyr_plugins.connectors.network.response import ResponseTooLarge, request
 
 
 def http_exchange(inputs: HttpRequestInputs, ctx: StepContext) -> dict[str, Any]:
-    """Send the request and return `HttpRequestOutputs` as a mapping; raises StepError."""
+    """Send the request and return `HttpRequestOutputs` as a mapping. Raises StepError."""
     started = time.monotonic()
     call = _call(inputs, ctx)
     if inputs.store:

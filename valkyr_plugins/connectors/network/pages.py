@@ -95,7 +95,7 @@ INSTEAD = "end the pages before that with more or maxPages"
 def call_for(
     inputs: HttpPaginateInputs, position: Position, max_bytes: int, *, guarded: bool
 ) -> Call:
-    """Return the request for the page at a position; raises StepError.
+    """Return the request for the page at a position. Raises StepError.
 
     A page of another origin is requested without headers that may be credentials, and with
     `guarded` (the step uses secrets) without a body, so only by GET. Pages carry no
@@ -138,7 +138,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _with(body: Any, path: str, value: str | int) -> Any:
-    """Return a copy of the object with a value at `a.b.c`; creates missing objects."""
+    """Return a copy of the object with a value at `a.b.c`; create missing objects."""
     changed = copy.deepcopy(body)
     *way, last = path.split(".")
     place = changed
@@ -175,7 +175,7 @@ class Bookmark:
 
 
 def keep_bookmark(ctx: StepContext, mark: Bookmark) -> None:
-    """Store a bookmark if it is small enough; else the previous one stays."""
+    """Store a bookmark if it is small enough; otherwise the previous one stays."""
     last = mark.position is None
     held = {
         "next": None if mark.position is None else mark.position.value,
@@ -206,7 +206,7 @@ def kept_bookmark(ctx: StepContext) -> Bookmark | None:
 
 
 def _seal(held: dict[str, Any], ctx: StepContext) -> str:
-    """Return the seal of a bookmark; raises PayloadError if it is too large."""
+    """Return the seal of a bookmark. Raises PayloadError if it is too large."""
     # The key depends on the step and its inputs: other inputs make another bookmark.
     return payloads.digest(f"{ctx.idempotency_key}{payloads.dump(held, 'bookmark', MAX_BYTES)}")
 
@@ -236,7 +236,7 @@ class Reading:
 
 
 def all_pages(inputs: HttpPaginateInputs, ctx: StepContext) -> dict[str, Any]:
-    """Read page after page and return `HttpPaginateOutputs` as a mapping; raises StepError."""
+    """Read page after page and return `HttpPaginateOutputs` as a mapping. Raises StepError."""
     started = time.monotonic()
     reading = _begun(inputs, ctx)
     while reading.position is not None and not _at_limit(reading, inputs):

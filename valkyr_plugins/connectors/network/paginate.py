@@ -23,7 +23,7 @@ from valkyr_plugins.connectors.network.request_parts import MEBIBYTE, QueriedInp
 
 
 def parsed(expression: str) -> str:
-    """Return the expression unchanged; raises ValueError if it is invalid."""
+    """Return the expression unchanged. Raises ValueError if it is invalid."""
     compiled(expression)
     return expression
 
@@ -32,7 +32,7 @@ Expression = Annotated[str, AfterValidator(parsed)]
 
 
 def select(expression: str, data: Any, field: str, most: int | None = MAX_BYTES) -> Any:
-    """Return the selection of that input's expression; raises StepError if it does not fit.
+    """Return the selection of that input's expression. Raises StepError if it does not fit.
 
     `most` limits the bytes of its JSON; None limits only intermediate values.
     """

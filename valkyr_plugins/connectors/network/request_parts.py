@@ -19,7 +19,7 @@ from valkyr_plugins.connectors.files.root import folder_of, open_file
 
 
 def read_file(path: str, limit: int) -> bytes:
-    """Return the whole file; raises StepError if it is missing or larger than `limit` bytes."""
+    """Return the whole file. Raises StepError if it is missing or larger than `limit` bytes."""
     with folder_of(path, create=False) as (folder, name):
         handle = open_file(folder, name, path, os.O_RDONLY)
     with os.fdopen(handle, "rb") as file:
@@ -108,7 +108,7 @@ class QueriedInputs(AddressedInputs):
 
 
 def http_url(url: str) -> str:
-    """Return the URL unchanged; raises ValueError if it is not HTTP(S) or names no host."""
+    """Return the URL unchanged. Raises ValueError if it is not HTTP(S) or names no host."""
     parts = urlsplit(url)
     # Reading the port raises ValueError if it is not a number.
     if parts.port == 0 or parts.scheme.lower() not in USUAL_PORTS or not parts.hostname:
@@ -176,7 +176,7 @@ def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
-    """Return parts with files; at most 64 MiB in total, because a retry sends them again."""
+    """Return parts with files, at most 64 MiB in total, because a retry sends them again."""
     files, left = [], MAX_UPLOAD
     for part in parts:
         data = _part_bytes(part, left)

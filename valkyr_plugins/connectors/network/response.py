@@ -49,7 +49,7 @@ class ResponseTooLarge(Exception):
 
 
 def read_body(response: httpx.Response, limit: int) -> bytes:
-    """Return the unpacked body; raises ResponseTooLarge as soon as it exceeds `limit` bytes."""
+    """Return the unpacked body. Raises ResponseTooLarge as soon as it exceeds `limit` bytes."""
     body = bytearray()
     for piece in unpacked(response, limit):
         body += piece
@@ -57,7 +57,7 @@ def read_body(response: httpx.Response, limit: int) -> bytes:
 
 
 def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
-    """Yield the unpacked body in pieces; raises ResponseTooLarge above `limit` bytes.
+    """Yield the unpacked body in pieces. Raises ResponseTooLarge above `limit` bytes.
 
     A piece is the unpacked data of one read of the connection: at most `limit` + 1 bytes.
     """
@@ -87,7 +87,7 @@ def read_start(response: httpx.Response, limit: int) -> bytes:
 
 
 def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
-    """Return the body as a JSON-able value, and how it was read: json, text, base64 or none."""
+    """Return the body as a JSON-able value, and its form: json, text, base64 or none."""
     if not body:
         return None, "none"
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -105,7 +105,7 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
 
 
 def storable_json(body: bytes) -> Any:
-    """Return the parsed body; raises ValueError, RecursionError or PayloadError if not storable."""
+    """Return the parsed body. Raises ValueError, RecursionError or PayloadError if not storable."""
     value = json.loads(body, parse_constant=_refuse_constant)
     if ESCAPED.search(body):
         payloads.dump(value, limit=MAX_CHECKED)

@@ -1,4 +1,4 @@
-"""Connections of HTTP steps: the checked address is the one connected to.
+"""Connections of HTTP steps, which go only to addresses that were checked.
 
 A name is resolved once, each address is checked, and the socket is opened to one that passed; the
 name itself stays in the Host header and in TLS. Every read and write ends at the step's deadline,
@@ -202,7 +202,7 @@ class GuardedTransport(httpx.HTTPTransport):
         self._pool = Connections(connection, MAX_IDLE_CONNECTIONS)  # type: ignore[assignment]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; raises EgressRefused or HostRefused for a forbidden host."""
+        """Send the request. Raises EgressRefused or HostRefused for a forbidden host."""
         if restricted():
             _judge(request)
         return super().handle_request(request)
@@ -272,11 +272,11 @@ class DeadlineStream(httpcore.NetworkStream):
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return up to `max_bytes`; raises ReadTimeout at the deadline."""
+        """Return up to `max_bytes`. Raises ReadTimeout at the deadline."""
         return self._stream.read(max_bytes, _left(httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send all data; raises WriteTimeout at the deadline."""
+        """Send all data. Raises WriteTimeout at the deadline."""
         for start in range(0, len(buffer), WRITE_BYTES):
             piece = buffer[start : start + WRITE_BYTES]
             self._stream.write(piece, _left(httpcore.WriteTimeout))

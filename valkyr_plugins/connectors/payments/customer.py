@@ -62,7 +62,7 @@ class CustomerInputs(StripeInputs):
 
 
 class CustomerOutputs(ModuleOutputs):
-    """The customer's present data at Stripe."""
+    """The customer's current data at Stripe."""
 
     id: str = Field(description="The customer.", examples=["cus_NffrFeUfNV2Hib"])
     email: str | None = Field(None, description="Their address.")

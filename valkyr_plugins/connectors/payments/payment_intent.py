@@ -121,7 +121,7 @@ class PaymentIntentInputs(StripeInputs):
 
 
 class PaymentIntentOutputs(ModuleOutputs):
-    """The payment's present state."""
+    """The payment's current state."""
 
     id: str = Field(description="The payment intent.", examples=["pi_3MtwBwLkdIwHu7ix28a3tqPa"])
     status: str = Field(

@@ -17,7 +17,7 @@ STRIPE = "https://api.stripe.com"
 
 
 def api_base() -> str:
-    """Return the address without a trailing slash; raises StepError for an invalid setting."""
+    """Return the address without a trailing slash. Raises StepError for an invalid setting."""
     base = settings().stripe_api_base.rstrip("/") or STRIPE
     if not _is_address(base):
         raise StepError(
@@ -130,7 +130,7 @@ def given(**params: Any) -> Any:
 
 
 def plain(found: Any, what: str) -> Mapping[str, Any]:
-    """Return Stripe's answer as a mapping; raises StepError if it is not an object of its API."""
+    """Return Stripe's answer as a mapping. Raises StepError if it is not an object of its API."""
     value = found.to_dict() if hasattr(found, "to_dict") else found
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
         raise StepError(f"Stripe's answer is not a {what}: expected an object with an id")

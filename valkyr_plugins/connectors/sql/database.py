@@ -1,4 +1,4 @@
-"""The database of a step's credential, and whether steps may reach it.
+"""The database of a step's credential, and the check whether steps may reach it.
 
 The author of a credential may be a tenant. So steps reach databases at public addresses and at
 addresses that HTTP steps may reach. To allow another address, an administrator adds its host to
@@ -49,7 +49,7 @@ class Database:
 
 
 def database_of(credential: Mapping[str, str] | None) -> Database:
-    """Return the database of a credential of type database; raises StepError if it has none."""
+    """Return the database of a credential of type database. Raises StepError if it has none."""
     if credential is None or "url" not in credential:
         raise StepError(f"a SQL step needs a credential of type database: {FORM}")
     # The URL holds a password, so no message may quote it.
@@ -103,7 +103,7 @@ def _options(given: Mapping[str, list[str]]) -> tuple[tuple[str, str], ...]:
 
 
 def reachable(database: Database) -> list[str]:
-    """Return the addresses to connect to, each checked; raises StepError if there is none."""
+    """Return the addresses to connect to, each checked. Raises StepError if there is none."""
     addresses = _resolved(database.host, database.port)
     entries = set(_entries())
     full = f"{database.host}:{database.port}/{database.name}".lower()

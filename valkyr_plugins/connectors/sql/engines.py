@@ -50,7 +50,7 @@ LIBPQ: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Kept:
-    """An engine and when it was last used, on time.monotonic()."""
+    """An engine and the time of its last use, on time.monotonic()."""
 
     engine: Engine
     used_at: float

@@ -44,7 +44,7 @@ def first_word(statement: str) -> str:
 
 
 def require_reading(statement: str) -> str:
-    """Return the first word of a statement that reads; raises StepError for other statements."""
+    """Return the first word of a statement that reads. Raises StepError for other statements."""
     word = first_word(statement)
     if word not in READING:
         raise StepError(
@@ -65,7 +65,7 @@ def require_a_steps(statement: str) -> None:
 
 
 def bound(statement: str, rows: Sequence[Mapping[str, Any]]) -> TextClause:
-    """Return the statement for these rows of parameters; raises StepError if names do not match.
+    """Return the statement for these rows of parameters. Raises StepError if names do not match.
 
     An object, or a list that holds one, is bound as jsonb; another list as an array.
     """

@@ -124,7 +124,7 @@ MADE_MEANWHILE = frozenset({"42P07", "23505", "42710"})
 
 
 def make_table(database: Database, ctx: StepContext) -> None:
-    """Create the table if it is missing, in a transaction of its own."""
+    """Create the table if it is missing, in a separate transaction."""
     try:
         with connected(database, seconds_left(ctx), read_only=False) as connection:
             limit_time(connection, ctx)
@@ -152,7 +152,7 @@ AT_ONCE = 100
 
 
 def read(statement: str, params: Mapping[str, Any], most: int, ctx: StepContext) -> Rows:
-    """Return the rows of a statement that reads; raises StepError."""
+    """Return the rows of a statement that reads. Raises StepError."""
     database = database_of(ctx.credential)
     word = require_reading(statement)
     clause = bound(statement, [params])
@@ -186,7 +186,7 @@ Work = Sequence[tuple[str, Params]]
 
 
 def write(work: Work, ctx: StepContext, *, once: bool, most: int) -> dict[str, Any]:
-    """Run all statements or none; return `SqlExecuteOutputs` as a mapping; raises StepError."""
+    """Run all statements or none; return `SqlExecuteOutputs` as a mapping. Raises StepError."""
     database = database_of(ctx.credential)
     for statement, _ in work:
         require_a_steps(statement)

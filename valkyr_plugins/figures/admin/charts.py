@@ -1,4 +1,4 @@
-"""The charts of a range's figures, for the home page and a workflow's page. Pure."""
+"""The charts of a range's figures, for the home page and a workflow's page. This module is pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -188,7 +188,7 @@ def durations(figures: Figures) -> Chart:
 
 
 def dispatches(figures: Figures) -> Chart:
-    """Return the chart of how long steps' attempts waited for a worker."""
+    """Return the chart of the time that steps' attempts waited for a worker."""
     return _percentiles(
         figures,
         "dispatches",
@@ -276,7 +276,7 @@ def throughput(figures: Figures) -> str:
 
 
 def slot_labels(figures: Figures) -> list[str]:
-    """Return each slot's start, in UTC: with the day if a range has several."""
+    """Return each slot's start in UTC, with the day if the range has several days."""
     days = figures.window.range.length > timedelta(days=1)
     return [_time(start, days=days) for start in figures.window.starts()]
 

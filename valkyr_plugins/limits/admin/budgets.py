@@ -35,7 +35,7 @@ HELP = {
 
 
 class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The amount, and what happens when it is spent."""
+    """The amount of a budget, and the consequences of spending it."""
 
     class Meta:
         model = Budget

@@ -152,7 +152,7 @@ def _held() -> Coalesce:
 
 
 def _bar(used: int, limit: int | None) -> Any:
-    """Return `37 of 100` with a bar; a dash for unlimited."""
+    """Return `37 of 100` with a bar, or a dash for unlimited."""
     if limit is None:
         return marks.EMPTY
     return bar(

@@ -29,7 +29,7 @@ class Amount(serializers.DecimalField):
         )
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the number; raises ValidationError."""
+        """Return the number. Raises ValidationError."""
         if isinstance(data, bool) or not isinstance(data, str | int | float):
             self.fail("invalid")
         return super().to_internal_value(data)

@@ -145,7 +145,7 @@ def _modules(caller: ToolCaller, given: ModulesArguments) -> Any:
 
 
 def workspace_of(caller: ToolCaller, workspace_id: UUID | None) -> UUID:
-    """Return the named workspace, or the caller's only one; raises ApiRefused."""
+    """Return the named workspace, or the caller's only one. Raises ApiRefused."""
     if workspace_id is not None:
         return workspace_id
     found = caller.api.get("workspaces", {"limit": 2}).data

@@ -128,7 +128,7 @@ class Token:
 
 
 def tokens(source: str) -> list[Token]:
-    """Return the tokens of an expression, `end` last; raises Untranslatable."""
+    """Return the tokens of an expression, `end` last. Raises Untranslatable."""
     found: list[Token] = []
     position = 0
     while position < len(source):
@@ -174,7 +174,7 @@ _HOLE = re.compile(r"\$\{([^{}`]*)\}")
 
 
 def parse(source: str) -> Tree:
-    """Return the tree of an expression; raises Untranslatable."""
+    """Return the tree of an expression. Raises Untranslatable."""
     parser = _Parser(tokens(source.strip().rstrip(";")))
     tree = parser.expression()
     parser.expect_end()
@@ -192,7 +192,7 @@ class _Parser:
         return self.pieces[self.place]
 
     def take(self, *signs: str) -> str | None:
-        """Consume and return the current sign, if it is one of these."""
+        """Consume and return the current sign, if it is among the given ones."""
         if self.now.kind == "sign" and self.now.text in signs:
             self.place += 1
             return self.pieces[self.place - 1].text

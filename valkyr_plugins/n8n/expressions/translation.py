@@ -53,7 +53,7 @@ def unfolded(tree: Tree) -> tuple[Tree, Steps]:
 def anchor(root: Tree, steps: Steps, sight: Sight) -> tuple[Shape, Steps] | None:
     """Return the data at the start of a chain, and the remaining steps.
 
-    None if it does not start with data.
+    Return None if it does not start with data.
 
     Raises Untranslatable.
     """
@@ -143,7 +143,7 @@ _SIGNS = {"===": "==", "!==": "!=", "&&": "and"}
 
 
 def translated(source: str, sight: Sight) -> str:
-    """Translate an expression of n8n; raises Untranslatable."""
+    """Translate an expression of n8n. Raises Untranslatable."""
     if len(source) > MAX_SOURCE:
         raise Untranslatable(f"it has more than {MAX_SOURCE:,} characters")
     text, _ = _Writer(sight).write(parse(source))
@@ -353,7 +353,7 @@ def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
 
 
 def _plain(tree: Tree) -> object:
-    """Return a constant, also one in backquotes."""
+    """Return a constant, including one in backquotes."""
     if isinstance(tree, Joined):
         parts = [_plain(part) for part in tree.parts]
         return "".join(map(str, parts)) if all(isinstance(one, str) for one in parts) else None

@@ -90,7 +90,7 @@ def _old(given: Mapping[str, Any]) -> Iterator[Condition]:
 def condition(
     texts: Texts, given: list[Condition], combinator: str, *, caseless: bool = False
 ) -> str:
-    """Return one expression for all conditions; raises Untranslatable, naming the condition."""
+    """Return one expression for all conditions. Raises Untranslatable, naming the condition."""
     written = [_one(texts, one, caseless=caseless) for one in given]
     if len(written) == 1:
         return written[0]
@@ -163,7 +163,7 @@ def filter_(work: NodeWork) -> Made:
 
 @family("switch")
 def switch(work: NodeWork) -> Made:
-    """Make `flow.switch` over a value if all cases compare it, else over the cases' results."""
+    """Make `flow.switch` over a value if all cases compare it, or over the cases' results."""
     if work.word("mode") == "expression":
         return _by_number(work)
     cases = _new_cases(work) or _old_cases(work)

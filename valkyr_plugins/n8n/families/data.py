@@ -64,7 +64,7 @@ def _fields(work: NodeWork) -> dict[str, Any]:
 
 
 def _typed(raw: Any, kind: str) -> Any:
-    """Return a value of the form's kind; expressions stay."""
+    """Return a value of the form's kind; expressions stay unchanged."""
     if not isinstance(raw, str) or is_expression(raw):
         return raw
     try:

@@ -15,7 +15,7 @@ NO_FILE = (
 
 @family("extractFromFile")
 def extract(work: NodeWork) -> Made:
-    """Parse a file's text: CSV or JSON; a text is passed on."""
+    """Parse a file's text as CSV or JSON, or pass a text on."""
     operation = work.word("operation", "csv")
     if operation == "csv":
         return _csv(work)

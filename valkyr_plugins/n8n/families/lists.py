@@ -182,7 +182,7 @@ def _items(work: NodeWork) -> str:
 
 
 def _attribute(work: NodeWork, name: str) -> str:
-    """Return a field's dotted path for the filter `map`; raises Left."""
+    """Return a field's dotted path for the filter `map`. Raises Left."""
     found = work.shape.column(tuple(name.split("."))) if work.shape.items else (name,)
     if found is None:
         raise Left(f"it collects {name}, and {work.shape.why}")
@@ -190,7 +190,7 @@ def _attribute(work: NodeWork, name: str) -> str:
 
 
 def _field(work: NodeWork, name: str) -> str:
-    """Return a field for a module: a key that is not a word is quoted; raises Left."""
+    """Return a field for a module: a key that is not a word is quoted. Raises Left."""
     name = name.removeprefix("=").removeprefix("$json.")
     if work.shape.items is None:
         return name if _WORD.fullmatch(name) else json.dumps(name)

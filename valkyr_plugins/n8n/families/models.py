@@ -278,7 +278,7 @@ def classifier(work: NodeWork) -> Made:
 
 
 def _categories(work: NodeWork) -> tuple[list[str], str]:
-    """Return the names of the categories, and a text that describes them; raises Left."""
+    """Return the names of the categories, and a text that describes them. Raises Left."""
     if work.node.kind == "sentimentAnalysis":
         given = work.word("options.categories", "Positive, Neutral, Negative")
         rows = [{"category": name.strip()} for name in given.split(",")]

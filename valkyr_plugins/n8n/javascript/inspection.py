@@ -1,4 +1,4 @@
-"""Inspect a program of n8n: which of n8n's names it reads, and what has no equivalent here."""
+"""Find the n8n names that a program reads, and its parts that have no equivalent here."""
 
 import re
 from collections.abc import Iterator
@@ -88,7 +88,7 @@ class Uses:
 
 
 def inspected(source: str) -> Uses:
-    """Return the data that a program reads; raises Unsupported or UnreadableProgram."""
+    """Return the data that a program reads. Raises Unsupported or UnreadableProgram."""
     return _Inspection(tokens(source), source).uses()
 
 
@@ -187,7 +187,7 @@ class _Inspection:
             raise Unsupported(N8N.format(f"another output of {name}"[:80]))
 
     def after(self, place: int) -> int:
-        """Return the place after the bracket that closes the bracket at `place`."""
+        """Return the position after the bracket that closes the bracket at `place`."""
         return self.partners.get(place, len(self.tokens)) + 1
 
     def outer(self, place: int, name: str) -> str:
@@ -284,7 +284,7 @@ class _Inspection:
 
 
 def _partners(found: list[ProgramToken]) -> dict[int, int]:
-    """Return the place of each bracket's partner."""
+    """Return the position of each bracket's partner."""
     partners: dict[int, int] = {}
     opened: list[int] = []
     for place, token in enumerate(found):

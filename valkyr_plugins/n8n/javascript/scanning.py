@@ -1,7 +1,7 @@
 """Split a JavaScript program into tokens, without its comments.
 
-The importer needs names, not a tree: which of n8n's data a program reads. It reads a program once,
-in linear time, and never runs it.
+The importer needs only the names of the n8n data that a program reads, not a tree. It reads a
+program once, in linear time, and never runs it.
 """
 
 import re
@@ -38,7 +38,7 @@ class UnreadableProgram(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProgramToken:
-    """One token, where it begins, and whether it stands in brackets (`depth`)."""
+    """One token, its start, and the number of brackets around it (`depth`)."""
 
     kind: str
     text: str
@@ -47,7 +47,7 @@ class ProgramToken:
 
 
 def tokens(source: str) -> list[ProgramToken]:
-    """Return the tokens of a program; raises UnreadableProgram."""
+    """Return the tokens of a program. Raises UnreadableProgram."""
     return _Scanner(source).scan()
 
 

@@ -19,7 +19,7 @@ class ServiceCall:
     "$a|b" is the first of the parameters a and b that is given, "$a?" is left out if it is not, and
     a function makes the value.
 
-    `first` is a request whose task runs before; `work.earlier` is its ID.
+    `first` is a request whose task runs earlier; `work.earlier` is its ID.
 
     `items` is the key of the answer's list, `result` the key of its object; `each` and `within` say
     where n8n's fields are in these, as in a Shape.

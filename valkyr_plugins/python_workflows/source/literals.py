@@ -34,7 +34,7 @@ def literal(value: Any, depth: int = 0, used: int = 0) -> str:
 
 
 def text(value: str) -> str:
-    """Return a text as source; a text of several lines in triple quotes."""
+    """Return a text as source; write a text of several lines in triple quotes."""
     plain = '"""' not in value and "\\" not in value and not value.endswith('"')
     if "\n" in value and plain and all(one.isprintable() or one == "\n" for one in value):
         return f'"""\\\n{value}"""'

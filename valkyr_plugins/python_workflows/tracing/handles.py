@@ -154,7 +154,7 @@ for _name, _symbol in (
 def facts_of(value: Any) -> HandleFacts | None:
     """Return the facts of a handle, or of a construct that represents one.
 
-    None for other values.
+    Return None for other values.
     """
     if isinstance(value, ValueHandle):
         found: HandleFacts = object.__getattribute__(value, "_valkyr")
@@ -213,7 +213,7 @@ class _Writer:
 
 
 def attribute(handle: Any, name: str) -> ValueHandle:
-    """Return `handle.name`, by its JSON name; raises TracingError for an unknown field."""
+    """Return `handle.name`, by its JSON name. Raises TracingError for an unknown field."""
     facts = facts_of(handle)
     assert facts is not None
     found = member(facts.shape, name)

@@ -41,7 +41,7 @@ class CallOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "CallOptions":
-        """Return the options by name; raises TracingError for an unknown one."""
+        """Return the options by name. Raises TracingError for an unknown one."""
         known = [one.name for one in fields(cls)]
         for name in given:
             if name not in known:
@@ -81,7 +81,7 @@ def _is_count(value: Any) -> bool:
 
 
 def seconds(span: Any) -> Any:
-    """Return a length of time in seconds; a handle, or a text with one, unchanged."""
+    """Return a length of time in seconds; a handle, or a text with a handle, stays unchanged."""
     if isinstance(span, timedelta):
         return _whole(span.total_seconds())
     if not isinstance(span, str) or "{{" in span:

@@ -28,7 +28,7 @@ class ShapeMember:
 
 
 def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None:
-    """Return the field of a name; Any if the value is not described; None if there is none.
+    """Return the field of a name: Any if the value is not described, None if there is no field.
 
     With `by_key`, the name is the JSON key, and fields need not be described.
     """
@@ -100,7 +100,7 @@ def _of_dataclass(shape: Any) -> Iterator[tuple[str, ShapeMember]]:
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - one a kind
-    """Return a Python value as JSON; handles, and JSON values, unchanged."""
+    """Return a Python value as JSON; handles and JSON values stay unchanged."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -34,7 +34,7 @@ _ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 def tracing() -> "Trace":
-    """Return the active trace; raises TracingError if there is none."""
+    """Return the active trace. Raises TracingError if there is none."""
     found = _CURRENT.get()
     if found is None:
         raise TracingError("use this only in a function decorated with @workflow")
@@ -134,7 +134,7 @@ class Trace:
         return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
 
     def name_of(self, name: str) -> str:
-        """Return a task's name without `id=`: the variable it is assigned to, else `name`."""
+        """Return a task's name without `id=`: the variable that it is assigned to, or `name`."""
         named = "" if self._caller is places.user_frame() else places.variable()
         return self._names.get(self.scope) or named or name
 
@@ -186,7 +186,7 @@ class Trace:
             block.draw_line(task.goes_on())
 
     def read(self, value: Any) -> Rendered:
-        """Return a value as in the document, with the tasks that it reads; raises TracingError."""
+        """Return a value as in the document, with the tasks that it reads. Raises TracingError."""
         found = rendered(value)
         scope = self.scope
         for text in found.texts:
@@ -302,7 +302,7 @@ def address_of(task: TracedTask) -> str:
 
 
 def task_of(value: Any) -> TracedTask:
-    """Return the task whose result is the value; raises TracingError."""
+    """Return the task whose result is the value. Raises TracingError."""
     facts = facts_of(value)
     if facts is None or facts.task is None:
         raise TracingError(f"expected the result of a step; found {value!r:.80}")

@@ -24,7 +24,7 @@ class Rendered:
 
 
 def rendered(given: Any) -> Rendered:
-    """Return the value with templates in place of handles; raises TracingError."""
+    """Return the value with templates in place of handles. Raises TracingError."""
     found = Rendered()
     found.value = _value(given, found)
     return found

@@ -269,7 +269,7 @@ def number_text(count: int) -> str:
 
 
 def _made(request: HttpRequest, chosen: Chosen, form: RedriveForm) -> Redrive | None:
-    """Return the draft, or None with the reason on the form."""
+    """Create and return the draft, or return None with the reason on the form."""
     wish = form.wish(dict(chosen.selection), chosen.group_id)
     rows = may_go(request, chosen.rows, needed(wish))
     if reason := refusal(request, rows, form):

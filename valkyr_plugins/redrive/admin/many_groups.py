@@ -107,7 +107,7 @@ def _at_once(request: HttpRequest) -> bool:
 def _made(
     request: HttpRequest, groups: Sequence[FailureGroup], form: RedriveGroupsForm
 ) -> list[Redrive]:
-    """Return a draft of each group; none, with the reason on the form, if one cannot be made."""
+    """Create a draft for each group; return none, with the reason on the form, if one fails."""
     powers = needed(form.wish({}, None))
     if reason := refusal(request, may_go(request, _entries(groups), powers), form):
         form.add_error(None, reason)

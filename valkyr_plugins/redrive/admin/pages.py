@@ -169,7 +169,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list; add to its context whether its rows change by themselves."""
+        """Show the list; add to its context whether its rows still change."""
         answer = super().changelist_view(request, extra_context)
         context = getattr(answer, "context_data", None) or {}
         if "cl" in context:
@@ -254,7 +254,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
 
 def _named(request: HttpRequest) -> Chosen:
-    """Return the entries in the URL; raises BadRequest or PermissionDenied."""
+    """Return the entries in the URL. Raises BadRequest or PermissionDenied."""
     rows = scoped(request, DeadLetterEntry.objects.all(), Action.VIEW)
     group, ids = request.GET.get("group", ""), request.GET.get("ids", "")
     try:

@@ -111,7 +111,7 @@ def bar(redrive: Redrive) -> SafeString:
 
 
 def counts(redrive: Redrive) -> PageSection:
-    """Return the counts by state, each linked to its items; pace and time left."""
+    """Return the counts by state, each linked to its items, the pace and the remaining time."""
     now = progress(redrive)
     rows = [
         ("QUEUED", now.queued),
@@ -307,7 +307,7 @@ def _versions(found: Preview) -> PageSection:
 
 
 def wanted(redrive: Redrive) -> str:
-    """Return the redrive's overrides or expression as text; "" without any."""
+    """Return the redrive's overrides or expression as text; "" if it has none."""
     if redrive.overrides is not None:
         return json.dumps(masked(redrive.overrides), ensure_ascii=False)
     return redrive.expression

@@ -50,7 +50,7 @@ class Choice(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that exactly one way is used; raises ValidationError."""
+        """Check that exactly one way is used. Raises ValidationError."""
         given = [name for name in ("ids", "filter", "groupId") if name in attrs]
         if len(given) != 1:
             raise serializers.ValidationError(

@@ -50,7 +50,7 @@ class StepInputs(JsonObject):
     }
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the object; raises ValidationError."""
+        """Return the object. Raises ValidationError."""
         if not isinstance(data, dict) or not all(isinstance(v, dict) for v in data.values()):
             self.fail("inputs")
         if len(data) > MAX_STEPS:

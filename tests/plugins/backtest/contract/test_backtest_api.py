@@ -1,4 +1,4 @@
-"""Backtests over HTTP: start, follow, page through results, cancel; permissions and bad input."""
+"""Tests of backtests over HTTP: start, follow, read results, cancel; permissions and bad input."""
 
 from typing import Any
 

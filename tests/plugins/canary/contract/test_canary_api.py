@@ -1,4 +1,4 @@
-"""Canary versions and rollbacks over HTTP: publish, compare, change, promote, stop, roll back."""
+"""Tests of canaries and rollbacks over HTTP: publish, compare, change, promote, stop, roll back."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Durable canvases on real workers."""
+"""Tests of durable canvases on real workers."""

@@ -1,4 +1,4 @@
-"""Workers that know the tasks of these tests and the examples, with a separate Redis."""
+"""Fixtures: workers that know the tasks of these tests and the examples, with a separate Redis."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -75,7 +75,7 @@ CANVASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
 
 
 class Acting:
-    """Makes signatures of `acts` with one ledger."""
+    """A factory of signatures of `acts` with one ledger."""
 
     def __init__(self, ledger: Path) -> None:
         self.args = [str(ledger)]

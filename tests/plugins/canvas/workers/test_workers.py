@@ -1,4 +1,4 @@
-"""Durable canvases on real workers, each compared with plain Celery's; repair, transactions."""
+"""Tests of durable canvases on real workers, compared with plain Celery's; repair, transactions."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Circuits of failing targets open, steps wait without using an attempt, and one of them probes."""
+"""Circuits of failing targets open, steps wait without using an attempt, and one step probes."""
 
 from collections.abc import Iterator
 from datetime import timedelta

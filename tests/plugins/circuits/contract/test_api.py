@@ -1,4 +1,4 @@
-"""Circuit breakers over HTTP: open circuits, held steps, and closing one manually."""
+"""Tests of circuit breakers over HTTP: open circuits, held steps, and closing one manually."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""`mcp.call` and `mcp.tools` against real servers of the official SDK."""
+"""Tests of `mcp.call` and `mcp.tools` against real servers of the official SDK."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model server for the tests of AI steps, which an administrator has allowed."""
+"""Fixtures: a model server for the tests of AI steps, which an administrator has allowed."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

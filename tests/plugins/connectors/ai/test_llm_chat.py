@@ -1,4 +1,4 @@
-"""`llm.chat` against a real server that streams, pauses and breaks off."""
+"""Tests of `llm.chat` against a real server that streams, pauses and breaks off."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""`llm.extract` and `llm.embed`, and the tables of bad inputs of all AI steps."""
+"""Tests of `llm.extract` and `llm.embed`, and of the tables of bad inputs of all AI steps."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Costs of steps are written with their results; a spent budget stops its workspace."""
+"""Costs of steps are written with their results, and a spent budget stops its workspace."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""Real workers, beat and a web process on the tests' database."""
+"""Fixtures: real workers, beat and a web process on the tests' database."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The official client of the SDK, over HTTP and over the command `valkyr mcp`."""
+"""Tests of the SDK's official client, over HTTP and over the command `valkyr mcp`."""
 
 import asyncio
 import json

@@ -1,1 +1,1 @@
-"""Workflows in Python on real workers."""
+"""Tests of workflows in Python on real workers."""

@@ -1,4 +1,4 @@
-"""A traced workflow on real workers: chain, each, both sides of a choice, an error, an approval."""
+"""A traced workflow runs on real workers: chain, each, a choice's two sides, errors, approvals."""
 
 from collections.abc import Iterator
 from typing import Any

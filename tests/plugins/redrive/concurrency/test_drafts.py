@@ -1,4 +1,4 @@
-"""A redrive before its start: a draft, and its preview."""
+"""Tests of a redrive before its start: a draft, and its preview."""
 
 from datetime import timedelta
 from typing import Any

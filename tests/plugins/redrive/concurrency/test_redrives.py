@@ -1,4 +1,4 @@
-"""Redrives, turn by turn, with users, rivals and limits; PostgreSQL is real."""
+"""Tests of redrives, turn by turn, with users, rivals and limits, on a real PostgreSQL."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -51,7 +51,7 @@ SELECT count(*), count(*) FILTER (WHERE h.id IS NULL)
 
 
 class DearCall(Call):
-    """Calls a target, and has costs."""
+    """Calls a target and has costs."""
 
     type: ClassVar[str] = "test.dear_call"
     costs: ClassVar[bool] = True

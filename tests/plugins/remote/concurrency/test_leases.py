@@ -1,4 +1,4 @@
-"""Races for runs of remote queues: leases, late reports, expired leases."""
+"""Tests of races for runs of remote queues: leases, late reports, expired leases."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,1 +1,1 @@
-"""Tasks on real workers."""
+"""Tests of tasks on real workers."""

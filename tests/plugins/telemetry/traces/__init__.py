@@ -1,1 +1,1 @@
-"""Traces and log lines of a real fleet and a real web process."""
+"""Tests of traces and log lines of real workers and a real web process."""

@@ -1,4 +1,4 @@
-"""Logs of real processes: JSON with the ids of the current work."""
+"""Real processes write their logs as JSON with the IDs of the current work."""
 
 import json
 import re

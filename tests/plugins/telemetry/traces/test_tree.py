@@ -1,4 +1,4 @@
-"""One execution's spans, from the request to its last step, across processes."""
+"""Tests of the spans of one execution across processes, from the request to its last step."""
 
 from collections.abc import Callable
 from typing import Any

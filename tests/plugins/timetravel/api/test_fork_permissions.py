@@ -1,4 +1,4 @@
-"""Permission to fork, replay and start: a program's token gives input, and changes nothing else."""
+"""Tests of the permissions to fork, replay and start: a program's token gives only input."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

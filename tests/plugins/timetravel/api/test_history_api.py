@@ -1,4 +1,4 @@
-"""Checkpoints, roll-back, fork and replay over HTTP."""
+"""Tests of checkpoints, roll-back, fork and replay over HTTP."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""One database for the folder, and concurrent rivals."""
+"""Fixtures: one database for the folder, and concurrent rivals."""
 
 from tests.concurrency.conftest import engine, queue, rivals
 

@@ -1,4 +1,4 @@
-"""Migrations of executions over HTTP: create, preview, start, pause, resume, cancel."""
+"""Tests of migrations of executions over HTTP: create, preview, start, pause, resume, cancel."""
 
 from typing import Any
 

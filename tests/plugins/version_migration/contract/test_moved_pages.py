@@ -1,4 +1,4 @@
-"""Pages and endpoints of an execution that moved to a version without one of its ended steps."""
+"""Tests of pages and endpoints of an execution whose new version lacks one of its ended steps."""
 
 from typing import Any
 

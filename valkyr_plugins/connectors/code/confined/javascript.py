@@ -91,7 +91,7 @@ def loaded(engine: str) -> Any:
 
 
 def report(engine: Any, code: str, inputs: Any, memory_bytes: int) -> bytes:
-    """Return `{"result": …}` of `main(inputs)`, or `{"error": …}`; never raises."""
+    """Return `{"result": …}` of `main(inputs)`, or `{"error": …}`. Never raises."""
     try:
         return _run(engine, code, inputs, memory_bytes)
     except engine.StackOverflow as error:

@@ -23,7 +23,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: Any) -> int:
-    """Call a function of libc by name; raises OSError if it returns -1."""
+    """Call a function of libc by name. Raises OSError if it returns -1."""
     function = getattr(_libc, name)
     result = int(function(*arguments))
     if result == -1:
@@ -33,7 +33,7 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def system_call(number: int, *arguments: Any) -> int:
-    """Make a system call that libc has no function for; raises OSError."""
+    """Make a system call that libc has no function for. Raises OSError."""
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     return call("syscall", ctypes.c_long(number), *wide)
 
@@ -50,6 +50,6 @@ def prctl(option: int, value: int) -> None:
 
 
 def drop_capabilities() -> None:
-    """Drop all capabilities in the namespaces; capset(2) with three empty sets."""
+    """Drop all capabilities in the namespaces, by capset(2) with three empty sets."""
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     call("capset", header, (ctypes.c_uint32 * 6)())

@@ -11,7 +11,7 @@ APART = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.
 
 
 def leave_for_children() -> None:
-    """Make the next child the first process of a new PID namespace; raises OSError.
+    """Make the next child the first process of a new PID namespace. Raises OSError.
 
     A process that is not root needs a user namespace for it, in which it keeps its identity.
     """
@@ -27,7 +27,7 @@ def leave_for_children() -> None:
 
 
 def leave() -> None:
-    """Leave the network, the shared memory and the mounts of others; raises OSError."""
+    """Leave the network, the shared memory and the mounts of others. Raises OSError."""
     kernel.call("unshare", APART)
     kernel.call("sethostname", HOST.encode(), len(HOST))
 
@@ -92,7 +92,7 @@ def bound_tmp() -> None:
 
 
 def narrow() -> None:
-    """Make the view this process's root; needs its own mount namespace. Raises OSError."""
+    """Make the view this process's root. Requires its own mount namespace. Raises OSError."""
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kept, covered = sources(), hidden()

@@ -17,7 +17,7 @@ MAX_TEXT = 1_500
 
 
 def report(code: str, inputs: Any) -> bytes:
-    """Return `{"result": …}` of `main(inputs)`, or `{"error": …}`; never raises."""
+    """Return `{"result": …}` of `main(inputs)`, or `{"error": …}`. Never raises."""
     try:
         return _run(code, inputs)
     except BaseException as error:

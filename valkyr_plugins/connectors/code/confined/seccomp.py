@@ -106,7 +106,7 @@ class Program(ctypes.Structure):
 
 
 def restrict() -> None:
-    """Block these calls for this process; needs no_new_privs. Raises OSError."""
+    """Block these calls for this process. Requires no_new_privs. Raises OSError."""
     instructions = program(os.uname().machine)
     filter_ = (Instruction * len(instructions))(*instructions)
     kernel.call(
@@ -119,7 +119,7 @@ def restrict() -> None:
 
 
 def program(machine: str) -> list[Instruction]:
-    """Return the filter for a machine as `uname -m` names it; raises OSError for an unknown one."""
+    """Return the filter for a machine as `uname -m` names it. Raises OSError for an unknown one."""
     if machine not in ARCHITECTURES:
         raise OSError(0, f"no filter of system calls is known for {machine} processors")
     architecture, numbers = ARCHITECTURES[machine]

@@ -55,7 +55,7 @@ class Guard:
         self._trusted = trusted
 
     def __call__(self, address: Any) -> socket.socket:
-        """Return a socket for a resolved address; raises PermissionError for a private one."""
+        """Return a socket for a resolved address. Raises PermissionError for a private one."""
         family, kind, protocol, _, target = address
         if not self._allows(str(target[0])):
             self.outside.append(str(target[0]))
@@ -69,7 +69,7 @@ class Guard:
 
 
 class S3Connection:
-    """An open filesystem; `guard` records which addresses it refused."""
+    """An open filesystem; `guard` records which addresses it rejected."""
 
     def __init__(self, endpoint: S3Endpoint, credential: Mapping[str, str] | None) -> None:
         judge(*endpoint.address)
@@ -87,7 +87,7 @@ class S3Connection:
         self.filesystem.retries = 1  # botocore's own are enough
 
     def run(self, work: Callable[[], Any], seconds: float) -> Any:
-        """Return the result of a coroutine function on fsspec's thread; raises TimeoutError."""
+        """Return the result of a coroutine function on fsspec's thread. Raises TimeoutError."""
         return sync(self.filesystem.loop, work, timeout=seconds)
 
     def close(self) -> None:
@@ -222,7 +222,7 @@ def _refusal(answer: ClientError, name: str, host: str) -> StepError:
 
 
 def _class(status: int, code: str) -> ErrorType:
-    """Return the class by HTTP status; these two codes come with 400 and are temporary."""
+    """Return the class by HTTP status; two codes that come with 400 are temporary."""
     if code in ("RequestTimeout", "SlowDown"):
         return ErrorType.TRANSIENT
     return status_error_type(status) if status >= 400 else ErrorType.PERMANENT

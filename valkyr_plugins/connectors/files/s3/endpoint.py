@@ -41,7 +41,7 @@ class S3Endpoint:
 
 
 def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
-    """Return the endpoint of the inputs, else of the settings; raises StepError for a bad URL."""
+    """Return the endpoint of the inputs, or of the settings. Raises StepError for a bad URL."""
     region = region or settings().s3_region or DEFAULT_REGION
     if not region.replace("-", "").isalnum() or not region.isascii():
         raise StepError(

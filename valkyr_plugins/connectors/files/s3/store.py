@@ -1,4 +1,4 @@
-"""S3 as a store; the step's time limits requests, the size limit responses."""
+"""S3 as a store. The step's time limits requests, and the size limit applies to responses."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -151,7 +151,7 @@ class S3Store:
     async def _read(
         self, place: FileLocation, most: int, asked: dict[str, Any]
     ) -> tuple[Any, bytes]:
-        """Return the response and the beginning of its body; the rest is never received."""
+        """Return the response and the beginning of its body; the rest is never read."""
         answer = await self._connection.filesystem._call_s3(
             "get_object", Bucket=place.bucket, Key=place.key, **asked
         )
