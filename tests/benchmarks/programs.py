@@ -112,7 +112,12 @@ def plain_worker(
 
 
 def web(
-    folder: Path, port: int, *, processes: int = 1, settings: str = "valkyr_project.settings"
+    folder: Path,
+    port: int,
+    *,
+    processes: int = 1,
+    settings: str = "valkyr_project.settings",
+    **own: str,
 ) -> Program:
     """The API, as `make up` starts it, or in several processes, or with other settings."""
     command = (
@@ -121,7 +126,7 @@ def web(
         *("--log-level", "warning", "--no-server-header", "--workers", str(processes)),
     )
     more = {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads", "DJANGO_SETTINGS_MODULE": settings}
-    return Program("web", command, folder, **more)
+    return Program("web", command, folder, **(more | own))
 
 
 def slow_partner(folder: Path, port: int) -> Program:
