@@ -1,9 +1,10 @@
 """The workspaces whose rows this request can see, set in PostgreSQL before its statements.
 
 Within `limited`, every statement of our connections runs as the role `scoped_role()`, to which the
-policies of `row_policies` apply, with the list of workspaces in a parameter. Each transaction sets
-its own scope, in the round trip of its first statement. So no statement sees the scope of another
-request, even if that request failed or shared the session.
+policies of `row_policies` apply, with the list of workspaces in a parameter. Both are set in the
+round trip of the first statement that needs them. They stay in the session, so that later
+statements need none; behind a pooler, which lends a session to others after each transaction, each
+transaction sets its own. Each request has a scope of its own, so it never uses the list of another.
 """
 
 from collections.abc import Iterator
@@ -17,11 +18,11 @@ from django.db.backends.signals import connection_created
 
 from executions.configuration import settings as valkyr_settings
 from executions.database.connections import REPLICA
-from executions.database.names import named
 from executions.database.routing import aliases
 from executions.vendor_seams.psycopg_scoped import (
     has_failed,
     in_transaction,
+    is_direct,
     is_watched,
     literal,
     watch,
@@ -29,11 +30,9 @@ from executions.vendor_seams.psycopg_scoped import (
 
 # The parameter that policies read.
 WORKSPACES = "valkyr.workspaces"
-SET = "SELECT set_config('role', {role}, true), set_config('valkyr.workspaces', {ids}, true)"
-OF_MEMBER = (
-    "(SELECT coalesce(array_agg(m.workspace_id), '{{}}')::text"
-    " FROM executions_membership m WHERE m.user_id = {user})"
-)
+# The function that returns the list of a member's workspaces, whatever the current role can see.
+OF_MEMBER = "valkyr_workspaces_of"
+SET = f"SELECT set_config('role', {{role}}, {{local}}), set_config('{WORKSPACES}', {{ids}}, {{local}})"
 EVERYBODY = {"role": "'none'", "ids": "''"}
 
 
@@ -53,11 +52,12 @@ class RowScope:
         if self._workspace_id is not None:
             ids = literal(f"{{{self._workspace_id}}}")
         else:
-            # Read with the session's own role: all memberships.
-            ids = named(OF_MEMBER.format(user=literal(self._user_id)))
+            ids = f"{OF_MEMBER}({literal(self._user_id)})"
         return {"role": literal(scoped_role()), "ids": ids}
 
 
+# The scope of statements whose tables have no policy: the session's own does not matter.
+ANY = RowScope(None)
 _current: ContextVar[RowScope | None] = ContextVar("row_scope", default=None)
 
 
@@ -109,43 +109,71 @@ def watch_connection(connection: Any) -> None:
         watch(raw, ScopeWatcher())
 
 
-# A rolled-back savepoint may have undone the scope too.
+# What is set is uncertain.
 UNKNOWN = object()
 
 
 class ScopeWatcher:
-    """Tracks the scope of the transaction that is open on one connection.
+    """Tracks the scope that is set in one session.
 
-    A scope lasts until its transaction ends, so neither a session nor a pooler carries it to
-    another request. A statement outside of a transaction is a transaction of its own.
+    A statement outside of a transaction sets it for the session, if no pooler lends the session to
+    others; any other statement sets it until its transaction ends.
     """
 
     def __init__(self) -> None:
-        """Start without a transaction: all rows are visible."""
-        self._known: Any = None
+        """Start with a new session: all rows are visible."""
+        self._session: Any = None
+        self._transaction: Any = None  # in the open transaction
+        self._is_ours: bool | None = None  # whether no pooler lends the session; unknown yet
 
     def __call__(self, connection: Any) -> tuple[bytes, ...]:
         """Return the commands that set the scope of the next statement."""
         if has_failed(connection):
             self.forget()
             return ()
-        known, wanted = self._known if in_transaction(connection) else None, _current.get()
-        self._known = wanted
-        return () if known is wanted else _commands(known, wanted)
+        known, wanted = self._known(connection), _current.get()
+        self._transaction = wanted = known if wanted is ANY else wanted
+        if known is wanted:
+            return ()
+        stays = self._is_kept(connection)
+        if stays:
+            self._session = wanted
+        return _command(wanted, local=not stays)
+
+    def lasts(self, connection: Any) -> bool:
+        """Return whether commands that are sent now outlast their round trip."""
+        within = in_transaction(connection) or not connection.autocommit
+        return within or self._is_kept(connection)
 
     def forget(self) -> None:
         """Set the scope again before the next statement: a savepoint may have undone it."""
-        self._known = UNKNOWN
+        self._transaction = UNKNOWN
+
+    def lose(self) -> None:
+        """Set the scope again: its round trip failed, or a transaction contains it."""
+        self._transaction = UNKNOWN
+        self._session = UNKNOWN if self._is_ours else None
 
     def is_at_work(self) -> bool:
         """Return whether statements are currently limited."""
         return _current.get() is not None
 
+    def _known(self, connection: Any) -> Any:
+        """Return the scope that is set, as far as this is certain."""
+        if not in_transaction(connection):
+            return self._session
+        # The beginning of a transaction that psycopg does not know of was not seen.
+        return UNKNOWN if connection.autocommit else self._transaction
 
-def _commands(known: Any, wanted: RowScope | None) -> tuple[bytes, ...]:
-    """Return the commands that change the known scope to the requested one."""
-    # Under another scope's role, memberships would be hidden.
-    steps = [EVERYBODY] if known is not None else []
-    if wanted is not None:
-        steps.append(wanted.values)
-    return tuple(SET.format(**step).encode() for step in steps)
+    def _is_kept(self, connection: Any) -> bool:
+        """Return whether the session keeps what a statement sets now."""
+        if in_transaction(connection) or not connection.autocommit:
+            return False
+        if self._is_ours is None:
+            self._is_ours = is_direct(connection)
+        return self._is_ours
+
+
+def _command(wanted: RowScope | None, *, local: bool) -> tuple[bytes, ...]:
+    values = EVERYBODY if wanted is None else wanted.values
+    return (SET.format(**values, local=str(local).lower()).encode(),)

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from psycopg import Connection, NotSupportedError
-from psycopg.pq import PipelineStatus, TransactionStatus
+from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 from psycopg.sql import Literal
 
 from executions.vendor_seams.psycopg_pipeline import DUE, one_round_trip
@@ -31,8 +31,14 @@ class Watcher(Protocol):
     def __call__(self, connection: Connection[Any]) -> tuple[bytes, ...]:
         """Return the commands that are due before the next statement of this transaction."""
 
+    def lasts(self, connection: Connection[Any]) -> bool:
+        """Return whether commands that are sent now outlast their round trip."""
+
     def forget(self) -> None:
         """Forget the settings that the open transaction has made."""
+
+    def lose(self) -> None:
+        """Forget all settings: their round trip failed, or a transaction contains them."""
 
     def is_at_work(self) -> bool:
         """Return whether the current code needs any commands."""
@@ -73,6 +79,17 @@ def has_failed(connection: Connection[Any]) -> bool:
     return connection.pgconn.transaction_status == TransactionStatus.INERROR
 
 
+def is_direct(connection: Connection[Any]) -> bool:
+    """Return whether the session is this connection's alone, not lent by a pooler.
+
+    One round trip. A pooler that shares sessions makes up the process id that it tells its clients,
+    because a client uses this id to cancel its statements.
+    """
+    found = connection.pgconn.exec_(b"SELECT pg_backend_pid()")
+    told = str(connection.pgconn.backend_pid).encode()
+    return found.status == ExecStatus.TUPLES_OK and found.get_value(0, 0) == told
+
+
 def literal(value: Any) -> str:
     """Return the value as SQL."""
     return Literal(value).as_string(None)
@@ -97,7 +114,7 @@ class _ScopedExecution:
         due = watcher(connection)
         if not due:
             return run(query, params, **options)
-        if isinstance(query, str) and ";" in query and not connection.autocommit:
+        if isinstance(query, str) and ";" in query and watcher.lasts(connection):
             # Several statements in one text cannot be sent together with others.
             with one_round_trip(connection, before=due):
                 pass
@@ -128,10 +145,11 @@ class _ScopedExecution:
 
 def _send_alone(connection: Connection[Any]) -> None:
     """Send the due commands before a statement that cannot be sent with them."""
-    due = getattr(connection, DUE)(connection)
+    watcher: Watcher = getattr(connection, DUE)
+    due = watcher(connection)
     if not due:
         return
-    if connection.autocommit and not in_transaction(connection):
+    if not watcher.lasts(connection):
         raise NotSupportedError("With row-level security this needs a transaction: open `atomic`.")
     with one_round_trip(connection, before=due):
         pass
