@@ -1,10 +1,11 @@
 """The workspaces whose rows this request can see, set in PostgreSQL before its statements.
 
 Within `limited`, every statement of our connections runs as the role `scoped_role()`, to which the
-policies of `row_policies` apply, with the list of workspaces in a parameter. Both are set in the
-round trip of the first statement that needs them. They stay in the session, so that later
-statements need none; behind a pooler, which lends a session to others after each transaction, each
-transaction sets its own. Each request has a scope of its own, so it never uses the list of another.
+policies of `row_policies` apply, with the list of workspaces in a parameter. Both are set for the
+session before the first statement that needs them, so later statements cost nothing. Within a
+transaction, and behind a pooler, which lends a session to others after each transaction, they are
+set for the transaction, in the round trip of its first statement. Each request has a scope of its
+own, so it never uses the list of another.
 """
 
 from collections.abc import Iterator
@@ -20,11 +21,13 @@ from executions.configuration import settings as valkyr_settings
 from executions.database.connections import REPLICA
 from executions.database.routing import aliases
 from executions.vendor_seams.psycopg_scoped import (
-    has_failed,
-    in_transaction,
+    FAILED,
+    IDLE,
+    execute_alone,
     is_direct,
     is_watched,
     literal,
+    state,
     watch,
 )
 
@@ -32,7 +35,10 @@ from executions.vendor_seams.psycopg_scoped import (
 WORKSPACES = "valkyr.workspaces"
 # The function that returns the list of a member's workspaces, whatever the current role can see.
 OF_MEMBER = "valkyr_workspaces_of"
-SET = f"SELECT set_config('role', {{role}}, {{local}}), set_config('{WORKSPACES}', {{ids}}, {{local}})"
+SET = (
+    f"SELECT set_config('role', {{role}}, {{local}}),"
+    f" set_config('{WORKSPACES}', {{ids}}, {{local}})"
+)
 EVERYBODY = {"role": "'none'", "ids": "''"}
 
 
@@ -116,8 +122,8 @@ UNKNOWN = object()
 class ScopeWatcher:
     """Tracks the scope that is set in one session.
 
-    A statement outside of a transaction sets it for the session, if no pooler lends the session to
-    others; any other statement sets it until its transaction ends.
+    If no pooler lends the session to others, a statement outside of a transaction sets its scope
+    for the session, before it. Any other statement sets it until its transaction ends.
     """
 
     def __init__(self) -> None:
@@ -128,52 +134,49 @@ class ScopeWatcher:
 
     def __call__(self, connection: Any) -> tuple[bytes, ...]:
         """Return the commands that set the scope of the next statement."""
-        if has_failed(connection):
+        now, alone = state(connection), connection.autocommit
+        if now == FAILED:
             self.forget()
             return ()
-        known, wanted = self._known(connection), _current.get()
-        self._transaction = wanted = known if wanted is ANY else wanted
+        known, wanted = self._known(now, alone), _current.get()
+        if wanted is ANY:
+            wanted = known
+        self._transaction = wanted
         if known is wanted:
             return ()
-        stays = self._is_kept(connection)
-        if stays:
-            self._session = wanted
-        return _command(wanted, local=not stays)
-
-    def lasts(self, connection: Any) -> bool:
-        """Return whether commands that are sent now outlast their round trip."""
-        within = in_transaction(connection) or not connection.autocommit
-        return within or self._is_kept(connection)
+        if now == IDLE and alone and self._keeps(connection):
+            self._set(connection, wanted)
+            return ()
+        return (_command(wanted, local=True),)
 
     def forget(self) -> None:
         """Set the scope again before the next statement: a savepoint may have undone it."""
         self._transaction = UNKNOWN
 
-    def lose(self) -> None:
-        """Set the scope again: its round trip failed, or a transaction contains it."""
-        self._transaction = UNKNOWN
-        self._session = UNKNOWN if self._is_ours else None
-
     def is_at_work(self) -> bool:
         """Return whether statements are currently limited."""
         return _current.get() is not None
 
-    def _known(self, connection: Any) -> Any:
+    def _known(self, now: int, alone: bool) -> Any:
         """Return the scope that is set, as far as this is certain."""
-        if not in_transaction(connection):
+        if now == IDLE:
             return self._session
-        # The beginning of a transaction that psycopg does not know of was not seen.
-        return UNKNOWN if connection.autocommit else self._transaction
+        # With `alone`, psycopg has begun this transaction unseen.
+        return UNKNOWN if alone else self._transaction
 
-    def _is_kept(self, connection: Any) -> bool:
-        """Return whether the session keeps what a statement sets now."""
-        if in_transaction(connection) or not connection.autocommit:
-            return False
+    def _keeps(self, connection: Any) -> bool:
+        """Return whether this session keeps a scope until we set another."""
         if self._is_ours is None:
             self._is_ours = is_direct(connection)
         return self._is_ours
 
+    def _set(self, connection: Any, wanted: Any) -> None:
+        """Set the session's scope; if this fails, nothing is known of it."""
+        self._session = UNKNOWN
+        execute_alone(connection, _command(wanted, local=False))
+        self._session = wanted
 
-def _command(wanted: RowScope | None, *, local: bool) -> tuple[bytes, ...]:
+
+def _command(wanted: RowScope | None, *, local: bool) -> bytes:
     values = EVERYBODY if wanted is None else wanted.values
-    return (SET.format(**values, local=str(local).lower()).encode(),)
+    return SET.format(**values, local=str(local).lower()).encode()

@@ -171,11 +171,14 @@ def _ensure_function() -> None:
     table = f"{schema}.{named('executions_membership')}"
     function = f"{schema}.{OF_MEMBER}"
     person = named("{user_type}")
+    body = (
+        f"SELECT coalesce(array_agg(m.workspace_id), '{{}}')::text FROM {table} m"  # noqa: S608
+        " WHERE m.user_id = member"
+    )
     _execute(
-        f"CREATE OR REPLACE FUNCTION {function}(member {person}) RETURNS text"
-        " LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$"
-        " BEGIN RETURN (SELECT coalesce(array_agg(m.workspace_id), '{}')::text"  # noqa: S608
-        f" FROM {table} m WHERE m.user_id = member); END $$",
+        f"CREATE OR REPLACE FUNCTION {function}(member {person}) RETURNS text LANGUAGE plpgsql"
+        " STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp"
+        f" AS $$ BEGIN RETURN ({body}); END $$",
         f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC",
         f"GRANT EXECUTE ON FUNCTION {function} TO {_quoted(scoped_role())}",
     )

@@ -39,24 +39,9 @@ def one_round_trip(
     With `commit`, the transaction that is open or begins here is committed with the last statement.
     The commands `before` come first; by default those that the connection says are due.
     """
-    due = getattr(connection, DUE, None)
     if before is None:
+        due = getattr(connection, DUE, None)
         before = due(connection) if due is not None else ()
-    done = False
-    try:
-        with _together(connection, before, commit=commit):
-            yield
-        # A statement BEGIN may have opened a transaction that contains what came before it.
-        done = not connection.autocommit or _is_idle(connection)
-    finally:
-        if before and due is not None and not done:
-            due.lose()
-
-
-@contextmanager
-def _together(
-    connection: Connection[Any], before: Sequence[bytes], *, commit: bool
-) -> Iterator[None]:
     with connection.pipeline() as pipeline:
         # A weak reference avoids a cycle, so nothing is left for the garbage collector.
         itself: Any = proxy(pipeline)
@@ -77,11 +62,9 @@ def _together(
 
 def begins(connection: Connection[Any]) -> bool:
     """Return whether the next statement of this connection begins a transaction."""
-    return not connection.autocommit and _is_idle(connection)
-
-
-def _is_idle(connection: Connection[Any]) -> bool:
-    return bool(connection.pgconn.transaction_status == TransactionStatus.IDLE)
+    return not connection.autocommit and (
+        connection.pgconn.transaction_status == TransactionStatus.IDLE
+    )
 
 
 def _line_up(connection: Connection[Any], command: bytes) -> None:
