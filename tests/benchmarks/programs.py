@@ -116,7 +116,12 @@ def plain_worker(
 
 
 def web(
-    folder: Path, port: int, *, processes: int = 1, settings: str = "valkyr_project.settings"
+    folder: Path,
+    port: int,
+    *,
+    processes: int = 1,
+    settings: str = "valkyr_project.settings",
+    **own: str,
 ) -> Program:
     """Start the API as `make up` does, or in several processes, or with other settings."""
     command = (
@@ -125,7 +130,7 @@ def web(
         *("--log-level", "warning", "--no-server-header", "--workers", str(processes)),
     )
     more = {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads", "DJANGO_SETTINGS_MODULE": settings}
-    return Program("web", command, folder, **more)
+    return Program("web", command, folder, **(more | own))
 
 
 def slow_partner(folder: Path, port: int) -> Program:
