@@ -174,7 +174,7 @@ class ActivityAdmin(FactAdmin):
         """Return how long ago the action was."""
         return marks.ago(row.created_at)
 
-    @display(description=lazy("who"))
+    @display(description=lazy("actor"))
     def who(self, row: Activity) -> str:
         """Return the name of the account or of the part of the engine."""
         return row.actor_name or marks.EMPTY
@@ -219,7 +219,7 @@ class ActivityAdmin(FactAdmin):
                 [
                     (gettext("When"), marks.ago(obj.created_at)),
                     (gettext("Workspace"), str(obj.workspace or gettext("the whole installation"))),
-                    (gettext("Who"), obj.actor_name),
+                    (gettext("Actor"), obj.actor_name),
                     (gettext("Via"), obj.via),
                     (gettext("From"), obj.address),
                     (gettext("Action"), obj.action),
@@ -241,7 +241,7 @@ def _difference(row: Activity) -> PageSection:
     before, after = row.before or {}, row.after or {}
     names = sorted({*before, *after})
     return PageSection(
-        gettext("What changed"),
+        gettext("Changes"),
         headers=(gettext("Field"), gettext("Before"), gettext("After")),
         rows=[[name, _text(before, name), _text(after, name)] for name in names],
         empty=gettext("No details are recorded for this action."),
@@ -267,7 +267,7 @@ def _linked(row: Activity, text: Any) -> Any:
 
 
 SHOWN = 20
-HEADERS = (lazy("When"), lazy("Who"), lazy("Via"), lazy("Action"), lazy("Why"))
+HEADERS = (lazy("When"), lazy("Actor"), lazy("Via"), lazy("Action"), lazy("Reason"))
 
 
 def done_to(pk: Any) -> PageSection:

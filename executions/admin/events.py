@@ -75,7 +75,7 @@ class EventAdmin(FactAdmin):
 def _made(event: Event) -> PageSection:
     return PageSection(
         gettext("Started executions"),
-        headers=(gettext("Trigger"), gettext("Execution"), gettext("Why it did not start")),
+        headers=(gettext("Trigger"), gettext("Execution"), gettext("Reason for not starting")),
         rows=[
             (
                 _link("executions_trigger", made["triggerId"]),

@@ -375,7 +375,7 @@ class WorkflowAdmin(OperatingAdmin):
             place = f"{problem.path}: " if problem.path else ""
             self.message_user(request, f"{place}{problem.message}", messages.WARNING)
         if len(found) > SHOWN_PROBLEMS:
-            text = gettext("And {count} {what} more.").format(
+            text = gettext("And {count} more {what}.").format(
                 count=len(found) - SHOWN_PROBLEMS, what=what
             )
             self.message_user(request, text, messages.WARNING)
