@@ -78,7 +78,7 @@ def root() -> str:
 
 
 def public(path: str) -> str:
-    """Return the outside address of `path`, which is below the prefix of `valkyr.urls`."""
+    """Return the public address of `path`, which is below the prefix of `valkyr.urls`."""
     given = valkyr_settings().url_prefix
     prefix = _below_script_name(root()) if given is None else given
     return f"{valkyr_settings().public_url}/{prefix}{path}"
@@ -100,14 +100,14 @@ def page(model: str, pk: Any = None, **query: Any) -> str:
 def shown_page(path: str) -> str:
     """Return the address of a path that `page` made, for this request's client.
 
-    "" without an admin.
+    Returns "" in a project without an admin.
     """
     index = admin_or_none("index")
     return index and f"{index}{path}"
 
 
 def public_page(path: str) -> str:
-    """Return the outside address of a path that `page` made."""
+    """Return the public address of a path that `page` made."""
     given = valkyr_settings().admin_prefix
     if given is None:
         index = admin_or_none("index")

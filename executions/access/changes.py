@@ -24,7 +24,7 @@ class Base(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AccessChange:
-    """How a new execution differs from its origin, or from a plain start of its workflow.
+    """The differences of a new execution from its origin, or from a plain start of its workflow.
 
     `inside`: it begins at a step or a checkpoint. `payload`: its input differs from the input of
     its origin. `approved`: it changes a step's inputs or outputs in an approved execution.
@@ -70,7 +70,7 @@ def needs(change: AccessChange) -> Iterator[Need]:
 
 
 def operators_powers(change: AccessChange) -> list[Power]:
-    """Return the powers that suffice for a change by an operator who is not an author."""
+    """Return the powers that an operator who is not an author needs for a change."""
     return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
 
 

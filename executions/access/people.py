@@ -48,7 +48,7 @@ def key_as_json(value: Any) -> int | str | None:
 
 
 def has_column(name: str) -> bool:
-    """Return whether accounts have this column, such as `is_staff`."""
+    """Return whether the account model has this column, such as `is_staff`."""
     try:
         return bool(get_user_model()._meta.get_field(name).concrete)
     except FieldDoesNotExist:

@@ -1,4 +1,4 @@
-"""A caller's permissions in a workspace and on one object: roles, permissions, refusals."""
+"""A caller's permissions in a workspace and on one object, and errors for missing ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -139,7 +139,7 @@ class Powers:
 
 
 def holds_permission(user: User, permission: Permission) -> bool:
-    """Return whether the user has a permission by Django's permissions, also those of groups."""
+    """Return whether the user has a permission in Django, directly or through a group."""
     holds: Any = getattr(user, "has_perm", None)
     label = Workspace._meta.app_label
     return holds is not None and bool(holds(f"{label}.{permission.value}"))
@@ -227,7 +227,7 @@ def role_in(user: User, workspace_id: UUID) -> str | None:
 def _granted(user: User, workflow_id: UUID) -> set[str]:
     """Return the object permissions of the user and the user's groups on one workflow.
 
-    One query.
+    Uses one query.
     """
     mine, ours = (
         some.filter(content_object_id=workflow_id).values_list("permission__codename", flat=True)
@@ -309,9 +309,9 @@ class AmbiguousWorkspace(ValkyrError):
 
 
 def refused(role: str | None, power: Power, *, limited: bool = False) -> Forbidden:
-    """Return a refusal that names the missing permission.
+    """Return an error that names the missing permission.
 
-    `limited` if a token's scopes forbid it.
+    Pass `limited` if a token's scopes forbid the operation.
     """
     if limited:
         return Forbidden(

@@ -1,4 +1,4 @@
-"""The rows that one caller may see: lists, one row, and the workspace to use."""
+"""The rows that one caller may see: lists, single rows, and the workspace to use."""
 
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -181,7 +181,7 @@ def _follow(row: Model, path: str) -> Any:
 
 
 def _limits(user: User, power: Power) -> bool:
-    """Return whether the user signed in with a token whose scopes do not include the action."""
+    """Return whether the user signed in with a token whose scopes exclude the action."""
     limits = limits_of(user)
     return limits is not None and power not in limits.scopes
 
@@ -208,7 +208,7 @@ SCOPE_SQL = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A scope that counts no workflow twice: `workflows` lie outside of `workspaces`."""
+    """A scope that counts no workflow twice: `workflows` are outside `workspaces`."""
 
     everything: bool = False
     workspaces: tuple[UUID, ...] = ()

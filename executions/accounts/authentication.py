@@ -84,7 +84,7 @@ Likely = Callable[[Any], Sequence[BoundStatement]]
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:
-    """Return no queries to run in advance."""
+    """Return no queries: nothing is read in advance."""
     return ()
 
 
@@ -142,7 +142,7 @@ _homes: dict[str, str] = {}
 
 
 def _places(digest: str) -> list[str]:
-    """Return the databases that may have a token, the likely ones first."""
+    """Return the databases that may have a token, in the order of likelihood."""
     return list(dict.fromkeys([_homes.get(digest) or alias(), alias(), *aliases()]))
 
 

@@ -96,7 +96,7 @@ def disable_service_account(account_id: UUID, *, actor: Actor, reason: str = "")
 
 
 def membership_of(account: ServiceAccount) -> Membership:
-    """Return the account's membership, created again (USER, no permissions) if deleted."""
+    """Return the account's membership; create it again (USER, no permissions) if it was deleted."""
     return Membership.objects.get_or_create(
         user_id=account.user_id, workspace_id=account.workspace_id
     )[0]

@@ -30,9 +30,9 @@ CHANGEABLE = ("name", "tier", "archived", "egress_hosts", "publish_from_git")
 
 
 def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
-    """Create a workspace; without a slug, one is made from the name and never changes.
+    """Create a workspace; make the slug from the name if none is given. A slug never changes.
 
-    Raises Taken, and WithProblems for a name from which no slug can be made.
+    Raises Taken if the slug exists, and WithProblems if no slug can be made from the name.
     """
     slug = slug or slugify(name)[:80].strip("-")
     if not slug:

@@ -1,4 +1,4 @@
-"""Workflows: the draft as text, its problems when saved, and the actions publish, run, archive."""
+"""Workflows: the draft as text, its problems when saved, and the actions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -288,7 +288,7 @@ class WorkflowAdmin(OperatingAdmin):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the form's fields, and the location of the code or of the file in Git."""
+        """Return the form's fields, and the location of the workflow's code or of its Git file."""
         if obj is None:
             return self.fields
         if obj.origin:
@@ -343,7 +343,7 @@ class WorkflowAdmin(OperatingAdmin):
             return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save by the functions that the API calls, and list the draft's problems."""
+        """Save with the functions that the API calls, and list the draft's problems."""
         saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition, saved.workspace_id, saved.pk)
@@ -363,7 +363,7 @@ class WorkflowAdmin(OperatingAdmin):
     def tell(
         self, request: HttpRequest, operation: AdminOperation, report: OperationReport
     ) -> None:
-        """Store the report; after publishing also the definition's warnings."""
+        """Store the report; after publishing, also store the definition's warnings."""
         super().tell(request, operation, report)
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
             version = report.result
@@ -398,7 +398,7 @@ class WorkflowVersionAdmin(FactAdmin):
 
     @display(description=lazy("published"))
     def created(self, row: WorkflowVersion) -> Any:
-        """Return how long ago the workflow was published."""
+        """Return the time since the version was published."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
