@@ -52,9 +52,9 @@ class Actor:
 
     @classmethod
     def at_door(cls, request: Any, user_id: Any, name: str, via: str = "") -> "Actor":
-        """Return the sender of this request, known by `name` only, such as a user who signs in.
+        """Return the sender of this request, known only by `name`, such as a user who signs in.
 
-        Without a request the origin is unknown.
+        Without a request, the origin is unknown.
         """
         accounts.ensure(user_id)
         if request is None:

@@ -110,7 +110,7 @@ def account_in_session(
 
 
 def _in_first(statement: BoundStatement, likely: Callable[[], Sequence[BoundStatement]]) -> Rows:
-    """Return rows of the first database; `likely` ones are read ahead if the request uses it."""
+    """Return rows of the first database; if the request uses it, read `likely` ones ahead."""
     if alias() == first():
         return ahead.fetch(statement, likely())
     with serving(first()):

@@ -52,7 +52,7 @@ def refuse_narrow_token(user: User) -> None:
 
 
 def permissions_of(powers: Powers) -> list[str]:
-    """Return the additional permissions in a workspace, on what the caller may see there."""
+    """Return the caller's additional permissions in a workspace, on objects that they may see."""
     limits = powers.limits
     included = INCLUDED.get(powers.role or "", frozenset())
     return [

@@ -54,7 +54,7 @@ class BoundedChangeList(ChangeList):
 
     @property
     def whole(self) -> bool:
-        """Return whether there is no search and no filter, so that an empty list has no rows."""
+        """Return whether the list has no search and no filter: if empty, the table has no rows."""
         known: tuple[Mapping[str, str], ...] = getattr(self.model_admin, "whole_lists", ({},))
         given = {name: values[-1] for name, values in self.filter_params.items()}
         return not self.query and given in known

@@ -91,7 +91,7 @@ class Definitions(Body):
         return value
 
     def validate_checksums(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Reject checksums that are not texts."""
+        """Reject checksums that are not strings."""
         if not all(isinstance(one, str) for one in value.values()):
             raise serializers.ValidationError("Expected texts.", code="type")
         return value

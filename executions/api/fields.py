@@ -92,7 +92,7 @@ HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
 
 
 class Body(CamelCaseSerializer):
-    """A request's body or query: all unknown names are rejected at once."""
+    """A request's body or query, which rejects all unknown names at once."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the validated values; raises ValidationError."""
@@ -177,7 +177,7 @@ LARGEST_KEY = {True: 2**63 - 1, False: 2**31 - 1}
 
 
 def shown_user_id(**options: Any) -> Field:
-    """Return the field of an account's key, of the type that the project's accounts use."""
+    """Return the field of an account's key, with the key's type in the project's account model."""
     key = key_field()
     if isinstance(key, models.IntegerField):
         return serializers.IntegerField(**options)
@@ -187,7 +187,10 @@ def shown_user_id(**options: Any) -> Field:
 
 
 def asked_user_id(*, strict: bool = False, **options: Any) -> Field:
-    """Return the field for an account's key; if `strict`, a number must be a JSON integer."""
+    """Return the field for an account's key in a request.
+
+    If `strict`, a number must be a JSON integer.
+    """
     key = key_field()
     if isinstance(key, models.IntegerField):
         most = LARGEST_KEY[isinstance(key, models.BigIntegerField | models.BigAutoField)]

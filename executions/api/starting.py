@@ -58,9 +58,9 @@ MOST_GUESSES = 10_000
 
 
 def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
-    """Return the workflow without its draft and the user's powers.
+    """Return the workflow without its draft, and the user's powers on it.
 
-    None if the workflow is missing or archived.
+    The workflow is None if it is missing or archived.
     """
     wanted, *likely = _wanted(workflow_id, user.pk)
     rows = ahead.fetch(wanted, likely)

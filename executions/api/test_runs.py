@@ -62,7 +62,7 @@ class NewTestRun(Body):
     priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
 
     def get_fields(self) -> Any:
-        """Return the fields with `from`, which is a Python keyword."""
+        """Return the fields, including `from`, which is a Python keyword."""
         start = Text(
             required=False,
             allow_null=True,

@@ -37,7 +37,7 @@ def check(counted: Sequence[Rate]) -> None:
 
 
 def check_known(rate: Rate) -> None:
-    """Raise TooMany for a rate that this process knows to be exceeded; counts nothing."""
+    """Raise TooMany for a rate that this process knows to be exceeded; count nothing."""
     excess = rates.exceeded(rate)
     if excess is not None:
         raise TooMany(excess)

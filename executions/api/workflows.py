@@ -55,7 +55,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
-        """The number of the latest published version."""
+        """Return the number of the latest published version."""
         if hasattr(workflow, "latest_number"):
             number: int | None = workflow.latest_number
             return number
@@ -252,7 +252,7 @@ class VersionSummary(CamelCase, serializers.ModelSerializer[WorkflowVersion]):
 
 
 class Written(Json):
-    """A definition; its pinned results require permission to view payloads."""
+    """A definition, whose pinned results require permission to view payloads."""
 
     def to_representation(self, value: Any) -> Any:
         """Return the definition; pinned results that the caller may not see become `HIDDEN`."""

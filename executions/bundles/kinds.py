@@ -45,7 +45,7 @@ class ItemField:
     most: float = 2**31 - 1
 
     def expected(self, value: Any) -> str:
-        """Return the form that a JSON value should have; empty if the value has it."""
+        """Return the form that a JSON value should have, in words; "" if the value has it."""
         if value is None and (self.default is None or self.nullable):
             return ""
         if not self._has_type(value):
@@ -130,14 +130,14 @@ class BundleKind(ABC):
 
     @abstractmethod
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
-        """Give the row the item's values; raises a ValkyrError."""
+        """Set the row to the item's values; raises a ValkyrError."""
 
     @abstractmethod
     def remove(self, context: BundleContext, row: StoredItem) -> None:
         """Delete the row; raises a ValkyrError."""
 
     def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
-        """Return the stored items, locked if asked; at most one more than a bundle may have."""
+        """Return the stored items, locked if requested; at most one more than a bundle may have."""
         rows = self.rows(workspace)
         if lock:
             rows = rows.select_for_update(no_key=True, of=("self",))

@@ -1,4 +1,4 @@
-"""Find out whether a workflow came from a bundle, and whether users may publish it."""
+"""Determine whether a workflow came from a bundle, and whether users may publish it."""
 
 from dataclasses import dataclass
 from datetime import datetime

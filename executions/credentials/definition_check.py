@@ -27,7 +27,7 @@ ASK = "Use another credential, or ask a user who may configure credentials to ex
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """A module of a definition, and the places of its credentials."""
+    """A module of a definition, and the paths of its credentials."""
 
     task: TaskEntry
     module: ModuleEntry
@@ -87,7 +87,7 @@ def _unknown(
 
 
 def static_place(text: Any) -> tuple[str, int | None] | None:
-    """Return host and port of a URL whose host has no template; None if unknown."""
+    """Return host and port of a URL whose host contains no template; None if they are unknown."""
     if not isinstance(text, str):
         return None
     fixed = text.partition("{{")[0].partition("{%")[0]
@@ -128,7 +128,7 @@ def _kept(module: ModuleEntry, named: list[tuple[str, Pointer]]) -> frozenset[st
 
 
 def _named(module: ModuleEntry) -> list[tuple[str, Pointer]]:
-    """Return the credentials that the module's `with` names as secrets, with their places."""
+    """Return the credentials that the module's `with` names as secrets, with their paths."""
     # Parsing templates is slow, and most name none.
     if module.config is None or ROOT not in str(module.config):
         return []

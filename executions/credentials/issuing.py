@@ -33,7 +33,10 @@ class IssuerBusy(Exception):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CredentialSource:
-    """A credential as stored, from which its values are issued; a receiver refused `rejected`."""
+    """A credential as stored, from which values are issued.
+
+    `rejected` are values that a receiver did not accept.
+    """
 
     id: UUID
     name: str

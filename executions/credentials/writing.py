@@ -1,6 +1,6 @@
-"""Create, change and delete credentials: the only writers, each audited.
+"""Create, change and delete credentials. Only this module does, and audits each change.
 
-The trail has the names of changed fields, never their values; it has the whole boundary.
+The audit trail has the names of changed fields, never their values; it has the whole boundary.
 """
 
 from collections.abc import Mapping

@@ -26,7 +26,7 @@ def number_of(cell: str) -> int:
 
 
 def alias_of_id(pk: UUID) -> str:
-    """Return the alias of the database in which an id was made; "" if it does not say."""
+    """Return the alias of the database in which an id was made; "" if the id does not name one."""
     if pk.version == OF_FIRST:
         return routing.first()
     if pk.version != OF_CELL:

@@ -44,7 +44,7 @@ class RowScope:
     """
 
     def __init__(self, user_id: Any, workspace_id: UUID | None = None) -> None:
-        """Query nothing yet; `workspace_id` limits the scope to one workspace."""
+        """Create a scope, without a query; `workspace_id` limits it to one workspace."""
         self._user_id, self._workspace_id = user_id, workspace_id
 
     @cached_property
@@ -92,7 +92,7 @@ def current() -> RowScope | None:
 
 
 def connect() -> None:
-    """Make our connections set the scope; without the setting this does nothing."""
+    """Make our connections set the scope; without the setting, do nothing."""
     if enabled():
         connection_created.connect(_connected, dispatch_uid="executions.database.row_scope")
 
@@ -117,7 +117,7 @@ class ScopeWatcher:
     """Tracks the scope of the transaction that is open on one connection.
 
     A scope lasts until its transaction ends, so neither a session nor a pooler carries it to
-    another request. A statement outside of a transaction is a transaction of its own.
+    another request. A statement outside a transaction is its own transaction.
     """
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class ScopeWatcher:
         return () if known is wanted else _commands(known, wanted)
 
     def forget(self) -> None:
-        """Set the scope again before the next statement: a savepoint may have undone it."""
+        """Set the scope again before the next statement, because a savepoint may have undone it."""
         self._known = UNKNOWN
 
     def is_at_work(self) -> bool:
@@ -143,7 +143,7 @@ class ScopeWatcher:
 
 
 def _commands(known: Any, wanted: RowScope | None) -> tuple[bytes, ...]:
-    """Return the commands that change the known scope to the requested one."""
+    """Return the commands that change the scope from the known to the requested one."""
     # Under another scope's role, memberships would be hidden.
     steps = [EVERYBODY] if known is not None else []
     if wanted is not None:

@@ -26,8 +26,8 @@ class Statements:
 
     They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
     table again. A statement with `--! plan each time` is planned for its values and for the present
-    tables: with an array of ids, a plan made for a small table would continue to read the whole
-    table.
+    tables: for an array of ids, a plan made while the table was small would continue to read the
+    whole table.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -39,7 +39,7 @@ class Statements:
     def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run a named statement on Django's connection and return its rows.
 
-        It joins the open transaction, or commits by itself.
+        It joins the open transaction; if none is open, it commits at once.
         """
         return run(self.asked(name, params))
 

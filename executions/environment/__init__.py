@@ -10,7 +10,7 @@ FALSE = {"0", "false", "no", "off", ""}
 
 
 def text(name: str, default: str = "") -> str:
-    """Return the variable's text, or `default` when it is unset or empty."""
+    """Return the variable's text, or `default` if it is unset or empty."""
     return os.environ.get(name, "").strip() or default
 
 
