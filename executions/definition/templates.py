@@ -1,7 +1,7 @@
 """Templates: JSON values whose strings may contain `{{ expressions }}`, compiled once.
 
-A string that is exactly one expression returns the value with its type; other text is joined. The
-result depends on the text and the scope alone: no clock, no randomness.
+A string that is exactly one expression returns the value with its type; other strings return text.
+The result depends only on the text and the scope, not on a clock or randomness.
 """
 
 import re
@@ -177,8 +177,8 @@ class Template:
     def render(self, scope: Mapping[str, Any], budget: RenderBudget | None = None) -> Any:
         """Return the value with every expression replaced; raises TemplateError.
 
-        All expressions share one budget: the given one, or this process's default. Raises
-        TemplateTimeout, a TemplateError, after its time.
+        All expressions share one budget: the given one, or this process's default. When its time is
+        over, the method raises TemplateTimeout, a TemplateError.
 
         Objects and lists of the template are new at each call. Values from the scope are passed on,
         not copied: treat them as read-only. Raises RenderedInRequest during a request (`refusal`).

@@ -66,7 +66,7 @@ def compiled(version_id: UUID) -> Compiled:
 
 
 def compiled_from(definition: Mapping[str, Any], version_id: UUID, workflow: Workflow) -> Compiled:
-    """Return a resolved definition compiled, like a version with this ID; it is not cached."""
+    """Return a resolved definition compiled as a version with this ID, without caching it."""
     graph = compile_graph(definition, workflow.pk)
     return Compiled(
         id=version_id,
@@ -93,7 +93,7 @@ def _reads_input(graph: Graph) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _payload_validator(version_id: UUID) -> Any:
-    """Return the validator, made on first use: workers need none, and its import is slow."""
+    """Return the validator, made on first use, because workers need none and its import is slow."""
     return validator(compiled(version_id).input_schema)
 
 

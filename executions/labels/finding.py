@@ -95,7 +95,7 @@ def _kept(rows: QuerySet[WorkflowExecution], ids: list[UUID]) -> list[UUID]:
 
 
 def among(ids: Sequence[UUID]) -> RawSQL:
-    """Return the IDs for `pk__in`, as one parameter: thousands would each be written and parsed."""
+    """Return the IDs for `pk__in` as one parameter, which is faster than thousands."""
     return RawSQL("SELECT unnest(%s::uuid[])", [list(ids)])
 
 

@@ -1,4 +1,4 @@
-"""Permissions on individual workflows, in addition to roles: a row for each, with real foreign keys.
+"""Permissions on single workflows, in addition to roles: a row for each, with real foreign keys.
 
 The permissions are `Workflow.Meta.permissions`, and Django's own permission to delete. A permission
 on a workflow applies to its executions, their runs and their dead letters.

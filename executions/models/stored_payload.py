@@ -11,9 +11,9 @@ from executions.models.workspace import Workspace
 class StoredPayload(models.Model):
     """A large value of a workspace in object storage (`executions.payload_store`).
 
-    Its file is named by digest and id. Equal values of a workspace share a row until it is
-    collected: a later one gets a new row and a new file, which the collector never touches.
-    `stored_at` is empty until the file is complete. `sealing_key` is 0 for a value in the clear.
+    Its file is named by digest and id. Equal values of a workspace share a row until the row is
+    collected. A later value gets a new row and a new file, which the collection does not delete.
+    `stored_at` is empty until the file is complete. `sealing_key` is 0 for an unsealed value.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

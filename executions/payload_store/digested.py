@@ -11,8 +11,8 @@ from executions.sealing.seekable_reader import SeekableReader
 class DigestedFile(SeekableReader):
     """An open content that raises StoredValueBroken at its end if it differs from its digest.
 
-    Only a content that is read from its beginning to its end has a digest to compare. The bytes of
-    a sealed file are authentic at any position.
+    The digest can be compared only if the content is read from its beginning to its end. The bytes
+    of a sealed file are authentic at any position.
     """
 
     def __init__(self, content: Any, name: str, digest: str, size: int) -> None:
@@ -27,7 +27,7 @@ class DigestedFile(SeekableReader):
         return self._position
 
     def readinto(self, buffer: Any) -> int:
-        """Read some bytes; at the end, check what was read."""
+        """Read some bytes; at the end, check the digest of all bytes."""
         part = self._content.read(len(buffer))
         buffer[: len(part)] = part
         if self._position == self._hashed:

@@ -1,7 +1,8 @@
 """Store a value: declare its use, write its file, return the reference for the row.
 
 The use commits before the file is written, and the row that holds the reference commits after it.
-So a value that a row refers to has a file, and the collector knows the use before there is one.
+So every value to which a row refers has a file, and the collection knows the use before the file
+exists.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +28,7 @@ KEPT = 4 * payloads.PART
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A value's JSON, which is made in parts whenever it is read; its digest and its size."""
+    """A value's JSON, with its digest and size; each read produces the JSON in parts."""
 
     value: Any
     digest: str
@@ -59,7 +60,7 @@ def file_name(workspace_id: UUID, digest: str, payload_id: UUID | str) -> str:
 def declare(
     workspace_id: UUID, execution_id: UUID, digest: str, size: int, key: int
 ) -> StoredPayload:
-    """Return the value's row, after noting that the execution may refer to it. Commits."""
+    """Record that the execution may refer to the value, commit, and return the value's row."""
     for _ in range(TRIES):
         with transaction.atomic():
             same = {"workspace_id": workspace_id, "digest": digest, "sealing_key": key}
@@ -100,7 +101,7 @@ def written(row: StoredPayload) -> None:
 
 
 def note(workspace_id: UUID, execution_id: UUID, found: Encoded, key: int | None) -> StoredPayload:
-    """Return the declared row of a value; opens its sealing key first."""
+    """Declare a value and return its row; open its sealing key first."""
     if key is not None:
         payload_keys.opened(key)
     return declare(workspace_id, execution_id, found.digest, found.size, key or 0)

@@ -44,13 +44,13 @@ class SlugTaken(ValkyrError):
 
 
 class PublishedFromGit(ValkyrError):
-    """The workspace publishes and archives workflows from Git only; use `valkyr apply`."""
+    """The workspace publishes and archives workflows from Git only. Use `valkyr apply`."""
 
     code = "published_from_git"
 
 
 class FromCode(ValkyrError):
-    """The workflow comes from code, which alone changes it; copy it to edit the copy."""
+    """The workflow comes from code, and only the code can change it. Copy it to edit the copy."""
 
     code = "workflow_from_code"
 
@@ -185,7 +185,8 @@ def publish_trial(
     """Make a test version of a definition (by default the draft), or of a part of it.
 
     The draft stays unchanged, and triggers do not start the version: `triggers.start` takes its ID.
-    Raises NotFound, InvalidDefinition with all problems, by the places in the given definition.
+    Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the given
+    definition.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
@@ -219,7 +220,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class CheckedDefinition:
-    """A definition's problems, and the credentials that it names and the workspace lacks."""
+    """A definition's problems, and the credentials that it names but that the workspace lacks."""
 
     problems: list[DefinitionProblem]
     missing_credentials: list[str]
@@ -255,7 +256,7 @@ def resolved(workflow: Workflow, definition: Any) -> dict[str, Any]:
 
 
 def locked_to_git(workflow: Workflow) -> str:
-    """Return why users cannot publish or archive a workflow; empty if they can."""
+    """Return the reason why users cannot publish or archive a workflow; empty if they can."""
     if workflow.origin or not workflow.workspace.publish_from_git:
         return ""
     return (

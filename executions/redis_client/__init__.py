@@ -59,7 +59,7 @@ def _primary_name() -> str:
 
 
 class _Found:
-    """The servers that Sentinels named recently."""
+    """The servers that Sentinels named most recently."""
 
     def __init__(self) -> None:
         self._lock = Lock()

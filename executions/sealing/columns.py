@@ -66,9 +66,9 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 
 
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
-    """Seal a row's values again that were copied from `places`, by column; save the row.
+    """Seal a row's values again that were copied from `places`, by column, and save the row.
 
-    Return whether any of the values was sealed. Raises SealBroken.
+    Returns whether any of the values was sealed. Raises SealBroken.
     """
     changed = []
     for column, where in places.items():

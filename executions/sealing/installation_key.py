@@ -1,4 +1,4 @@
-"""The installation's key, which seals keysets: AES-256-GCM here, or a KMS's own."""
+"""The installation's key, which seals keysets: AES-256-GCM in this process, or in a KMS."""
 
 import base64
 import binascii
@@ -30,9 +30,10 @@ MAKE_ONE = "Create one with `openssl rand -base64 32`."
 
 @dataclass(frozen=True, slots=True)
 class KeySource:
-    """One installation key; `uri` is its public name: `file`, `env`, or a KMS key's URI.
+    """One installation key.
 
-    `material` are its 32 bytes; None if a KMS keeps them.
+    `uri` is its public name: `file`, `env`, or a KMS key's URI. `material` are its 32 bytes; None
+    if a KMS keeps them.
     """
 
     variable: str
@@ -41,7 +42,7 @@ class KeySource:
 
 
 def present() -> KeySource | None:
-    """Return the installation's key, None if none is set; raises ImproperlyConfigured."""
+    """Return the installation's key, or None if none is set; raises ImproperlyConfigured."""
     return _only_one(PRESENT)
 
 

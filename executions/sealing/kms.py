@@ -42,7 +42,7 @@ def kms_aead(uri: str) -> Aead:
 
 
 class _Told:
-    """An AEAD whose errors say what to do."""
+    """An AEAD whose errors explain what to do."""
 
     def __init__(self, inner: Aead, uri: str) -> None:
         self._inner = inner

@@ -25,8 +25,8 @@ MAX_PAYLOAD_BYTES = 1024 * 1024
 class Branch:
     """The origin of a new execution that replays or forks another.
 
-    `point` says where a fork begins; empty for a replay, which begins at the start. `prepare` adds
-    a fork's past: it is called in the transaction, before anything may run.
+    `point` says where a fork begins; it is empty for a replay, which begins at the start. `prepare`
+    adds a fork's past: it is called in the transaction, before anything may run.
     """
 
     origin_id: UUID

@@ -31,7 +31,7 @@ SALT = "valkyr.webhook"
 
 
 def secret_of(trigger_id: UUID, version: int) -> str:
-    """Return the secret in its displayed form: 64 hex characters."""
+    """Return the secret in the form that users see: 64 hex characters."""
     return _derived(trigger_id, version, settings.SECRET_KEY)
 
 
@@ -55,7 +55,7 @@ PRUNED_AT_ONCE = 5_000
 
 
 class NotAuthentic(ValkyrError):
-    """Refused: expected a signature or token of this address, fresh and not used before."""
+    """Rejected: expected a signature or token of this address, fresh and not used before."""
 
     code = "not_authentic"
 
@@ -84,7 +84,7 @@ class Authentic:
 
 
 def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
-    """Return the trigger this request may start; raises NotAuthentic."""
+    """Return the trigger that this request may start; raises NotAuthentic."""
     trigger = (
         Trigger.objects.filter(pk=trigger_id, type=TriggerType.WEBHOOK)
         .select_related("workflow")
@@ -135,7 +135,10 @@ def accept(
 
 
 def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
-    """Return the webhook's secret for a user; audited. Raises NotFound or NoWebhook."""
+    """Return the webhook's secret for a user, and write an audit row.
+
+    Raises NotFound or NoWebhook.
+    """
     with transaction.atomic():
         trigger = _webhook(trigger_id)
         audit(actor, "trigger.reveal", trigger, reason)
@@ -145,7 +148,7 @@ def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
 def rotate(
     trigger_id: UUID, *, actor: Actor, reason: str = "", overlap: int = OVERLAP_SECONDS
 ) -> str:
-    """Replace the webhook's secret and return the new one; audited.
+    """Replace the webhook's secret, return the new one, and write an audit row.
 
     The previous one stays valid for `overlap` seconds; 0 rejects it at once. Only one former secret
     stays valid; earlier ones are rejected from now on. Raises NotFound, NoWebhook or ValueError.

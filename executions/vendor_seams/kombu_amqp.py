@@ -37,7 +37,7 @@ class LimitedWait:
 
 
 class LimitedChannel(LimitedWait, pyamqp.Channel):
-    """kombu's channel, which waits for answers and confirmations for a limited time."""
+    """kombu's channel, which waits only for a limited time for answers and confirmations."""
 
     def basic_publish_confirm(self, *args: Any, **kwargs: Any) -> Any:
         """Send a message and wait for its confirmation; raises OperationalError.

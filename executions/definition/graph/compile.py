@@ -179,7 +179,7 @@ def _order(tasks: list[Task]) -> tuple[int, ...]:
 def _watches(
     step: Step, body: Graph, ids: tuple[Mapping[str, int], ...]
 ) -> frozenset[tuple[int, int]]:
-    """Return the references of a container's deferred templates, as seen from inside its body."""
+    """Return the references of a container's deferred templates, as seen from its body."""
     found: set[tuple[int, int]] = set()
     for template in step.deferred.values():
         own, outer = tasks_read(template, (body.task_by_id, *ids))

@@ -1,8 +1,8 @@
 """The place of a step: the workflow itself, or one iteration of a container's body.
 
 A place is written as the prefix of its steps' paths: `refine[2].` is the third iteration of the
-loop `refine`, `batch[17].inner[0].` a nested place, the empty string the workflow. The undo steps
-of a place's tasks have a nested place: `undo:`, `refine[2].undo:`.
+loop `refine`, `batch[17].inner[0].` is a nested place, and the empty string is the workflow. The
+undo steps of a place's tasks have a nested place: `undo:`, `refine[2].undo:`.
 """
 
 import re

@@ -98,7 +98,7 @@ class RenderBudget:
     ) -> None:
         """Create a budget.
 
-        `seconds` lowers the profile's CPU time, `deadline` is on `time.monotonic`.
+        `seconds` lowers the profile's limit of CPU time; `deadline` is a time of `time.monotonic`.
         """
         if profile is None:
             profile = current_profile()

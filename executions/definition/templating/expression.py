@@ -209,7 +209,7 @@ CHOICES = (nodes.CondExpr, nodes.And, nodes.Or, nodes.Call, nodes.Not)
 
 
 def certain_paths(source: str) -> list[Keys]:
-    """Return the paths that an expression always reads: those outside of calls and conditions."""
+    """Return the paths that an expression always reads: those outside calls and conditions."""
     keys = plain_path(source)
     if keys is not None:
         return [keys]

@@ -92,8 +92,8 @@ def reveal(
 ) -> tuple[Any, list[Pointer]]:
     """Return `value`, as a template rendered it, with secrets in place of their references.
 
-    Also returns the texts left unchanged because they differ from what the template yields: a user
-    edited them. `value` itself is not changed.
+    Also returns the texts that were left unchanged because a user edited them, so that they differ
+    from the template's result. `value` itself is not changed.
     """
     render_guard.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
@@ -113,8 +113,8 @@ def places(
     """Return the places of secrets in `value`, as a template rendered it, for `fill`.
 
     A place is a pointer to a text and, for each secret in it, the index of its reference, the
-    credential and the field. Also returns the texts without places because they differ from what
-    the template yields: a user edited them.
+    credential and the field. Also returns the texts without places, which a user edited, so that
+    they differ from the template's result.
     """
     render_guard.check()
     budget = budget or RenderBudget()

@@ -16,7 +16,7 @@ from executions.states import Role
 
 
 class Command(BaseCommand):
-    """Prints the token, once, and nothing else."""
+    """Print the token, once, and nothing else."""
 
     help = (
         "Create a service account (unless the workspace has one with this name) and a new API "

@@ -15,7 +15,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "configurati
 
 
 class Command(BaseCommand):
-    """Describes every setting of the engine and of the installed plugins."""
+    """Describe every setting of the engine and of the installed plugins."""
 
     help = "Write every setting, with default and meaning, into docs/reference/configuration.md."
 

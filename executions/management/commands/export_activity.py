@@ -16,7 +16,10 @@ from executions.models import Activity, Workspace
 
 
 class Command(BaseCommand):
-    """Writes every selected row, oldest first; the export adds a row itself."""
+    """Write every selected row, oldest first.
+
+    The export itself adds a row.
+    """
 
     help = "Write the audit trail as JSON lines, oldest first."
 
