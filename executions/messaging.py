@@ -108,7 +108,7 @@ def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
 
 @contextmanager
 def sending() -> Iterator[None]:
-    """Send messages in this block; raises OperationalError if the broker was slow a moment ago."""
+    """Send messages in this block. Raises OperationalError if the broker was slow a moment ago."""
     global _slow_until  # noqa: PLW0603 - one broker a process
     begun = monotonic()
     if begun < _slow_until:

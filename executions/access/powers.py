@@ -152,7 +152,7 @@ def limits_of(user: User) -> TokenLimits | None:
 
 
 def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
-    """Return the user's powers by workspace, and object permissions by workflow. One query.
+    """Return the user's powers by workspace, and object permissions by workflow. Uses one query.
 
     A superuser is ADMIN of every workspace.
     """
@@ -199,7 +199,7 @@ def powers_on(
     *,
     member: Member | None = None,
 ) -> Powers:
-    """Return the user's powers in a workspace (and on a workflow). One query at most.
+    """Return the user's powers in a workspace (and on a workflow). Uses at most one query.
 
     Pass `member` if the user's membership was already read.
     """
@@ -220,7 +220,7 @@ def _member(user: User, workspace_id: UUID) -> Member:
 
 
 def role_in(user: User, workspace_id: UUID) -> str | None:
-    """Return the user's role in one workspace; None for a non-member. At most one query."""
+    """Return the user's role in one workspace; None for a non-member. Uses at most one query."""
     return powers_on(user, workspace_id).role
 
 
@@ -289,7 +289,7 @@ class Reach:
 
 
 def reach_of(user: User) -> Reach:
-    """Return the caller's reach. One query."""
+    """Return the caller's reach. Uses one query."""
     return Reach(user, *holdings(user))
 
 

@@ -27,7 +27,7 @@ M = TypeVar("M", bound=Model)
 
 
 def workspaces_of(user: User, power: Power = Action.VIEW) -> list[UUID]:
-    """Return the IDs of workspaces where the user has `power` on everything. One query."""
+    """Return the IDs of workspaces where the user has `power` on everything. Uses one query."""
     return reach_of(user).workspaces(power)
 
 
@@ -68,7 +68,7 @@ def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M,
     """Return one row and the caller's powers on it, if they include `power`.
 
     Raises NotFound if no such row is visible to the caller, and Forbidden if only `power` is
-    missing. Two queries; a third if the role does not decide.
+    missing. Uses two queries, and a third if the role does not decide.
     """
     name = queryset.model._meta.verbose_name_raw
     return let_through(user, queryset.filter(pk=pk).first(), power, f"{name} {pk}")
@@ -246,7 +246,7 @@ class Scope:
     def of_workspace(self, workspace_id: UUID) -> "Scope":
         """Return the part of this scope in one workspace.
 
-        One query if only workflows are visible there.
+        Uses one query if only workflows are visible there.
         """
         if self.everything or workspace_id in self.workspaces:
             return Scope(workspaces=(workspace_id,))

@@ -194,7 +194,7 @@ def _user(columns: Sequence[Any]) -> Any:
 
 
 def signed_in(text: str, address: str | None, likely: Likely = nothing) -> tuple[Any, ApiToken]:
-    """Return the token's user, with `token_limits` set, and the token; raises TokenRefused.
+    """Return the token's user, with `token_limits` set, and the token. Raises TokenRefused.
 
     `address` is the peer's address, which is stored as the last address of the token.
     """

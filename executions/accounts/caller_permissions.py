@@ -21,7 +21,7 @@ from executions.states import Permission
 
 
 def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
-    """Return the caller's workspaces, for any role, and the powers in them. One query."""
+    """Return the caller's workspaces, for any role, and the powers in them. Uses one query."""
     reach = reach_of(user)
     return Workspace.objects.filter(pk__in=list(reach.members)), reach
 

@@ -123,7 +123,7 @@ def _delete(membership: Membership, actor: Actor, reason: str) -> None:
 
 
 def locked(membership_id: UUID) -> Membership:
-    """Return a membership with its user, and lock its workspace; raises NotFound."""
+    """Return a membership with its user, and lock its workspace. Raises NotFound."""
     workspace_ids = Membership.objects.filter(pk=membership_id)
     workspace_id = workspace_ids.values_list("workspace_id", flat=True).first()
     membership = None

@@ -103,7 +103,7 @@ def membership_of(account: ServiceAccount) -> Membership:
 
 
 def program_user(username: str) -> Any:
-    """Create an account without a password; raises WithProblems if the model requires more.
+    """Create an account without a password. Raises WithProblems if the model requires more.
 
     Uses `save`, not the manager's `create_user`, whose arguments are the project's own.
     """
@@ -146,7 +146,7 @@ def _name_fields(username: str) -> dict[str, str]:
 
 
 def username_of(workspace: Workspace, name: str) -> str:
-    """Return the user's name in the audit trail; raises WithProblems if it is too long."""
+    """Return the user's name in the audit trail. Raises WithProblems if it is too long."""
     username = f"service:{workspace.slug}:{name}"
     field = get_user_model()._meta.get_field(get_user_model().USERNAME_FIELD)
     longest = min(getattr(field, "max_length", None) or MAX_USERNAME, MAX_USERNAME)

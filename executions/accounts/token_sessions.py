@@ -144,7 +144,7 @@ def revoke(text: str, request: Any) -> bool:
 
 
 def session_of(token: Token) -> UUID:
-    """Return a token's session; raises TokenRefused for a token without one."""
+    """Return a token's session. Raises TokenRefused for a token without one."""
     try:
         return UUID(str(token[SESSION]))
     except (KeyError, ValueError):

@@ -144,7 +144,7 @@ CHANGEABLE_LIMITS = ("name", *LIMITS)
 
 
 def create_tier(values: Mapping[str, Any], *, actor: Actor) -> Tier:
-    """Create a tier from `name` and limits (None: no limit); raises Taken."""
+    """Create a tier from `name` and limits (None: no limit). Raises Taken."""
     tier = Tier(created_at=database_now(), **values)
     with transaction.atomic():
         _save(tier, force_insert=True)
@@ -153,7 +153,7 @@ def create_tier(values: Mapping[str, Any], *, actor: Actor) -> Tier:
 
 
 def change_tier(tier_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> Tier:
-    """Change the name or limits; raises NotFound or Taken."""
+    """Change the name or limits. Raises NotFound or Taken."""
     with transaction.atomic():
         tier = _locked_tier(tier_id)
         before = tier_facts(tier)
@@ -166,7 +166,7 @@ def change_tier(tier_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> T
 
 
 def delete_tier(tier_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Delete a tier without workspaces; raises NotFound or InUse."""
+    """Delete a tier without workspaces. Raises NotFound or InUse."""
     with transaction.atomic():
         tier = _locked_tier(tier_id)
         slugs = list(tier.workspaces.values_list("slug", flat=True)[:3])

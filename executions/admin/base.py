@@ -299,7 +299,7 @@ class ScopedAdmin(AuditedAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def get_or_refuse(self, request: HttpRequest, object_id: str) -> Any:
-        """Return the object; raises PermissionDenied if it is missing or hidden from the user."""
+        """Return the object. Raises PermissionDenied if it is missing or hidden from the user."""
         found = self.get_object(request, object_id)
         if found is None:
             raise PermissionDenied(
@@ -380,7 +380,7 @@ class WritingAdmin(ScopedAdmin):
     """
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
-        """Create or change the row, and return it; raises ValkyrError."""
+        """Create or change the row, and return it. Raises ValkyrError."""
         raise NotImplementedError
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

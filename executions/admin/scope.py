@@ -31,7 +31,7 @@ def may(request: HttpRequest, row: Model, power: Power) -> bool:
 
 
 def user_of(actor: Actor) -> Any:
-    """Return the user behind an actor; raises DoesNotExist for another kind of actor."""
+    """Return the user behind an actor. Raises DoesNotExist for another kind of actor."""
     return get_user_model()._default_manager.get(pk=actor.user_id)
 
 

@@ -133,7 +133,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             )
 
     def write(self, actor: Actor) -> Workflow:
-        """Create or update the workflow; raises ValkyrError."""
+        """Create or update the workflow. Raises ValkyrError."""
         data = self.cleaned_data
         if self.instance._state.adding:
             created = create_workflow(

@@ -125,7 +125,7 @@ def api_tokens(user: User) -> QuerySet[ApiToken]:
 
 
 def found(user: User, pk: UUID) -> ApiToken:
-    """Return one token of `api_tokens`; raises NotFound."""
+    """Return one token of `api_tokens`. Raises NotFound."""
     token = api_tokens(user).filter(pk=pk).first()
     if token is None:
         raise NotFound(f"Neither you nor a workspace that you administer has an API token {pk}.")

@@ -105,7 +105,7 @@ def _of_ids(request: HttpRequest) -> str:
 
 
 def _of_name(name: str) -> str:
-    """Return the alias of a named cell, "" for no name; raises KeyError for an unknown one."""
+    """Return the alias of a named cell, "" for no name. Raises KeyError for an unknown one."""
     if name and name != FIRST and name not in valkyr_settings().cells:
         raise KeyError(name)
     return routing.alias_of("" if name == FIRST else name) if name else ""

@@ -127,7 +127,7 @@ class Endpoint(APIView):
         return throttles.of_principal(self.request, starts=starts)
 
     def check_throttles(self, request: Request) -> None:
-        """Count the request; raises TooMany."""
+        """Count the request. Raises TooMany."""
         throttles.check(self.rates())
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -173,11 +173,11 @@ class Endpoint(APIView):
         return Actor.of_request(self.request)
 
     def body(self, form: type[Body]) -> dict[str, Any]:
-        """Return the body's values by field; raises ValidationError with every problem."""
+        """Return the body's values by field. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.data))
 
     def query(self, form: type[Body]) -> dict[str, Any]:
-        """Return the query's values by field; raises ValidationError with every problem."""
+        """Return the query's values by field. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.query_params.dict()))
 
     def perform(

@@ -300,7 +300,7 @@ class OneExecution(Endpoint):
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
     def _archived(self, pk: UUID) -> tuple[WorkflowExecution, Powers]:
-        """Return an archived execution, and record the use; raises NotFound and Forbidden."""
+        """Return an archived execution, and record the use. Raises NotFound and Forbidden."""
         execution, may = ports.archived_execution(self.user, pk, Action.VIEW)
         record(
             self.actor,

@@ -48,7 +48,7 @@ class ReadyQuery(Body):
     )
 
     def validate_parts(self, text: str) -> tuple[str, ...]:
-        """Return the names of the parts; raises ValidationError for an unknown one."""
+        """Return the names of the parts. Raises ValidationError for an unknown one."""
         known = parts.names()
         wanted = known if text == EVERY else tuple(word.strip() for word in text.split(","))
         unknown = [word for word in wanted if word not in known]

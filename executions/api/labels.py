@@ -36,7 +36,7 @@ class LabelsField(serializers.Field[Any, Any, Any, Any]):
     """Labels to select by: `name:value`, or an object of several."""
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
-        """Return the values by name; raises ValidationError."""
+        """Return the values by name. Raises ValidationError."""
         try:
             return _labels(data)
         except BadLabel as error:
@@ -71,7 +71,7 @@ class LabelCountQuery(Body):
     createdBefore = serializers.DateTimeField(required=False)
 
     def validate_name(self, value: str) -> str:
-        """Return the name; raises ValidationError."""
+        """Return the name. Raises ValidationError."""
         try:
             check_name(value)
         except BadLabel as error:

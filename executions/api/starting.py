@@ -93,7 +93,7 @@ class Starting(Endpoint):
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:
-        """Return the workflow and the caller's powers on it; raises NotFound or Forbidden."""
+        """Return the workflow and the caller's powers on it. Raises NotFound or Forbidden."""
         workflow, member = startable(pk, self.user)
         return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
 

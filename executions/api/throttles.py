@@ -30,7 +30,7 @@ class TooMany(APIException):
 
 
 def check(counted: Sequence[Rate]) -> None:
-    """Count a request against its rates; raises TooMany."""
+    """Count a request against its rates. Raises TooMany."""
     excess = rates.count(counted)
     if excess is not None:
         raise TooMany(excess)

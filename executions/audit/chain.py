@@ -29,7 +29,7 @@ class ChainHead:
 
     @classmethod
     def parse(cls, text: str) -> "ChainHead":
-        """Parse a head; raises ValueError."""
+        """Parse a head. Raises ValueError."""
         match = HEAD.fullmatch(text.strip().lower())
         if match is None:
             raise ValueError(
@@ -81,7 +81,7 @@ def leaf(content: str) -> bytes:
 
 
 def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
-    """Yield the rows' IDs with their leaves; raises ValueError for an invalid text."""
+    """Yield the rows' IDs with their leaves. Raises ValueError for an invalid text."""
     if len(leaves) % (ID + LEAF):
         raise ValueError(f"{len(leaves)} bytes are not a list of ids and leaves")
     for at in range(0, len(leaves), ID + LEAF):

@@ -1,8 +1,8 @@
 """The kinds of items in a bundle besides workflows; the app that owns a kind registers it.
 
-A kind is a list of items, such as budgets. It says which fields identify an item, reads a
-workspace's items, and writes one. The engine's own kind is `tiers`; plugins register theirs in
-`AppConfig.ready`:
+A kind is a list of items, such as budgets. It names the fields that identify an item, reads
+a workspace's items, and writes single items. The engine's own kind is `tiers`; plugins register
+theirs in `AppConfig.ready`:
 
     register(BudgetItems())
 """

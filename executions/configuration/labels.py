@@ -1,4 +1,4 @@
-"""Labels of Valkyr's apps in this project, which can change one that conflicts with its own app.
+"""Labels of Valkyr's apps, which a project can change if one conflicts with its own app.
 
     class Runs(RunnersConfig):
         label = "valkyr_runners"

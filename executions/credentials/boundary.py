@@ -1,4 +1,4 @@
-"""A credential's boundary: the hosts, modules and workflows that may receive it. Pure.
+"""A credential's boundary: the hosts, modules and workflows that may receive it.
 
     boundary.allows_host("api.example.com", 443)   judged by the code that opens a connection
     boundary.allows_module("http.request")
@@ -76,7 +76,7 @@ class HostPattern:
 
 
 def host_pattern(text: str) -> HostPattern:
-    """Parse a pattern; raises ValueError with the problem.
+    """Parse a pattern. Raises ValueError with the problem.
 
     `api.example.com`, `*.example.com`, `10.0.0.0/8`, `2001:db8::1`; each may end with a port, an
     IPv6 address in brackets: `api.example.com:8443`, `[2001:db8::1]:443`.
@@ -123,7 +123,7 @@ def plain_host(host: str) -> str:
 
 
 def module_pattern(text: str) -> str:
-    """Return a module's type, or a prefix such as `stripe.*`; raises ValueError."""
+    """Return a module's type, or a prefix such as `stripe.*`. Raises ValueError."""
     if text == ANY or all(_is_word(word) for word in text.removesuffix(".*").split(".")):
         return text
     raise ValueError(

@@ -53,7 +53,7 @@ def misfits_of_many(
     """Return problems of credentials that do not exist, or that the step cannot use.
 
     `given` are definitions with their workflows' IDs; without one, limits to workflows are not
-    checked. One query, a second if a credential does not exist, and none without credentials.
+    checked. Uses one query, a second if a credential does not exist, and none without credentials.
     """
     namings = [list(_namings(definition, catalog)) for definition, _ in given]
     names = [{name for one in each for name in one.places} for each in namings]

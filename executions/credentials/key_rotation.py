@@ -52,7 +52,7 @@ class KeyUse:
 
 
 def standing() -> KeyUse:
-    """Return the use of the keys, without the installation key; raises NoKeyset."""
+    """Return the use of the keys, without the installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})

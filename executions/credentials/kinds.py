@@ -154,7 +154,7 @@ register(CredentialType("custom", "fields of your own"))
 def checked(
     kind: str, name: str, fields: Mapping[str, Any], more: Iterable[DefinitionProblem] = ()
 ) -> dict[str, str]:
-    """Return the fields of a new credential; raises InvalidCredential with every problem.
+    """Return the fields of a new credential. Raises InvalidCredential with every problem.
 
     `more` are problems found elsewhere, which are reported together with those of the fields.
     """

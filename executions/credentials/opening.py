@@ -30,7 +30,7 @@ def closed(credential_id: UUID, fields: dict[str, str]) -> Sealed:
 
 
 def opened(credential_id: UUID, sealed: bytes | memoryview) -> dict[str, str]:
-    """Return the opened fields; raises SealBroken."""
+    """Return the opened fields. Raises SealBroken."""
     fields: dict[str, str] = json.loads(unseal(sealed, place_of(Credential(pk=credential_id))))
     return fields
 

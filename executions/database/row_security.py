@@ -158,7 +158,7 @@ def _grant() -> None:
 
 
 def _privileged(statement: str) -> None:
-    """Run a statement that needs CREATEROLE; raises ImproperlyConfigured."""
+    """Run a statement that needs CREATEROLE. Raises ImproperlyConfigured."""
     try:
         with transaction.atomic():
             _execute(statement)

@@ -64,7 +64,7 @@ def has_template(text: str) -> bool:
 
 
 def split(text: str) -> list[Part]:
-    """Split `text` into its parts; raises ExpressionSyntaxError for statements and open braces.
+    """Split `text` into its parts. Raises ExpressionSyntaxError for statements and open braces.
 
     As in Jinja, `{{-` and `-}}` remove the white space before and after.
     """
@@ -175,7 +175,7 @@ class Template:
         return frozenset(secret for _, _, named in self.sealed for secret in named)
 
     def render(self, scope: Mapping[str, Any], budget: RenderBudget | None = None) -> Any:
-        """Return the value with every expression replaced; raises TemplateError.
+        """Return the value with every expression replaced. Raises TemplateError.
 
         All expressions share one budget: the given one, or this process's default. When its time is
         over, the method raises TemplateTimeout, a TemplateError.
@@ -191,7 +191,7 @@ class Template:
 
 
 def compile_template(value: Any) -> Template:
-    """Compile a JSON value; raises TemplateSyntaxProblems with every problem in it."""
+    """Compile a JSON value. Raises TemplateSyntaxProblems with every problem in it."""
     template, problems = inspect_template(value)
     if problems:
         raise TemplateSyntaxProblems(problems)

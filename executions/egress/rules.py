@@ -1,4 +1,4 @@
-"""Decide whether steps of a workspace may connect to a host. Pure.
+"""Decide whether steps of a workspace may connect to a host.
 
     rules.verdict("api.example.com", 443)    before a name is resolved
     rules.allows_address("10.1.2.3", 5432)   for each address of a host that is decided BY_ADDRESS

@@ -50,7 +50,7 @@ def register(kind: JobKind) -> None:
 
 
 def kind_named(name: str) -> JobKind:
-    """Return a kind; raises KeyError for one that no app registers."""
+    """Return a kind. Raises KeyError for one that no app registers."""
     return _kinds[name]
 
 

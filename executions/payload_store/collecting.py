@@ -51,7 +51,7 @@ class StoredTotals:
 
 
 def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Collected:
-    """Delete values for up to `seconds`; raises PayloadStoreUnavailable, which loses nothing.
+    """Delete values for up to `seconds`. Raises PayloadStoreUnavailable, which loses nothing.
 
     Call it outside any transaction. Several processes may do it at the same time.
     """

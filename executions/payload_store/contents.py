@@ -57,7 +57,7 @@ class Contents:
         )
 
     def open(self, reference: dict[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open a content for reading, at any position; raises the errors of `reading.opened`."""
+        """Open a content for reading, at any position. Raises the errors of `reading.opened`."""
         return reading.opened(self._workspace_id, reference)
 
     def _declared(self) -> StoredPayload:

@@ -12,7 +12,7 @@ from executions.payload_store.object_storage import ObjectStorage, translated
 
 
 def write(name: str, data: bytes) -> None:
-    """Write a file; raises PayloadStoreUnavailable.
+    """Write a file. Raises PayloadStoreUnavailable.
 
     In a folder, the file is synced to the disk.
     """
@@ -58,13 +58,13 @@ def read(name: str) -> bytes:
 
 
 def remove(name: str) -> None:
-    """Delete a file, if it exists; raises PayloadStoreUnavailable."""
+    """Delete a file, if it exists. Raises PayloadStoreUnavailable."""
     with _reported("deleted", name):
         _storage().remove(name)
 
 
 def probe() -> None:
-    """Write, read and delete a small file; raises the errors of these operations."""
+    """Write, read and delete a small file. Raises the errors of these operations."""
     name = f"probe/{uuid4().hex}"
     write(name, b"valkyr")
     if read(name) != b"valkyr":

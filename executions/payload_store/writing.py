@@ -41,7 +41,7 @@ class Encoded:
 
 
 def encoded(value: Any, what: str, limit: int) -> Encoded:
-    """Return a value with the digest of its JSON; raises PayloadError, also above the limit."""
+    """Return a value with the digest of its JSON. Raises PayloadError, also above the limit."""
     made, size, kept = sha256(), 0, []
     for part in payloads.parts(value, what, limit):
         made.update(part)

@@ -251,7 +251,7 @@ def checksum_of(definition: dict[str, Any]) -> str:
 
 
 def resolved(workflow: Workflow, definition: Any) -> dict[str, Any]:
-    """Return a definition as a version of the workflow would store it; raises InvalidDefinition."""
+    """Return a definition as a version of the workflow would store it. Raises InvalidDefinition."""
     return resolve(_sound(definition, workflow, "backtested"), catalog(), limits())
 
 
@@ -280,7 +280,7 @@ def _refuse_from_code(workflow: Workflow, changes: Mapping[str, Any]) -> None:
 
 
 def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> WorkflowVersion:
-    """Return the next version, not saved; raises InvalidDefinition."""
+    """Return the next version, not saved. Raises InvalidDefinition."""
     resolved = resolve(_sound(source, workflow), catalog(), limits())
     return WorkflowVersion(
         workflow=workflow,
@@ -295,7 +295,7 @@ def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> Workfl
 
 
 def _published_source(workflow: Workflow, number: int) -> Any:
-    """Return the source of a published version; raises NotFound."""
+    """Return the source of a published version. Raises NotFound."""
     rows = workflow.versions.filter(number=number, kind=VersionKind.PUBLISHED)
     source = rows.values_list("source", flat=True).first()
     if source is None:
@@ -316,7 +316,7 @@ def _unsound(found: list[DefinitionProblem], what: str) -> InvalidDefinition:
 
 
 def storable(definition: Any) -> Any:
-    """Return a draft; raises InvalidDefinition for one that cannot be stored at all."""
+    """Return a draft. Raises InvalidDefinition for one that cannot be stored at all."""
     try:
         payloads.dump(definition, "definition", MAX_DRAFT_BYTES)
     except ValkyrError as error:

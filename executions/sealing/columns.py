@@ -37,7 +37,10 @@ def opened(row: Any, column: str, form: str, value: Any) -> Any:
 
 
 def sealed(row: Any, column: str, form: str, value: Any) -> Any:
-    """Return a column's value for storage, sealed if there is a key. One query for each row."""
+    """Return a column's value for storage, sealed if there is a key.
+
+    Uses one query for each row.
+    """
     key = _key(row)
     if key is None:
         return value
@@ -83,7 +86,7 @@ def rebind(row: Any, places: Mapping[str, str]) -> bool:
 
 
 def seals(row: Any) -> bool:
-    """Return whether the row's workspace seals its payloads. One query for each row."""
+    """Return whether the row's workspace seals its payloads. Uses one query for each row."""
     return _key(row) is not None
 
 

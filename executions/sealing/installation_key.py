@@ -42,7 +42,7 @@ class KeySource:
 
 
 def present() -> KeySource | None:
-    """Return the installation's key, or None if none is set; raises ImproperlyConfigured."""
+    """Return the installation's key, or None if none is set. Raises ImproperlyConfigured."""
     return _only_one(PRESENT)
 
 
@@ -125,11 +125,11 @@ class Aead(Protocol):
         """Encrypt and authenticate."""
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Decrypt; raises TinkError."""
+        """Decrypt. Raises TinkError."""
 
 
 def required() -> KeySource:
-    """Return the installation's current key; raises NoInstallationKey or ImproperlyConfigured."""
+    """Return the installation's current key. Raises NoInstallationKey or ImproperlyConfigured."""
     source = present()
     if source is None:
         raise NoInstallationKey(
@@ -149,14 +149,14 @@ def required() -> KeySource:
 
 
 def openers() -> Iterator[KeySource]:
-    """Yield the keys that may seal a keyset, the current one first; raises NoInstallationKey."""
+    """Yield the keys that may seal a keyset, the current one first. Raises NoInstallationKey."""
     yield required()
     if (former := old()) is not None:
         yield former
 
 
 def aead_of(source: KeySource) -> Aead:
-    """Return the key's AEAD; raises KeyUnavailable if a KMS does not answer."""
+    """Return the key's AEAD. Raises KeyUnavailable if a KMS does not answer."""
     if source.material is None:
         from executions.sealing.kms import kms_aead  # boto3 takes a second to import
 

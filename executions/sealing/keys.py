@@ -96,7 +96,7 @@ def sealed_keys(keys: Keys, by: Aead) -> bytes:
 
 
 def opened_keys(sealed: bytes, by: Aead) -> Keys:
-    """Return the keys; raises WrongInstallationKey, and KeyUnavailable if a KMS does not answer."""
+    """Return the keys. Raises WrongInstallationKey, and KeyUnavailable if a KMS does not answer."""
     import tink
     from google.protobuf.message import DecodeError
     from tink import aead, proto_keyset_format

@@ -126,14 +126,14 @@ def current(workspace_id: UUID) -> int | None:
 
 
 def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Annotate rows with the `sealing_key` of their workspace, like `current`. No query."""
+    """Annotate rows with the `sealing_key` of their workspace, like `current`. Uses no query."""
     keys = PayloadKey.objects.filter(workspace_id=OuterRef("workspace_id"), seals=True)
     found: QuerySet[Any] = rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
     return found
 
 
 def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the keys of those executions whose workspaces seal payloads. One query."""
+    """Return the keys of those executions whose workspaces seal payloads. Uses one query."""
     rows = WorkflowExecution.objects.filter(
         pk__in=list(execution_ids), workspace__payload_keys__seals=True
     )

@@ -48,7 +48,7 @@ class SealedColumn:
         return Counter(dict(rows.order_by()))
 
     def holds(self, ids: Collection[int]) -> bool:
-        """Return whether any value is sealed with one of these keys. One query."""
+        """Return whether any value is sealed with one of these keys. Uses one query."""
         return self.model._default_manager.filter(**{f"{self.key}__in": ids}).exists()
 
 
@@ -100,7 +100,7 @@ def hold_alone() -> None:
 
 
 def present() -> Keys | None:
-    """Return the current keyset; None before the first secret. One small query.
+    """Return the current keyset; None before the first secret. Uses one small query.
 
     Opening the keyset raises NoInstallationKey, WrongInstallationKey or KeyUnavailable.
     """

@@ -67,7 +67,7 @@ class Sealer:
 
 
 def unseal(value: bytes | memoryview, bound_to: str) -> bytes:
-    """Return the value that was sealed for `bound_to`. No query if this process has the key.
+    """Return the value that was sealed for `bound_to`. Uses no query if this process has the key.
 
     Raises SealBroken, or KeyUnknown if the value was resealed since it was read and the key is
     gone: read it again. Raises the errors of `prepare` if the keyset must be opened.

@@ -59,7 +59,7 @@ class Handle:
 
     @property
     def state(self) -> str:
-        """Return the current state from the database; raises NotFound."""
+        """Return the current state from the database. Raises NotFound."""
         return str(self._values("state")[0])
 
     def output(self, timeout: float | None = None) -> Any:

@@ -71,7 +71,7 @@ class StartRequest:
 
 
 def chosen_priority(priority: int | None) -> int:
-    """Return the requested priority, -1 for none; raises InvalidPayload outside 0 to 9."""
+    """Return the requested priority, -1 for none. Raises InvalidPayload outside 0 to 9."""
     if priority is None:
         return -1
     if not 0 <= priority <= 9:

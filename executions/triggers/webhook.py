@@ -84,7 +84,7 @@ class Authentic:
 
 
 def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
-    """Return the trigger that this request may start; raises NotAuthentic."""
+    """Return the trigger that this request may start. Raises NotAuthentic."""
     trigger = (
         Trigger.objects.filter(pk=trigger_id, type=TriggerType.WEBHOOK)
         .select_related("workflow")

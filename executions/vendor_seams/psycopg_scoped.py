@@ -5,11 +5,10 @@ round trip.
 
 Relies on: `Connection.cursor_factory` and `Connection.server_cursor_factory`, which make every
 cursor of a connection, whose statements go through `execute`, `executemany`, `stream` and `copy`; a
-setting with `is_local` lasts from one Sync to the next if statements are sent together outside of a
-transaction (psycopg 3.2, 3.3; PostgreSQL 15 to 18).
-No public way: psycopg has no hook before a statement, and a server-side cursor is declared in a
-round trip of its own.
-If it breaks: statements of requests see the rows of all workspaces, or of none.
+setting with `is_local` lasts from one Sync to the next if statements are sent together outside a
+transaction (psycopg 3.2, 3.3; PostgreSQL 15 to 18). No public way: psycopg has no hook before a
+statement, and a server-side cursor is declared in a round trip of its own. If it breaks: statements
+of requests see the rows of all workspaces, or of none.
 """
 
 from functools import cache

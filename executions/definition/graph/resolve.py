@@ -35,7 +35,7 @@ MAP: Mapping[str, Any] = {"maxConcurrency": 100, "onItemError": "fail"}
 def resolve(
     document: dict[str, Any], catalog: Catalog, limits: Limits = DEFAULTS
 ) -> dict[str, Any]:
-    """Return the full definition of a valid document; raises KeyError for an unknown module.
+    """Return the full definition of a valid document. Raises KeyError for an unknown module.
 
     Settings and triggers have all their keys. Tasks have only `modules`, and containers a `body`;
     each module has `retry` written out, `timeoutSeconds`, `queue`, `inline`, `effect`,

@@ -76,7 +76,7 @@ def too_large(size: int) -> DefinitionProblem:
 
 
 def canonical_json(value: Any) -> str:
-    """Return `value` as ASCII JSON with sorted keys and no spaces; raises ValueError for NaN."""
+    """Return `value` as ASCII JSON with sorted keys and no spaces. Raises ValueError for NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

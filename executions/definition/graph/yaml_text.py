@@ -29,7 +29,7 @@ _FLOAT = re.compile(
 
 
 def read_yaml(text: str) -> Any:
-    """Return the JSON value that a YAML text describes; raises TextError."""
+    """Return the JSON value that a YAML text describes. Raises TextError."""
     builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):

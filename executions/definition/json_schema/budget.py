@@ -49,7 +49,7 @@ class EvaluationBudget:
         self._payloads = payloads
 
     def spend(self, evaluations: int) -> None:
-        """Charge evaluations; raises BudgetExceeded if too few are left."""
+        """Charge evaluations. Raises BudgetExceeded if too few are left."""
         self._left -= evaluations
         if self._left < 0:
             raise BudgetExceeded(self._most, self._payloads)

@@ -136,7 +136,7 @@ def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> l
 
 
 def schema_mistakes(schema: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
-    """Return the first `most` problems of `schema` as a JSON Schema; raises BudgetExceeded."""
+    """Return the first `most` problems of `schema` as a JSON Schema. Raises BudgetExceeded."""
     return mistakes(_meta_validator(), schema, budget, most)
 
 

@@ -149,7 +149,7 @@ def numbers_between(budget: RenderBudget, *args: int) -> range:
 
 
 def number(value: Any, name: str) -> Any:
-    """Return the value; raises TypeError if it is not a number."""
+    """Return the value. Raises TypeError if it is not a number."""
     if not isinstance(value, (int, float)):
         if isinstance(value, Undefined):
             str(value)  # raises the error that names what was missing

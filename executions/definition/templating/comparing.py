@@ -98,7 +98,7 @@ def _before_finding(budget: RenderBudget, items: Any, item: Any) -> None:
 
 
 def key(value: Any) -> Any:
-    """Return a value for use as a key; raises TypeError for containers.
+    """Return a value for use as a key. Raises TypeError for containers.
 
     Python hashes a tuple and its items again at each use.
     """

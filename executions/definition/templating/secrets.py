@@ -46,7 +46,7 @@ REFERENCES: Values = _References()
 
 
 def secret_of(keys: tuple[str | int, ...]) -> SecretField:
-    """Return the secret of a path that begins with `secrets`; raises ExpressionSyntaxError."""
+    """Return the secret of a path that begins with `secrets`. Raises ExpressionSyntaxError."""
     name, field = (*keys[1:], VALUE)[:2] if len(keys) > 1 else ("", "")
     if len(keys) > 3 or not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise ExpressionSyntaxError(

@@ -34,7 +34,7 @@ Keys = tuple[str | int, ...]
 
 
 def check_syntax(tree: nodes.Expr) -> list[Keys]:
-    """Return the paths an expression reads; raises ExpressionSyntaxError for unavailable names."""
+    """Return the paths an expression reads. Raises ExpressionSyntaxError for unavailable names."""
     found: list[Keys] = []
     pending: list[tuple[nodes.Node, int]] = [(tree, 0)]
     while pending:

@@ -265,7 +265,7 @@ def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[st
 
 
 def whole(value: Any, name: str) -> int:
-    """Return the value, which must be a whole number; raises TypeError."""
+    """Return the value, which must be a whole number. Raises TypeError."""
     if not isinstance(value, int):
         raise TypeError(f"{name} takes a whole number")
     return value

@@ -224,7 +224,7 @@ _BLOCK = 7  # a comparison checks about 2**7 characters in the time of one value
 
 
 def weigh(budget: RenderBudget, value: Any) -> int:
-    """Return the work to compare, hash or copy a value; raises TooLarge if nested too deep.
+    """Return the work to compare, hash or copy a value. Raises TooLarge if nested too deep.
 
     The result may be extremely large: spend it before doing anything with the value.
     """

@@ -60,7 +60,7 @@ class Command(BaseCommand):
 
 
 def _check_name(name: str) -> None:
-    """Check the name by the model's own rule; raises CommandError."""
+    """Check the name by the model's own rule. Raises CommandError."""
     try:
         ServiceAccount._meta.get_field("name").clean(name, None)
     except ValidationError as error:

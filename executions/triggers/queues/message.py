@@ -41,14 +41,14 @@ class QueueMessage:
     problem: Unreadable | None = None
 
     def payload(self) -> Any:
-        """Return the body as JSON; raises Unreadable."""
+        """Return the body as JSON. Raises Unreadable."""
         if self.problem is not None:
             raise self.problem
         return payload_of(self.body)
 
 
 def payload_of(body: bytes) -> Any:
-    """Return the JSON value of a body of at most 1 MiB; raises Unreadable."""
+    """Return the JSON value of a body of at most 1 MiB. Raises Unreadable."""
     if len(body) > MAX_BYTES:
         raise Unreadable(
             "too_large",
