@@ -14,7 +14,10 @@ from executions.states import Permission
 
 
 class Base(Enum):
-    """The version that a new execution runs; LATEST is the latest one, even if it is pinned."""
+    """The version that a new execution runs.
+
+    LATEST also applies if the origin ran the latest version.
+    """
 
     LATEST = "latest"
     PINNED = "pinned"  # the one that the origin ran, and not the latest

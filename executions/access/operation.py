@@ -1,4 +1,4 @@
-"""An operation that a user may perform on one row, in any interface."""
+"""An operation that a user may perform on one row, through any interface."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

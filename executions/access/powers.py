@@ -92,7 +92,7 @@ class TokenLimits:
 class Powers:
     """A user's powers in one workspace and, if given, on one workflow.
 
-    The finer sources are read only if the role does not decide; at most one query each.
+    The finer sources are read only if the role does not decide, with at most one query each.
     """
 
     user: User

@@ -1,6 +1,6 @@
 """Service accounts: programs of one workspace, which sign in only with API tokens.
 
-The account's user has no password and no access to the admin; its membership is its role.
+The account's user has no password and no access to the admin; its role is in its membership.
 """
 
 from collections.abc import Collection, Mapping

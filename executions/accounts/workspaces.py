@@ -98,7 +98,7 @@ def change_workspace(
 
 
 def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Archive a workspace: triggers start nothing there any more.
+    """Archive a workspace: triggers no longer start anything there.
 
     Does nothing if it is archived already.
     """

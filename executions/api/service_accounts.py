@@ -46,15 +46,15 @@ class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]
         ]  # fmt: skip
 
     def get_role(self, account: ServiceAccount) -> str:
-        """Return the account's role in the workspace."""
+        """The account's role in the workspace."""
         return str(_membership(account).role)
 
     def get_permissions(self, account: ServiceAccount) -> list[str]:
-        """Return the account's additional permissions."""
+        """The account's additional permissions."""
         return list(_membership(account).permissions)
 
     def get_enabled(self, account: ServiceAccount) -> bool:
-        """Return whether the account's tokens are accepted."""
+        """Whether the account's tokens are accepted."""
         return account.disabled_at is None
 
 

@@ -27,7 +27,7 @@ MOST_UNMET = 500_000
 
 @dataclass
 class VerificationReport:
-    """The result: what was verified, and the mismatches in order of discovery.
+    """The result: the numbers of verified rows and links, and the mismatches in order of discovery.
 
     `waiting` rows have no link yet. `stopped` means that there were too many mismatches to list.
     """

@@ -126,15 +126,15 @@ class BundleKind(ABC):
 
     @abstractmethod
     def create(self, context: BundleContext, item: Item) -> None:
-        """Create an item; raises a ValkyrError."""
+        """Create an item. Raises a ValkyrError."""
 
     @abstractmethod
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
-        """Set the row to the item's values; raises a ValkyrError."""
+        """Set the row to the item's values. Raises a ValkyrError."""
 
     @abstractmethod
     def remove(self, context: BundleContext, row: StoredItem) -> None:
-        """Delete the row; raises a ValkyrError."""
+        """Delete the row. Raises a ValkyrError."""
 
     def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
         """Return the stored items, locked if requested; at most one more than a bundle may have."""

@@ -1,4 +1,4 @@
-"""Tiers as items of a bundle; they belong to the installation."""
+"""Tiers as items of a bundle. They belong to the installation, not to a workspace."""
 
 from django.db.models import QuerySet
 

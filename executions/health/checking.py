@@ -1,8 +1,8 @@
 """Check all parts concurrently, in bounded time, at most once a second.
 
-Each of the two checks (one at the broker, one through the database) has a thread of its own. If one
-does not end, for example because a server is frozen, no request waits for it and no second one
-starts: until that check ends, its parts have no result.
+Each of the two checks (one at the broker, one through the database) has its own thread. If one does
+not end, for example because a server is frozen, no request waits for it and no second one starts:
+until that check ends, its parts have no result.
 """
 
 import logging

@@ -65,7 +65,7 @@ class Rewrite:
 def walk(workspace_id: UUID, *, tell: Tell | None = None, only_look: bool = False) -> WalkResult:
     """Seal or open every stored payload of the workspace; call `tell` after each batch.
 
-    With `only_look`, rows are counted and not changed. Rows that do not open stay as they are.
+    With `only_look`, rows are counted but not changed. Rows that cannot be opened stay as they are.
     Raises NotFound if the workspace never sealed payloads, and the errors of `unseal`.
     """
     newest = payload_keys.newest(workspace_id)

@@ -18,7 +18,7 @@ def download(row: Any, column: str, *, actor: Actor) -> tuple[int, Iterator[byte
     """Return the size of the value that a row's column refers to, and its JSON in parts.
 
     Raises NotFound if the value is in the row itself, and the errors of `reading.opened`, also
-    between parts. The first part has been read. The caller has checked the permission.
+    between parts. The first part has already been read. The caller has checked the permission.
     """
     reference = getattr(row, column)
     if not is_reference(reference):

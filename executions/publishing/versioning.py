@@ -229,7 +229,10 @@ class CheckedDefinition:
 def check_many(
     given: Sequence[tuple[Any, UUID | None]], workspace_id: UUID
 ) -> list[CheckedDefinition]:
-    """Check definitions, each with its workflow's ID, as `check` does; at most three queries."""
+    """Check definitions, each with its workflow's ID, as `check` does.
+
+    Uses at most three queries.
+    """
     of_credentials = misfits_of_many(given, catalog(), workspace_id, limits().remote_queues)
     checked = []
     for (definition, _), misfits in zip(given, of_credentials, strict=True):

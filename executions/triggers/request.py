@@ -38,7 +38,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class ParentRun:
-    """The parent of a new execution: a live execution with `depth` parents of its own.
+    """The parent of a new execution: a live execution that has `depth` ancestors itself.
 
     `run_id` is the run that waits for the child, or None. A child of an error workflow belongs to
     the same failure (`failure_of`), so its own failure starts no other error workflow.

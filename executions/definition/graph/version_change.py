@@ -57,7 +57,7 @@ class ReachedStep:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether an execution can move, and the tasks from which it would continue.
+    """The decision whether an execution can move, with the tasks from which it would continue.
 
     `busy` are the tasks that a worker executes now, and those that are due if the execution cannot
     move with them: it may be able to once they end. `at` are the tasks that wait or are due;
