@@ -1,1 +1,1 @@
-"""Requests for executions: admitted, planned and ended, with rows as the source of truth."""
+"""Requests for executions: admission, planning and completion, with rows as the source of truth."""

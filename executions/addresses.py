@@ -1,8 +1,8 @@
-"""Addresses of our operations and pages, below the prefix under which `valkyr.urls` is included.
+"""The addresses of Valkyr's operations and pages, below the prefix of `valkyr.urls`.
 
 No address is hard-coded: each comes from the name of its route. Addresses for the client of this
 request begin with the script name of the server (`FORCE_SCRIPT_NAME`). Addresses for other readers
-begin with `PUBLIC_URL`, which is the outside address of the project's root.
+begin with `PUBLIC_URL`, the public address of the project's root.
 
 Workers should not load a project's urlconf, which imports all of its views. They load it only for a
 prefix that `VALKYR["URL_PREFIX"]` or `VALKYR["ADMIN_PREFIX"]` does not name.
@@ -78,7 +78,7 @@ def root() -> str:
 
 
 def public(path: str) -> str:
-    """Return the outside address of `path`, which is below the prefix of `valkyr.urls`."""
+    """Return the public address of `path`, which is below the prefix of `valkyr.urls`."""
     given = valkyr_settings().url_prefix
     prefix = _below_script_name(root()) if given is None else given
     return f"{valkyr_settings().public_url}/{prefix}{path}"
@@ -100,14 +100,14 @@ def page(model: str, pk: Any = None, **query: Any) -> str:
 def shown_page(path: str) -> str:
     """Return the address of a path that `page` made, for this request's client.
 
-    "" without an admin.
+    Returns "" in a project without an admin.
     """
     index = admin_or_none("index")
     return index and f"{index}{path}"
 
 
 def public_page(path: str) -> str:
-    """Return the outside address of a path that `page` made."""
+    """Return the public address of a path that `page` made."""
     given = valkyr_settings().admin_prefix
     if given is None:
         index = admin_or_none("index")

@@ -47,7 +47,7 @@ def refuse() -> None:
 def with_settings(check: Check) -> Check:
     """Return a check that reads settings.
 
-    The check reports nothing if `settings` already reports invalid settings.
+    It reports nothing if the check `settings` already reports invalid settings.
     """
 
     @wraps(check)
@@ -91,7 +91,7 @@ DJANGOS = "django.contrib.auth.middleware.AuthenticationMiddleware"
 @register()
 @with_settings
 def payload_store_opens(**_: Any) -> list[CheckMessage]:
-    """Check that the store of large values has a known scheme and its library."""
+    """Check that the store of large values has a known scheme, and its library is installed."""
     address = valkyr_settings().payload_store
     if not address:
         return []

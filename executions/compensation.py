@@ -1,8 +1,8 @@
 """The only writer of an execution's compensation: undo the successful steps, then end.
 
-If steps with an undo have succeeded, an execution that must end first undoes them: `begin` stores
+If steps with an undo have succeeded, an execution that must end undoes them first: `begin` stores
 its final state, `proceed` starts its undo steps when no other step of it runs, and `end` ends it.
-Meanwhile it keeps its slot and its concurrency key, and its end is not announced.
+Until then it keeps its slot and its concurrency key, and its end is not announced.
 """
 
 from typing import Any
@@ -24,7 +24,8 @@ State = CompensationState
 def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
     """Undo a locked execution before it ends as `ending`; return False if it has nothing to undo.
 
-    The execution is PAUSED until its running steps have ended, or PENDING if it waits for a slot.
+    The execution stays PAUSED until its running steps have ended, or PENDING while it waits for a
+    slot.
     """
     if not compiled(execution.version_id).graph.undone or not ports.stop_to_undo(execution.pk):
         return False

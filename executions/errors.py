@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 class ValkyrError(Exception):
-    """Something could not be done; the message says what, why and what to do."""
+    """An operation failed; the message says which one, why, and what to do."""
 
     code = "error"
 
@@ -113,7 +113,10 @@ class KeyReused(ValkyrError):
 
 
 class RequestInProgress(ValkyrError):
-    """A request with the same idempotency key is running. Repeat the request to get its answer."""
+    """A request with the same idempotency key is running.
+
+    Repeat the request to get its response.
+    """
 
     code = "in_progress"
 

@@ -1,8 +1,9 @@
 """The writer of an execution's state: one guarded move per function.
 
-Only `runners/sql/end_well.sql` and `end_only.sql` write it too: they end an execution with its last
-run. Each function locks the execution first and ends or wakes its runs in a second statement (by
-signal), so that a concurrent claim, which locks the execution FOR SHARE, cannot be missed.
+Two other statements write it, `runners/sql/end_well.sql` and `end_only.sql`: they end an execution
+with its last run. Each function locks the execution first and ends or wakes its runs in a second
+statement (by signal), so that a concurrent claim, which locks the execution FOR SHARE, cannot be
+missed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -148,7 +149,8 @@ def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> 
     and resume if they are suspended. A FAILED execution moves to RUNNING with its remaining time,
     or to PENDING if its workspace is full or its concurrency key taken. `undoing` says that the
     dead letter belongs to an undo step: then the compensation continues. Raises NotFound,
-    WrongState; Compensated if the step belongs to the workflow itself, and was or is being undone.
+    WrongState, and Compensated if the step belongs to the workflow itself and was or is being
+    undone.
     """
     waits = must_wait(execution_id, workspace_id)
     execution = _locked(execution_id, "go on", State.RUNNING, State.PAUSED, State.FAILED)
@@ -217,7 +219,7 @@ def reopen_many(executions: Sequence[Reopenable]) -> None:
 
 
 def announce(execution: WorkflowExecution) -> None:
-    """Signal the runners that a reopened execution runs again and may be dispatched."""
+    """Signal the runners that a reopened execution runs again, so that it may be dispatched."""
     if execution.state == State.RUNNING:
         capacity.announce([admitted(execution, fresh=False)], WorkflowExecution)
 

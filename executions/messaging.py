@@ -1,9 +1,9 @@
 """The Celery app that sends and executes our tasks, the names of our queues in it, and its broker.
 
-It is the app that `valkyr.configure_celery` was given, else Celery's current one. A queue has two
-names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker, or `<QUEUE_PREFIX>b:io` in
-the cell `b`, so that no worker receives messages of another cell. Queues in `CELERY_QUEUES` are the
-app's own, and have one name.
+It is the app that was passed to `valkyr.configure_celery`, or otherwise Celery's current app. A
+queue has two names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker, or
+`<QUEUE_PREFIX>b:io` in the cell `b`, so that no worker receives messages of another cell. Queues in
+`CELERY_QUEUES` are the app's own, and have one name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,7 +50,7 @@ _ours: set[str] = set()
 
 
 def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declare one of our tasks with the options that it needs, whichever app executes it.
+    """Declare one of our tasks with the options that it needs, for any app that executes it.
 
     Senders name its queue, as `send` does: the app has no routes for our tasks.
     """
@@ -64,7 +64,7 @@ def is_ours(task: str) -> bool:
 
 
 def carry_by(app: Celery) -> None:
-    """Send our tasks with this app from now on."""
+    """Use this app to send our tasks from now on."""
     global _configured  # noqa: PLW0603 - one a process
     _configured = app
 
@@ -129,7 +129,7 @@ def at_broker(queue: str) -> str:
 
 
 def _prefix() -> str:
-    """Return what precedes a queue's name at the broker, in the cell that this context serves."""
+    """Return the prefix of queue names at the broker, in the cell that this context serves."""
     known = settings()
     cell = routing.cell()
     return f"{known.queue_prefix}{cell}{OF_CELL}" if cell else known.queue_prefix
@@ -169,7 +169,7 @@ def counts_chords() -> bool:
 
 
 def broker_url() -> str:
-    """Return the address that messages are sent to; several servers are separated by `;`."""
+    """Return the broker's address; several servers are separated by `;`."""
     conf = celery_app().conf
     found: Any = conf.broker_write_url or conf.broker_url or "amqp://"
     return found if isinstance(found, str) else ";".join(found)
@@ -194,7 +194,7 @@ def own_addresses() -> list[str]:
 
 
 def redis_url() -> str:
-    """Return the Redis in which web processes keep shared counters; "" if there is none."""
+    """Return the address of the Redis for web processes' shared counters; "" if there is none."""
     if given := settings().redis_url:
         return given
     url = broker_url()

@@ -1,10 +1,10 @@
 """Convert values to JSON for rows: one canonical text for storing and for hashing.
 
 PostgreSQL's jsonb rejects NUL characters and lone surrogates, and JSON has no NaN: such values are
-rejected here with a sentence, before the database would in the middle of a write.
+rejected here with a message, before the database rejects them in the middle of a write.
 
-The C encoder writes a list that occurs a thousand times a thousand times, and cannot be stopped. So
-the size is summed first, without building anything, and only up to the limit.
+The C encoder writes a list a thousand times if it occurs a thousand times, and cannot be stopped.
+So the size is computed first, without building anything, and only up to the limit.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
 def parts(value: Any, what: str = "value", limit: int = MAX_BYTES) -> Iterator[bytes]:
     """Yield the JSON that `dump` returns, in UTF-8 and in parts of about `PART` bytes.
 
-    Only one part is in memory. Raises PayloadError as `dump` does, perhaps after some parts.
+    Only one part is in memory. Raises PayloadError as `dump` does, possibly after some parts.
     """
     buffer, size = bytearray(), 0
     try:
@@ -78,7 +78,7 @@ def longer_than(value: Any, size: int) -> bool:
 
 
 def _texts(value: Any, what: str, depth: int) -> Iterator[str]:
-    """Yield the JSON of a value; a text, an object or a list that is large in pieces."""
+    """Yield the JSON of a value; a large text, object or list is in pieces."""
     if depth < 2 and isinstance(value, dict) and SEALED in value:  # as `_holds_key` looks
         raise _reserved_for_sealing(what)
     if not isinstance(value, (str, dict, list, tuple)) or _left(value, PIECE) >= 0:
@@ -109,7 +109,7 @@ def _texts(value: Any, what: str, depth: int) -> Iterator[str]:
 def _items(
     keys: Sequence[Any], item: Callable[[Any], Any], kind: type[Any], what: str, depth: int
 ) -> Iterator[str]:
-    """Yield the members of an object or a list: small ones together, a large one in pieces."""
+    """Yield the members of an object or a list: small ones together, large ones in pieces."""
     comma, few, left = "", [], PIECE
     for key in keys:
         before = left
@@ -223,7 +223,7 @@ def trusted(value: Any) -> Any:
 def _left(value: Any, left: int) -> int:
     """Return how many of `left` bytes remain after the JSON of `value`, negative if it is longer.
 
-    Counts the minimum size of the JSON, and stops below zero: a value that occurs many times is
+    Counts the minimum size of the JSON, and stops below zero. A value that occurs many times is
     counted each time. Every payload passes through here, so the usual types are checked first.
     """
     if type(value) is dict or isinstance(value, dict):

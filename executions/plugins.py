@@ -25,7 +25,7 @@ from executions.language import lazy, name_models
 class PeriodicTask(TypedDict):
     """A task that beat sends periodically.
 
-    It expires unless a worker begins it before the next one is sent.
+    A task expires unless a worker begins it before the next one is sent.
     """
 
     task: str

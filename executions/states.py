@@ -1,4 +1,4 @@
-"""The states of an execution and the moves between them; only `lifecycle.py` makes the moves."""
+"""The states of an execution, and the moves between them, which only `lifecycle.py` makes."""
 
 from enum import StrEnum
 
@@ -30,7 +30,7 @@ class TriggerType(TextChoices):
 
 
 class CompensationState(TextChoices):
-    """The progress of an execution's undo steps; NONE if it was never to be undone."""
+    """The progress of an execution's undo steps; NONE if it was never undone."""
 
     NONE = "", lazy("none")
     WAITING = "WAITING", lazy("waits for running steps")
@@ -40,7 +40,7 @@ class CompensationState(TextChoices):
 
 
 class CapacityState(TextChoices):
-    """The use of its workspace's capacity by an unfinished execution."""
+    """The use of the workspace's capacity by an unfinished execution."""
 
     HELD = "HELD", lazy("held")
     FREE = "FREE", lazy("released while all its steps wait")
@@ -59,7 +59,7 @@ class TickStatus(TextChoices):
 
 
 class VersionKind(TextChoices):
-    """A published version serves every trigger; a test version is started by users only."""
+    """The kind of a version: any trigger may start a published one, only users a test version."""
 
     PUBLISHED = "published", lazy("published")
     TEST = "test", lazy("test")

@@ -32,13 +32,13 @@ def run_job(job_id: str) -> None:
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Start, every five seconds, schedules' times that no message started, and waiting ticks."""
+    """Start, every five seconds, schedule times without a message, and waiting ticks."""
     return cron.tend()
 
 
 @task("executions.prune_signatures")
 def prune_signatures() -> int:
-    """Delete, every minute, webhooks' signatures that are too old to be accepted again."""
+    """Delete, every minute, webhook signatures that are too old to be accepted."""
     return webhook.prune()
 
 
@@ -74,5 +74,5 @@ def clear_browser_sessions() -> int:
 
 @task("executions.expire_told")
 def expire_told() -> dict[str, int]:
-    """Delete, every hour, old events and resolved refused messages."""
+    """Delete old events and resolved refused messages every hour."""
     return retention.expire()

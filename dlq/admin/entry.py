@@ -91,7 +91,7 @@ class EntryList(TriageList):
         """Return the resolution's word, icon and colour."""
         return resolution(row.resolution)
 
-    @display(description=lazy("why"))
+    @display(description=lazy("reason"))
     def kind(self, row: DeadLetterEntry) -> Any:
         """Return the reason of the failure."""
         return marks.whole(str(row.get_failure_type_display()))

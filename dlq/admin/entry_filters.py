@@ -134,7 +134,9 @@ class EntryFilters(FiltersForm):
     exception = forms.CharField(max_length=200, label=lazy("Exception"))
     label = LabelWordsField(label=lazy("Label"))
     text = forms.CharField(max_length=300, label=lazy("Text in the error"))
-    kind = forms.ChoiceField(choices=[("", lazy("any")), *FailureType.choices], label=lazy("Why"))
+    kind = forms.ChoiceField(
+        choices=[("", lazy("any")), *FailureType.choices], label=lazy("Reason")
+    )
     status = forms.IntegerField(min_value=100, max_value=999, label=lazy("HTTP status"))
     target = forms.CharField(max_length=300, label=lazy("Target (host)"))
     worker = forms.CharField(max_length=200, label=lazy("Worker"))

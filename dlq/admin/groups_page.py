@@ -191,7 +191,7 @@ def _notes(group: FailureGroup) -> PageSection:
     rows = GroupNote.objects.filter(group=group).order_by("-id")[:50]
     return PageSection(
         gettext("Notes"),
-        headers=(gettext("When"), gettext("Who"), gettext("Note")),
+        headers=(gettext("When"), gettext("Author"), gettext("Note")),
         rows=[[marks.ago(row.at), row.author_name, _lines(row.text)] for row in reversed(rows)],
         empty=gettext("No notes. Add one with “Note…”."),
     )

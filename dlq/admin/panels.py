@@ -22,7 +22,7 @@ from runners.models import Run
 from runners.states import LIVE
 
 SHOWN = 50
-HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy("Resolved"))
+HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), lazy("Resolved"))
 
 
 def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:

@@ -267,7 +267,7 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
     found = rows.filter(pk__in=list(reasons)[: 2 * ALIKE]).select_related("workflow")
     return PageSection(
         gettext("Similar groups"),
-        headers=(gettext("Group"), gettext("Workflow"), gettext("Why"), gettext("Last seen")),
+        headers=(gettext("Group"), gettext("Workflow"), gettext("Reason"), gettext("Last seen")),
         rows=[_line(group, reasons[group.pk]) for group in found.defer("workflow__definition")],
         empty=gettext("No other group has this message or target."),
         folded=True,

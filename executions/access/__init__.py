@@ -2,7 +2,7 @@
 
 Permissions come from four sources: the role in the workspace, the membership's own permissions,
 object permissions on a workflow (which its executions, runs and dead letters inherit), and Django's
-permissions. An API token removes whatever is outside its workspace and scopes.
+permissions. An API token excludes everything outside its workspace and scopes.
 """
 
 from executions.access.changes import (

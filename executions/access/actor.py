@@ -1,4 +1,4 @@
-"""The acting user or system, its origin, and its audit row."""
+"""The user or system that acts, the origin of the request, and the audit row."""
 
 import getpass
 import json
@@ -52,9 +52,9 @@ class Actor:
 
     @classmethod
     def at_door(cls, request: Any, user_id: Any, name: str, via: str = "") -> "Actor":
-        """Return the sender of this request, known by `name` only, such as a user who signs in.
+        """Return the sender of this request, known only by `name`, such as a user who signs in.
 
-        Without a request the origin is unknown.
+        Without a request, the origin is unknown.
         """
         accounts.ensure(user_id)
         if request is None:
@@ -75,7 +75,7 @@ class Actor:
 
     @classmethod
     def system(cls, name: str) -> "Actor":
-        """Return the engine itself, under the name of the acting part."""
+        """Return the engine itself as the actor, under the name of the part that acts."""
         return cls(None, name, "engine")
 
 
@@ -99,7 +99,7 @@ def _json(facts: Mapping[str, Any]) -> str:
 
 
 def _door(request: Any) -> str:
-    """Return the entry point: the admin, the API, or another page of the project (`site`)."""
+    """Return the request's entry point: the admin, the API, or a page of the project (`site`)."""
     match = getattr(request, "resolver_match", None)
     if match is None:
         return "api"
@@ -124,8 +124,8 @@ def record(
 ) -> UUID:
     """Write one row of the audit trail in the caller's transaction; return its ID.
 
-    `before` and `after` are what changed, never a secret. Without a workspace the row concerns the
-    whole installation.
+    `before` and `after` are the changed values, never a secret. A row without a workspace concerns
+    the whole installation.
     """
     line = AuditLine(
         action=action,

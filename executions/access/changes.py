@@ -1,4 +1,4 @@
-"""Permissions to start or repeat an execution with changed content. Pure.
+"""Permissions to start or repeat an execution with changed content. This module does no I/O.
 
 Every entry point (API, admin, studio, redrives) calls this module. TRIGGER alone allows another
 input to the latest version. Skipping steps, or giving a step values outside its definition, needs
@@ -14,7 +14,10 @@ from executions.states import Permission
 
 
 class Base(Enum):
-    """The version that a new execution runs; LATEST is the latest one, even if it is pinned."""
+    """The version that a new execution runs.
+
+    LATEST also applies if the origin ran the latest version.
+    """
 
     LATEST = "latest"
     PINNED = "pinned"  # the one that the origin ran, and not the latest
@@ -24,7 +27,7 @@ class Base(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AccessChange:
-    """How a new execution differs from its origin, or from a plain start of its workflow.
+    """The differences of a new execution from its origin, or from a plain start of its workflow.
 
     `inside`: it begins at a step or a checkpoint. `payload`: its input differs from the input of
     its origin. `approved`: it changes a step's inputs or outputs in an approved execution.
@@ -70,7 +73,7 @@ def needs(change: AccessChange) -> Iterator[Need]:
 
 
 def operators_powers(change: AccessChange) -> list[Power]:
-    """Return the powers that suffice for a change by an operator who is not an author."""
+    """Return the powers that an operator who is not an author needs for a change."""
     return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
 
 

@@ -1,4 +1,4 @@
-"""An operation that a user may perform on one row, in any interface."""
+"""An operation that a user may perform on one row, through any interface."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ class Operation:
 
     `needs` is the power that the user needs in the row's workspace; the caller checks it.
     `apply(id, actor, data)` performs it on one row, in its own transaction, and raises a
-    ValkyrError when it cannot; `data` are the validated values of a form or of a request's body.
-    `refuse(row)` returns why the row's current state forbids it, or "". Pages then hide the button;
-    `apply` decides.
+    ValkyrError if that is impossible; `data` are the validated values of a form or of a request's
+    body. `refuse(row)` returns the reason why the row's current state forbids the operation, or "".
+    Pages hide the button if there is a reason; `apply` decides.
     """
 
     name: str

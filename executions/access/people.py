@@ -34,7 +34,7 @@ def key_field() -> Any:
 
 
 def read_key(value: Any) -> Any:
-    """Parse an account's key from JSON, a token or a URL; raises ValueError."""
+    """Parse an account's key from JSON, a token or a URL. Raises ValueError."""
     key = key_field()
     try:
         return key.clean(value, None)
@@ -48,7 +48,7 @@ def key_as_json(value: Any) -> int | str | None:
 
 
 def has_column(name: str) -> bool:
-    """Return whether accounts have this column, such as `is_staff`."""
+    """Return whether the account model has this column, such as `is_staff`."""
     try:
         return bool(get_user_model()._meta.get_field(name).concrete)
     except FieldDoesNotExist:

@@ -1,4 +1,4 @@
-"""A caller's permissions in a workspace and on one object: roles, permissions, refusals."""
+"""A caller's permissions in a workspace and on one object, and errors for missing ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -92,7 +92,7 @@ class TokenLimits:
 class Powers:
     """A user's powers in one workspace and, if given, on one workflow.
 
-    The finer sources are read only if the role does not decide; at most one query each.
+    The finer sources are read only if the role does not decide, with at most one query each.
     """
 
     user: User
@@ -139,7 +139,7 @@ class Powers:
 
 
 def holds_permission(user: User, permission: Permission) -> bool:
-    """Return whether the user has a permission by Django's permissions, also those of groups."""
+    """Return whether the user has a permission in Django, directly or through a group."""
     holds: Any = getattr(user, "has_perm", None)
     label = Workspace._meta.app_label
     return holds is not None and bool(holds(f"{label}.{permission.value}"))
@@ -152,7 +152,7 @@ def limits_of(user: User) -> TokenLimits | None:
 
 
 def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
-    """Return the user's powers by workspace, and object permissions by workflow. One query.
+    """Return the user's powers by workspace, and object permissions by workflow. Uses one query.
 
     A superuser is ADMIN of every workspace.
     """
@@ -199,7 +199,7 @@ def powers_on(
     *,
     member: Member | None = None,
 ) -> Powers:
-    """Return the user's powers in a workspace (and on a workflow). One query at most.
+    """Return the user's powers in a workspace (and on a workflow). Uses at most one query.
 
     Pass `member` if the user's membership was already read.
     """
@@ -220,14 +220,14 @@ def _member(user: User, workspace_id: UUID) -> Member:
 
 
 def role_in(user: User, workspace_id: UUID) -> str | None:
-    """Return the user's role in one workspace; None for a non-member. At most one query."""
+    """Return the user's role in one workspace; None for a non-member. Uses at most one query."""
     return powers_on(user, workspace_id).role
 
 
 def _granted(user: User, workflow_id: UUID) -> set[str]:
     """Return the object permissions of the user and the user's groups on one workflow.
 
-    One query.
+    Uses one query.
     """
     mine, ours = (
         some.filter(content_object_id=workflow_id).values_list("permission__codename", flat=True)
@@ -289,7 +289,7 @@ class Reach:
 
 
 def reach_of(user: User) -> Reach:
-    """Return the caller's reach. One query."""
+    """Return the caller's reach. Uses one query."""
     return Reach(user, *holdings(user))
 
 
@@ -309,9 +309,9 @@ class AmbiguousWorkspace(ValkyrError):
 
 
 def refused(role: str | None, power: Power, *, limited: bool = False) -> Forbidden:
-    """Return a refusal that names the missing permission.
+    """Return an error that names the missing permission.
 
-    `limited` if a token's scopes forbid it.
+    Pass `limited` if a token's scopes forbid the operation.
     """
     if limited:
         return Forbidden(

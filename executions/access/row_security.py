@@ -38,7 +38,7 @@ def limit_stream(response: Any) -> Any:
     """Return the response; rows that are read while it is sent are also limited.
 
     Responses sent by coroutines are not limited: live states are read once for all viewers, and
-    filtered by what each may watch.
+    then filtered for each viewer.
     """
     scope = current()
     if scope is not None and response.streaming and not response.is_async:
@@ -59,13 +59,13 @@ class RowLevelSecurity:
     """Middleware that limits pages to the signed-in user's rows; API views limit themselves."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        """Wrap `get_response`; does nothing if the setting is off."""
+        """Wrap `get_response`; do nothing if the setting is off."""
         if not enabled():
             raise MiddlewareNotUsed
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response; the limits end with it."""
+        """Return the response, and limit rows until it is complete."""
         with limited(None):
             response: HttpResponseBase = limit_stream(self._get_response(request))
             return response

@@ -1,4 +1,4 @@
-"""The rows that one caller may see: lists, one row, and the workspace to use."""
+"""The rows that one caller may see: lists, single rows, and the workspace to use."""
 
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -27,7 +27,7 @@ M = TypeVar("M", bound=Model)
 
 
 def workspaces_of(user: User, power: Power = Action.VIEW) -> list[UUID]:
-    """Return the IDs of workspaces where the user has `power` on everything. One query."""
+    """Return the IDs of workspaces where the user has `power` on everything. Uses one query."""
     return reach_of(user).workspaces(power)
 
 
@@ -68,7 +68,7 @@ def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M,
     """Return one row and the caller's powers on it, if they include `power`.
 
     Raises NotFound if no such row is visible to the caller, and Forbidden if only `power` is
-    missing. Two queries; a third if the role does not decide.
+    missing. Uses two queries, and a third if the role does not decide.
     """
     name = queryset.model._meta.verbose_name_raw
     return let_through(user, queryset.filter(pk=pk).first(), power, f"{name} {pk}")
@@ -181,7 +181,7 @@ def _follow(row: Model, path: str) -> Any:
 
 
 def _limits(user: User, power: Power) -> bool:
-    """Return whether the user signed in with a token whose scopes do not include the action."""
+    """Return whether the user signed in with a token whose scopes exclude the action."""
     limits = limits_of(user)
     return limits is not None and power not in limits.scopes
 
@@ -208,7 +208,7 @@ SCOPE_SQL = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A scope that counts no workflow twice: `workflows` lie outside of `workspaces`."""
+    """A scope that counts no workflow twice: `workflows` are outside `workspaces`."""
 
     everything: bool = False
     workspaces: tuple[UUID, ...] = ()
@@ -246,7 +246,7 @@ class Scope:
     def of_workspace(self, workspace_id: UUID) -> "Scope":
         """Return the part of this scope in one workspace.
 
-        One query if only workflows are visible there.
+        Uses one query if only workflows are visible there.
         """
         if self.everything or workspace_id in self.workspaces:
             return Scope(workspaces=(workspace_id,))

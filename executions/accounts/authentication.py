@@ -85,7 +85,7 @@ Likely = Callable[[Any], Sequence[BoundStatement]]
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:
-    """Return no queries to run in advance."""
+    """Return no queries: nothing is read in advance."""
     return ()
 
 
@@ -145,7 +145,7 @@ _homes: dict[str, str] = {}
 
 
 def _places(digest: str) -> list[str]:
-    """Return the databases that may have a token, the likely ones first."""
+    """Return the databases that may have a token, in the order of likelihood."""
     return list(dict.fromkeys([_homes.get(digest) or alias(), alias(), *aliases()]))
 
 
@@ -197,7 +197,7 @@ def _user(columns: Sequence[Any]) -> Any:
 
 
 def signed_in(text: str, address: str | None, likely: Likely = nothing) -> tuple[Any, ApiToken]:
-    """Return the token's user, with `token_limits` set, and the token; raises TokenRefused.
+    """Return the token's user, with `token_limits` set, and the token. Raises TokenRefused.
 
     `address` is the peer's address, which is stored as the last address of the token.
     """

@@ -1,7 +1,7 @@
 """Browser sessions: Django's session holds the ID of Valkyr's session, which each request checks.
 
-Sign-in creates a row, sign-out ends it. The cookie of an ended session is rejected, whichever
-session store Django uses.
+Sign-in creates a row, sign-out ends it. The cookie of an ended session is rejected, regardless of
+Django's session store.
 """
 
 from datetime import timedelta
@@ -72,7 +72,7 @@ def clear() -> int:
 
 @cache
 def _checked() -> bool:
-    """Return whether this project checks browser sessions, which needs the middleware."""
+    """Return whether the project has the middleware that checks browser sessions."""
     path = f"{BrowserSessions.__module__}.{BrowserSessions.__qualname__}"
     return path in settings.MIDDLEWARE
 

@@ -21,7 +21,7 @@ from executions.states import Permission
 
 
 def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
-    """Return the caller's workspaces, for any role, and the powers in them. One query."""
+    """Return the caller's workspaces, for any role, and the powers in them. Uses one query."""
     reach = reach_of(user)
     return Workspace.objects.filter(pk__in=list(reach.members)), reach
 
@@ -42,7 +42,7 @@ def require_root(user: User, what: str) -> None:
 
 
 def refuse_narrow_token(user: User) -> None:
-    """Raise Forbidden for an API token without the scope `administer`: it creates no tokens."""
+    """Raise Forbidden for an API token without the scope `administer`: it may not create tokens."""
     limits = getattr(user, "token_limits", None)
     if limits is not None and Action.ADMINISTER not in limits.scopes:
         raise Forbidden(
@@ -52,7 +52,7 @@ def refuse_narrow_token(user: User) -> None:
 
 
 def permissions_of(powers: Powers) -> list[str]:
-    """Return the additional permissions in a workspace, on what the caller may see there."""
+    """Return the caller's additional permissions in a workspace, on objects that they may see."""
     limits = powers.limits
     included = INCLUDED.get(powers.role or "", frozenset())
     return [

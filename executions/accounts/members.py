@@ -112,7 +112,7 @@ def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> Non
 
 
 def _delete(membership: Membership, actor: Actor, reason: str) -> None:
-    """Delete a membership and revoke the user's tokens for its workspace; audited."""
+    """Delete a membership, revoke the user's tokens for its workspace, and write the audit row."""
     tokens = ApiToken.objects.filter(
         user_id=membership.user_id, workspace_id=membership.workspace_id, revoked_at=None
     )
@@ -123,7 +123,7 @@ def _delete(membership: Membership, actor: Actor, reason: str) -> None:
 
 
 def locked(membership_id: UUID) -> Membership:
-    """Return a membership with its user, its workspace locked; raises NotFound."""
+    """Return a membership with its user, and lock its workspace. Raises NotFound."""
     workspace_ids = Membership.objects.filter(pk=membership_id)
     workspace_id = workspace_ids.values_list("workspace_id", flat=True).first()
     membership = None
@@ -199,9 +199,9 @@ def follow(
 ) -> set[str]:
     """Set the user's memberships from other systems to `roles` (by workspace slug).
 
-    Returns the slugs without a workspace to join. Memberships that users granted stay unchanged.
-    Unlike a user, another system may remove a workspace's last ADMIN: a user who left must not keep
-    access. Call it in a transaction that holds the user's row.
+    Returns the slugs that name no workspace which the user can join. Memberships that users granted
+    stay unchanged. Unlike a user, another system may remove a workspace's last ADMIN, because a
+    user who left must not keep access. Call it in a transaction that holds the user's row.
     """
     held = {
         row.workspace_id: row for row in user.valkyr_memberships.select_related("workspace", "user")

@@ -1,6 +1,6 @@
 """Service accounts: programs of one workspace, which sign in only with API tokens.
 
-The account's user has no password and no access to the admin; its membership is its role.
+The account's user has no password and no access to the admin; its role is in its membership.
 """
 
 from collections.abc import Collection, Mapping
@@ -96,14 +96,14 @@ def disable_service_account(account_id: UUID, *, actor: Actor, reason: str = "")
 
 
 def membership_of(account: ServiceAccount) -> Membership:
-    """Return the account's membership, created again (USER, no permissions) if deleted."""
+    """Return the account's membership; create it again (USER, no permissions) if it was deleted."""
     return Membership.objects.get_or_create(
         user_id=account.user_id, workspace_id=account.workspace_id
     )[0]
 
 
 def program_user(username: str) -> Any:
-    """Create an account without a password; raises WithProblems if the model requires more.
+    """Create an account without a password. Raises WithProblems if the model requires more.
 
     Uses `save`, not the manager's `create_user`, whose arguments are the project's own.
     """
@@ -146,7 +146,7 @@ def _name_fields(username: str) -> dict[str, str]:
 
 
 def username_of(workspace: Workspace, name: str) -> str:
-    """Return the user's name in the audit trail; raises WithProblems if it is too long."""
+    """Return the user's name in the audit trail. Raises WithProblems if it is too long."""
     username = f"service:{workspace.slug}:{name}"
     field = get_user_model()._meta.get_field(get_user_model().USERNAME_FIELD)
     longest = min(getattr(field, "max_length", None) or MAX_USERNAME, MAX_USERNAME)

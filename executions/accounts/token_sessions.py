@@ -83,10 +83,10 @@ def sign_in(user: Any, client: SessionClient) -> Pair:
 
 
 def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
-    """Return the next pair for a session's current refresh token; the session's end stays.
+    """Return the next pair for a session's current refresh token; the session's expiry stays.
 
     Raises TokenRefused for an invalid token, an ended session, an account that may not sign in, and
-    for a used token, which also ends the session.
+    for a token that was already exchanged, which also ends the session.
     """
     token = _read(SessionRefresh, text)
     if token is None:
@@ -122,7 +122,8 @@ def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
 def revoke(text: str, request: Any) -> bool:
     """End the session of a refresh or access token; return False for an invalid token.
 
-    A used refresh token ends its session too: sign-out means the session.
+    A refresh token that was already exchanged also ends its session, because signing out ends the
+    whole session.
     """
     token = _read(SessionRefresh, text) or _read(SessionAccess, text)
     if token is None:
@@ -143,7 +144,7 @@ def revoke(text: str, request: Any) -> bool:
 
 
 def session_of(token: Token) -> UUID:
-    """Return a token's session; raises TokenRefused for a token without one."""
+    """Return a token's session. Raises TokenRefused for a token without one."""
     try:
         return UUID(str(token[SESSION]))
     except (KeyError, ValueError):
@@ -151,7 +152,7 @@ def session_of(token: Token) -> UUID:
 
 
 def is_ours(text: str | bytes) -> bool:
-    """Return whether a token names a session, whether or not the token is valid."""
+    """Return whether a token names a session; the token need not be valid."""
     try:
         claims = jwt.decode(text, options={"verify_signature": False})
     except jwt.InvalidTokenError:
@@ -161,7 +162,7 @@ def is_ours(text: str | bytes) -> bool:
 
 
 def is_of_password(token: Token, user: Any) -> bool:
-    """Return whether the account's password is still the one used for the token."""
+    """Return whether the token was issued for the account's current password."""
     claim = str(token.get(OF_PASSWORD))
     return constant_time_compare(claim, get_md5_hash_password(user.password))
 
@@ -174,7 +175,7 @@ def _pair(refresh: SessionRefresh) -> Pair:
 
 
 def _read(kind: type[Any], text: str) -> Any:
-    """Parse a token of that kind, signed by Valkyr and not expired."""
+    """Parse a token of that kind that Valkyr signed and that has not expired."""
     try:
         return kind(text)
     except TokenError:
@@ -190,7 +191,7 @@ def _digest(token: Token) -> str:
 
 
 def _require_standing(user_id: Any) -> None:
-    """Raise TokenRefused for an account that may not use passwords; undoes the rotation."""
+    """Raise TokenRefused for an account that may not use passwords, which undoes the rotation."""
     user = get_user_model()._default_manager.get(pk=user_id)
     if not api_settings.USER_AUTHENTICATION_RULE(user):
         raise TokenRefused(

@@ -1,4 +1,4 @@
-"""API tokens: created with at most their creator's permissions, shortened, renamed, revoked."""
+"""API tokens: create them within their creator's permissions, shorten, rename and revoke them."""
 
 import re
 import secrets
@@ -96,11 +96,11 @@ def create_token(
     scopes: Collection[str] | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[ApiToken, str]:
-    """Create a token of `user` for one workspace; return it and its text, shown only now.
+    """Create a token of `user` for one workspace; return it and its text, which is shown only once.
 
     Without scopes it has the permissions of both its creator and its user; without a time it
     expires after VALKYR_TOKEN_DAYS. Raises Forbidden for scopes that the creator does not have,
-    WithProblems for unknown ones and for a time that is past or too far.
+    WithProblems for unknown scopes and for an expiry time that is in the past or too far ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)
@@ -153,7 +153,7 @@ def change_token(
 
 
 def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "") -> ApiToken:
-    """Revoke a token at once; does nothing for a revoked one.
+    """Revoke a token at once; do nothing if it is revoked already.
 
     Raises NotFound.
     """
@@ -168,7 +168,7 @@ def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "")
 
 
 def shut_out(user: User, *, actor: Actor, reason: str) -> None:
-    """End the sessions and tokens of a user who has lost access; audited."""
+    """End the sessions and tokens of a user who has lost access, and write the audit row."""
     with transaction.atomic():
         tokens = ApiToken.objects.filter(user=user.pk, revoked_at=None)
         sessions = AccountSession.objects.filter(user=user.pk, ended_at=None)

@@ -30,9 +30,9 @@ CHANGEABLE = ("name", "tier", "archived", "egress_hosts", "publish_from_git")
 
 
 def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
-    """Create a workspace; without a slug, one is made from the name and never changes.
+    """Create a workspace; make the slug from the name if none is given. A slug never changes.
 
-    Raises Taken, and WithProblems for a name from which no slug can be made.
+    Raises Taken if the slug exists, and WithProblems if no slug can be made from the name.
     """
     slug = slug or slugify(name)[:80].strip("-")
     if not slug:
@@ -98,7 +98,7 @@ def change_workspace(
 
 
 def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Archive a workspace: triggers start nothing there any more.
+    """Archive a workspace: triggers no longer start anything there.
 
     Does nothing if it is archived already.
     """
@@ -144,7 +144,7 @@ CHANGEABLE_LIMITS = ("name", *LIMITS)
 
 
 def create_tier(values: Mapping[str, Any], *, actor: Actor) -> Tier:
-    """Create a tier from `name` and limits (None: no limit); raises Taken."""
+    """Create a tier from `name` and limits (None: no limit). Raises Taken."""
     tier = Tier(created_at=database_now(), **values)
     with transaction.atomic():
         _save(tier, force_insert=True)
@@ -153,7 +153,7 @@ def create_tier(values: Mapping[str, Any], *, actor: Actor) -> Tier:
 
 
 def change_tier(tier_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> Tier:
-    """Change the name or limits; raises NotFound or Taken."""
+    """Change the name or limits. Raises NotFound or Taken."""
     with transaction.atomic():
         tier = _locked_tier(tier_id)
         before = tier_facts(tier)
@@ -166,7 +166,7 @@ def change_tier(tier_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> T
 
 
 def delete_tier(tier_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Delete a tier without workspaces; raises NotFound or InUse."""
+    """Delete a tier without workspaces. Raises NotFound or InUse."""
     with transaction.atomic():
         tier = _locked_tier(tier_id)
         slugs = list(tier.workspaces.values_list("slug", flat=True)[:3])

@@ -1,4 +1,4 @@
-"""Sessions: a user's own, with their devices; superusers see all."""
+"""Sessions: users see their own with their devices; superusers see all."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -54,7 +54,7 @@ OTHERS = {
 
 @admin.register(AccountSession)
 class AccountSessionAdmin(OperatingAdmin, FactAdmin):
-    """The user's live sessions."""
+    """The live sessions of the user; superusers see those of all users."""
 
     operations = (END,)
     actions_list: ClassVar[Any] = ("end_others",)
@@ -111,12 +111,12 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("signed in"))
     def began(self, row: AccountSession) -> Any:
-        """Return how long ago the session began."""
+        """Return the time since the session began."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("kind"))
     def how(self, row: AccountSession) -> Any:
-        """Return whether the session is a browser's or uses tokens."""
+        """Return whether the session belongs to a browser or uses tokens."""
         icon = "key" if row.kind == SessionKind.TOKEN else "computer"
         return marks.mark(row.get_kind_display(), icon, "grey")
 

@@ -1,4 +1,4 @@
-"""Turns operations into Django's and Unfold's actions: bulk bar, row menu, buttons of a page."""
+"""Turn operations into Django's and Unfold's actions: bulk bar, row menu, buttons of a page."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
@@ -51,7 +51,7 @@ class OperatingAdmin(ScopedAdmin):
         return bool(fits(row)) and may(request, row, needs)
 
     def primary_of(self, row: Any) -> str:
-        """Return the name of the page's primary operation in this state; "" for the usual one."""
+        """Return the name of the page's primary operation in this state; "" for the default one."""
         return ""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -60,7 +60,7 @@ class OperatingAdmin(ScopedAdmin):
 
     @classmethod
     def offer(cls, *more: AdminOperation) -> None:
-        """Add operations; an upper app adds its operations to the pages of a lower app."""
+        """Add operations, such as those that a higher app adds to the pages of a lower app."""
         # Those that show secrets come last.
         cls.operations = tuple(sorted((*cls.operations, *more), key=lambda one: one.sensitive))
         names = []
@@ -90,8 +90,8 @@ class OperatingAdmin(ScopedAdmin):
     ) -> None:
         """Add a page of one object, at `<id>/<name>/`, answered by `view(admin, request, id)`.
 
-        The object's page has its button for users with `needs` (to see the object, if it is None),
-        if `fits(row)`. The view checks both again.
+        The object's page shows its button if `fits(row)` and the user has the power `needs` (if
+        None, the permission to view the object). The view checks both again.
         """
 
         def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -127,7 +127,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Put all buttons but two into a menu; without Unfold, show them in a row that wraps."""
+        """Show two buttons and put the others into a menu; without Unfold, show all in a row."""
         buttons = context.get("actions_detail") or []
         if row := context.get("original"):
             buttons = with_primary(buttons, self.primary_of(row))
@@ -153,7 +153,7 @@ class OperatingAdmin(ScopedAdmin):
 
 
 def _permission(operation: AdminOperation) -> Callable[..., bool]:
-    """Return the check by which Django decides whether to offer the operation at all."""
+    """Return the check by which Django decides whether to offer the operation."""
 
     def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
         return admin.may_operate(request, operation)
@@ -251,7 +251,7 @@ def _shown(
     row: Any,
     report: OperationReport,
 ) -> HttpResponse:
-    """Show the result in the dialog only: a message would be stored until the next page."""
+    """Show the result only in the dialog: a message would be stored until the next page."""
     words = {"title": f"{operation.shows}: {row}"}
     result = report.result
     shown = result if isinstance(result, SafeString) else copyable(result)
@@ -265,7 +265,7 @@ def _leave(
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
-    """Redirect to the page that opened the dialog, with a header for htmx, which needs it."""
+    """Redirect to the page that opened the dialog, with the header that htmx needs."""
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:
@@ -312,7 +312,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
 
 
 def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
-    """Return the newest row at the time the question was first shown, or None."""
+    """Return the newest row at the time when the question was first shown, or None."""
     given = request.POST.get("newest")
     if given:
         return _uuid_or_refuse(given)

@@ -64,13 +64,13 @@ class PersonFilter(TextFilter):
     parameter_name = "who"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of that name."""
+        """Return the rows of that actor."""
         name = (self.value() or "").strip()
         return queryset.filter(actor_name=name) if name else queryset
 
 
 class AddressFilter(TextFilter):
-    """Filter by the address of origin; an invalid address matches nothing."""
+    """Filter by the caller's address; an invalid address matches nothing."""
 
     title = lazy("address")
     parameter_name = "address"
@@ -93,7 +93,7 @@ class ActionFilter(SimpleListFilter):
     parameter_name = "did"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the existing groups."""
+        """Return the existing groups of actions."""
         return list(GROUPS.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -109,7 +109,7 @@ class ObjectFilter(SimpleListFilter):
     parameter_name = "object"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the existing kinds."""
+        """Return the existing kinds of objects."""
         return [(name, name) for name in OBJECTS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -146,7 +146,7 @@ def _day(text: Any) -> datetime | None:
 
 @admin.register(Activity)
 class ActivityAdmin(FactAdmin):
-    """The audit trail: who did what to which object, when, from where and why."""
+    """The audit trail: the actor, the action, the object, the time, the origin and the reason."""
 
     needs = Action.ADMINISTER
     list_display = (
@@ -171,10 +171,10 @@ class ActivityAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: Activity) -> Any:
-        """Return how long ago the action was."""
+        """Return the time since the action."""
         return marks.ago(row.created_at)
 
-    @display(description=lazy("who"))
+    @display(description=lazy("actor"))
     def who(self, row: Activity) -> str:
         """Return the name of the account or of the part of the engine."""
         return row.actor_name or marks.EMPTY
@@ -219,7 +219,7 @@ class ActivityAdmin(FactAdmin):
                 [
                     (gettext("When"), marks.ago(obj.created_at)),
                     (gettext("Workspace"), str(obj.workspace or gettext("the whole installation"))),
-                    (gettext("Who"), obj.actor_name),
+                    (gettext("Actor"), obj.actor_name),
                     (gettext("Via"), obj.via),
                     (gettext("From"), obj.address),
                     (gettext("Action"), obj.action),
@@ -241,7 +241,7 @@ def _difference(row: Activity) -> PageSection:
     before, after = row.before or {}, row.after or {}
     names = sorted({*before, *after})
     return PageSection(
-        gettext("What changed"),
+        gettext("Changes"),
         headers=(gettext("Field"), gettext("Before"), gettext("After")),
         rows=[[name, _text(before, name), _text(after, name)] for name in names],
         empty=gettext("No details are recorded for this action."),
@@ -267,11 +267,11 @@ def _linked(row: Activity, text: Any) -> Any:
 
 
 SHOWN = 20
-HEADERS = (lazy("When"), lazy("Who"), lazy("Via"), lazy("Action"), lazy("Why"))
+HEADERS = (lazy("When"), lazy("Actor"), lazy("Via"), lazy("Action"), lazy("Reason"))
 
 
 def done_to(pk: Any) -> PageSection:
-    """Return the newest rows of the audit trail about the object with this ID."""
+    """Return the newest rows of the audit trail that are about the object with this ID."""
     rows = Activity.objects.filter(object_id=str(pk)).order_by("-created_at", "-id")
     found = rows.only("created_at", "actor_name", "via", "action", "reason")[:SHOWN]
     return PageSection(

@@ -60,7 +60,7 @@ _DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
 
 
 class FewerScripts(_DjangosAdmin):
-    """Loads Django's scripts, but those for prepopulated fields only if there are such fields."""
+    """Load Django's scripts, but those for prepopulated fields only if there are such fields."""
 
     scripts = FORM_SCRIPTS
 
@@ -144,12 +144,12 @@ def _overrides(admin: Any, method: str) -> bool:
 
 
 def _values(form: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changed fields for the audit trail; referenced rows appear by name."""
+    """Return the changed fields for the audit trail, with referenced rows by name."""
     return {name: _called(values.get(name)) for name in form.changed_data}
 
 
 def _initial(form: Any, name: str) -> Any:
-    """Return a field's earlier value; for a reference, return the row, whose key the form holds."""
+    """Return a field's earlier value; for a reference, return the row instead of its key."""
     value, field = form.initial.get(name), form.fields.get(name)
     single = isinstance(field, ModelChoiceField) and not isinstance(field, ModelMultipleChoiceField)
     if single and value is not None:
@@ -219,7 +219,7 @@ class ScopedAdmin(AuditedAdmin):
     whole_lists: tuple[Mapping[str, str], ...] = ({},)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
-        """Return the list class, which counts rows up to a limit."""
+        """Return the class of the list, which counts rows up to a limit."""
         return BoundedChangeList
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
@@ -229,7 +229,7 @@ class ScopedAdmin(AuditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return rows with that ID, or with that text in a text column."""
+        """Return the rows with that ID, or with that text in a searched column."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -259,7 +259,7 @@ class ScopedAdmin(AuditedAdmin):
         return scoped(request, rows, action, self.workspace_path)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the rows the user may see; lists leave out big columns."""
+        """Return the rows that the user may see; omit large columns in lists."""
         rows = self.scope(request, super().get_queryset(request), self.needs)
         match = request.resolver_match
         is_list = match is not None and (match.url_name or "").endswith("_changelist")
@@ -299,7 +299,7 @@ class ScopedAdmin(AuditedAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def get_or_refuse(self, request: HttpRequest, object_id: str) -> Any:
-        """Return the object; raises PermissionDenied if it is missing or hidden from the user."""
+        """Return the object. Raises PermissionDenied if it is missing or hidden from the user."""
         found = self.get_object(request, object_id)
         if found is None:
             raise PermissionDenied(
@@ -339,7 +339,7 @@ class FactAdmin(ScopedAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list; as a form's popup, with the scripts that return the selected row."""
+        """Show the list; in a form's popup, load the scripts that return the selected row."""
         more = {"media": self.media + FORM_SCRIPTS} if IS_POPUP_VAR in request.GET else {}
         return super().changelist_view(request, {**more, **(extra_context or {})})
 
@@ -356,7 +356,7 @@ class FactAdmin(ScopedAdmin):
         form_url: str = "",
         obj: Model | None = None,
     ) -> HttpResponse:
-        """Give the template the page's facts."""
+        """Pass the page's facts to the template."""
         if obj is not None:
             page: Page = self.page(request, obj)
             obj.page_title = page.title  # type: ignore[attr-defined]
@@ -380,11 +380,11 @@ class WritingAdmin(ScopedAdmin):
     """
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
-        """Create or change the row, and return it; raises ValkyrError."""
+        """Create or change the row, and return it. Raises ValkyrError."""
         raise NotImplementedError
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save with `write`; the next page and message use the returned row."""
+        """Save with `write`; the next page and the message use the returned row."""
         obj.__dict__ |= self.write(request, obj, form, change).__dict__
 
     def changeform_view(

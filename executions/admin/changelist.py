@@ -20,12 +20,12 @@ PAGED = 2_000
 
 
 def bounded_count(queryset: QuerySet[Any], bound: int = BOUND) -> int:
-    """Return the number of rows, at most `bound`, where the database stops counting."""
+    """Return the number of rows, at most `bound`; the database stops counting there."""
     return queryset.order_by().values("pk")[:bound].count()
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts and shows the first `PAGED` rows of the list; filters reach the others."""
+    """Counts and shows the first `PAGED` rows of the list; filters reach the other rows."""
 
     @cached_property
     def count(self) -> int:
@@ -42,19 +42,19 @@ class BoundedChangeList(ChangeList):
         replica.read(request, lambda: self.read_page(request))
 
     def read_page(self, request: HttpRequest) -> None:
-        """Read the page as Django does, without "show all", which would exceed the limit."""
+        """Read the page as Django does, but without "show all", which would exceed the limit."""
         super().get_results(request)
         self.full_result_count = self.result_count
         len(self.result_list)  # reads the rows now, not while the page is rendered
 
     @property
     def count_text(self) -> str:
-        """Return the number of rows: exact below the limit."""
+        """Return the number of rows as text: exact below the limit."""
         return f"{PAGED:,}+" if self.result_count >= PAGED else f"{self.result_count:,}"
 
     @property
     def whole(self) -> bool:
-        """Return whether there is no search and no filter, so that an empty list has no rows."""
+        """Return whether the list has no search and no filter: if empty, the table has no rows."""
         known: tuple[Mapping[str, str], ...] = getattr(self.model_admin, "whole_lists", ({},))
         given = {name: values[-1] for name, values in self.filter_params.items()}
         return not self.query and given in known

@@ -73,7 +73,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return bool(self.instance._state.adding)
 
     def limits(self) -> CredentialLimits:
-        """Return the entered limits; None for an empty list, which keeps or suggests one."""
+        """Return the entered limits; None for an empty list, which keeps or suggests limits."""
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}
         if "remote" in self.fields:
@@ -120,7 +120,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return data
 
     def _asked(self) -> CredentialLimits:
-        """Return the limits of a new credential, with suggestions for omitted ones."""
+        """Return the limits of a new credential; omitted ones are suggested."""
         asked = self.limits()
         if asked.get("hosts") is None:
             texts = {name: text for name, text in self.values().items() if text}
@@ -196,7 +196,7 @@ def _rows() -> dict[str, forms.Field]:
 
 
 def _secret(label: str, help_text: str) -> forms.CharField:
-    """Return an input that shows dots and is always empty; it keeps the value as entered."""
+    """Return an input that shows dots, is always empty, and keeps the value exactly as entered."""
     widget = PasswordInput(attrs={"autocomplete": "new-password"}, render_value=False)
     return forms.CharField(
         required=False, label=label, strip=False, widget=widget, help_text=help_text

@@ -19,7 +19,7 @@ from executions.models import Credential, CredentialUse
 
 
 class AllowedFilter(admin.SimpleListFilter):
-    """Allowed or refused uses."""
+    """Filter by result: allowed or refused uses."""
 
     title = lazy("result")
     parameter_name = "result"
@@ -52,7 +52,7 @@ class CredentialNameFilter(TextFilter):
 
 @admin.register(CredentialUse)
 class CredentialUseAdmin(FactAdmin):
-    """The list of uses and refused uses of credentials by steps; shows no values."""
+    """The list of allowed and refused uses of credentials by steps, without values."""
 
     needs = Action.AUTHOR
     list_display = ("when", "name", "result", "workspace", "step_path", "module", "host_short")
@@ -66,7 +66,7 @@ class CredentialUseAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: CredentialUse) -> Any:
-        """Return how long ago the credential was used."""
+        """Return the time since the credential was used."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("result"))

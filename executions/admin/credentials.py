@@ -1,4 +1,4 @@
-"""Credentials: authors see names, users who may configure set values, no user reads them."""
+"""Credentials: authors see names, users who may configure set values, and no user reads values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -60,7 +60,7 @@ DELETE = AdminOperation(
 
 
 class ReachFilter(admin.SimpleListFilter):
-    """Credentials for any host, or for named ones."""
+    """Filter by hosts: credentials for any host, or for named ones."""
 
     title = lazy("allowed hosts")
     parameter_name = "reach"
@@ -107,7 +107,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("connection"))
     def connection(self, row: Credential) -> Any:
-        """Return whether a person has connected the credential, and the end of its token."""
+        """Return whether a person has connected the credential, and when its token ends."""
         known = KINDS.get(row.type)
         connected = known.connected(row.fields) if known and known.connected else None
         if connected is None:
@@ -195,7 +195,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Return the inputs for users who may change the credential, else the facts."""
+        """Return the inputs for users who may change the credential; otherwise the facts."""
         inputs = inputs_of(_form(request, obj))
         if obj is None:
             return [

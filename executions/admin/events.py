@@ -19,7 +19,7 @@ from executions.states import Permission
 
 @admin.register(Event)
 class EventAdmin(FactAdmin):
-    """Each event once, with the executions it started and the workflows it could not start."""
+    """Events, each with the executions it started and the workflows it could not start."""
 
     list_display = ("when", "name", "event_short", "outcome")
     list_display_links = ("when",)
@@ -32,7 +32,7 @@ class EventAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: Event) -> Any:
-        """Return how long ago the event was published."""
+        """Return the time since the event was published."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("sender's ID"))
@@ -75,7 +75,7 @@ class EventAdmin(FactAdmin):
 def _made(event: Event) -> PageSection:
     return PageSection(
         gettext("Started executions"),
-        headers=(gettext("Trigger"), gettext("Execution"), gettext("Why it did not start")),
+        headers=(gettext("Trigger"), gettext("Execution"), gettext("Reason for not starting")),
         rows=[
             (
                 _link("executions_trigger", made["triggerId"]),

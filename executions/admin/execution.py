@@ -107,7 +107,7 @@ IDENTIFIES = re.compile(r"(?i)(id|key|number|code|reference|order|invoice)$")
 
 
 class StateFilter(StateTabFilter):
-    """Executions by state."""
+    """Filter executions by state."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -126,7 +126,7 @@ NARROWING = tuple(one.parameter_name for one in (KindFilter, EndedFilter))
 
 
 def _states(request: HttpRequest) -> tuple[str, ...]:
-    """Return the states of the chosen tab; none for all."""
+    """Return the states of the chosen tab; an empty result means all states."""
     return StateFilter.groups.get(request.GET.get(StateFilter.parameter_name, ""), ())
 
 
@@ -144,8 +144,8 @@ def _compensation(row: WorkflowExecution) -> str:
 def title_of(row: WorkflowExecution, *, shown: bool) -> str:
     """Return the workflow's name and the execution's subject.
 
-    The subject is the first values of the payload if it may be `shown`, else the idempotency key,
-    else the end of the ID.
+    The subject is the first values of the payload if it may be `shown`; otherwise the idempotency
+    key; otherwise the end of the ID.
     """
     values = ", ".join(_first_values(row.trigger_payload)) if shown else ""
     subject = values or row.idempotency_key or f"…{str(row.pk)[-8:]}"
@@ -172,7 +172,7 @@ def _values(payload: Any) -> Iterator[tuple[str, str]]:
 
 
 def _as_text(value: Any) -> str:
-    """Return a simple value as JSON, but a text without quotation marks."""
+    """Return a simple value as JSON, but text without quotation marks."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -197,7 +197,7 @@ PAGE = "executions_workflowexecution_change"
 
 
 class _Archived(Exception):
-    """The execution is in the archive, whose page has this address."""
+    """The execution is in the archive, on the page with this address."""
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
@@ -206,7 +206,7 @@ class _Archived(Exception):
 
 @admin.register(WorkflowExecution)
 class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
-    """The engine owns these rows; people cancel, pause and resume."""
+    """Executions, whose rows the engine owns; users cancel, pause and resume them."""
 
     operations = (PAUSE, RESUME, CANCEL, UNDO, reveal_operation(WorkflowExecution, EXECUTION))
     list_display = ("short_id", "which", "mark", "trigger", "created", "duration", "error")
@@ -237,7 +237,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Any:
-        """Return the execution; on its page, raise `_Archived` for one in the archive."""
+        """Return the execution; on its page, raise `_Archived` if it is in the archive."""
         found = super().get_object(request, object_id, from_field)
         match = request.resolver_match
         is_page = match is not None and match.url_name == PAGE
@@ -279,7 +279,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("execution"))
     def short_id(self, row: WorkflowExecution) -> Any:
-        """Return the end of the ID; the full ID on hover."""
+        """Return the end of the ID, with the full ID on hover."""
         return marks.short(row.pk)
 
     @display(description=lazy("workflow"))
@@ -300,7 +300,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("created"))
     def created(self, row: WorkflowExecution) -> Any:
-        """Return how long ago the execution was created."""
+        """Return the time since the execution was created."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("duration"))
@@ -314,7 +314,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return marks.clipped(row.error_message) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the live part, and below it the facts and everything that happened."""
+        """Return the live part, and below it the facts and the complete history."""
         sections: list[PageSection] = []
         if obj.error_stack_trace and may(request, obj, Action.ADMINISTER):
             sections.append(text_section(gettext("Traceback"), obj.error_stack_trace, folded=True))

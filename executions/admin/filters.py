@@ -28,7 +28,10 @@ AGES = {
 
 
 class TabFilter(SimpleListFilter):
-    """Groups of values of one field; `groups` maps a word to the values it stands for."""
+    """A filter with tabs for groups of values of one field.
+
+    `groups` maps a word to the values of its group.
+    """
 
     field: ClassVar[str]
     groups: ClassVar[dict[str, tuple[str, ...]]]
@@ -46,7 +49,7 @@ class TabFilter(SimpleListFilter):
         return chosen if known else self.default
 
     def choices(self, changelist: Any) -> Any:
-        """Return Django's choices, without its "All" if the filter has its own."""
+        """Return Django's choices, without Django's "All" if the filter has a default."""
         given = list(super().choices(changelist))
         return given[1:] if self.default else given
 
@@ -61,7 +64,10 @@ class TabFilter(SimpleListFilter):
 
 
 class StateTabFilter(TabFilter):
-    """Groups of states of executions or runs, live ones apart from final ones."""
+    """A filter with tabs for groups of states of executions or runs.
+
+    Live and final states are in separate groups.
+    """
 
     field = "state"
 
@@ -82,7 +88,7 @@ class AgeFilter(SimpleListFilter):
         return [(key, title) for key, (title, _) in AGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows not older than the chosen age, by the time in their ID."""
+        """Return the rows that are not older than the chosen age, by the time in their ID."""
         chosen = AGES.get(self.value() or "")
         if chosen is None:
             return queryset
@@ -139,7 +145,7 @@ def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
 
 
 class KindFilter(SimpleListFilter):
-    """Test runs, or everything else."""
+    """Filter by kind: test runs, or all others."""
 
     title = lazy("kind")
     parameter_name = "kind"
@@ -157,13 +163,13 @@ class KindFilter(SimpleListFilter):
 
 
 class VersionKindFilter(KindFilter):
-    """The filter by kind, for the list of versions."""
+    """Filter versions by kind."""
 
     path = "kind"
 
 
 class WorkflowFilter(SimpleListFilter):
-    """One of the workflows that the user may see (the first hundred by name)."""
+    """Filter by one of the workflows that the user may see (the first hundred by name)."""
 
     title = lazy("workflow")
     parameter_name = "workflow"

@@ -31,7 +31,7 @@ EXPLAINED = (
 
 
 class ShareForm(DialogForm):
-    """The user or group and its permissions on one workflow."""
+    """A user or group, and its permissions on one workflow."""
 
     name = forms.CharField(
         max_length=LONGEST_NAME,
@@ -117,7 +117,7 @@ def taking_back(model: Any) -> AdminOperation:
 
 
 class GrantAdmin(OperatingAdmin, FactAdmin):
-    """One permission on one workflow."""
+    """Single permissions of users or groups on one workflow."""
 
     needs = Action.ADMINISTER
     ordering = ("-id",)

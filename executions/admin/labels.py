@@ -1,4 +1,4 @@
-"""Labels in the lists of executions: a filter with a chip, words of the search, links."""
+"""Labels in the lists of executions: a filter with a chip, search words, and links."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -30,7 +30,10 @@ FOUND = "labelled_executions"
 
 
 class LabelFilter(SimpleListFilter):
-    """Executions with labels, which links give as `name:value`. `chip` is as in `EndedFilter`."""
+    """Filter executions by labels, which links give as `name:value`.
+
+    `chip` is as in `EndedFilter`.
+    """
 
     title = lazy("label")
     parameter_name = PARAMETER
@@ -88,7 +91,7 @@ def listed(
 
 
 class LabelledPaginator(BoundedPaginator):
-    """Pages of executions that were found by their labels: only the rows of one page are read."""
+    """Pages of executions that were found by their labels; each reads only the rows of its page."""
 
     ids: Sequence[UUID] = ()
 
@@ -107,7 +110,7 @@ class LabelledPaginator(BoundedPaginator):
 
 
 def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator:
-    """Return the paginator of a list; that of its labels if `listed` found executions by them."""
+    """Return the paginator of a list; if `listed` found executions by labels, return theirs."""
     ids: Sequence[UUID] | None = getattr(request, FOUND, None)
     if ids is None:
         return usual
@@ -125,7 +128,7 @@ def newest(
 
 
 def shown(labels: Mapping[str, str] | None) -> SafeString | str:
-    """Return the labels as links to the list of executions with each."""
+    """Return the labels as links to the lists of executions that have them."""
     if not labels:
         return ""
     address = admin_page("executions_workflowexecution_changelist")

@@ -32,7 +32,7 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
 
 
 def mark(word: str, icon: str, colour: str) -> SafeString:
-    """Return a word with an icon in a border, which is grey, blue, amber, green or red."""
+    """Return a word with an icon in a border that is grey, blue, amber, green or red."""
     return format_html(
         '<span class="vk-state vk-state-{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">{}</span>{}</span>',
@@ -69,7 +69,7 @@ def ago(at: datetime | None, now: datetime | None = None) -> SafeString | str:
 
 
 def span(length: timedelta) -> str:
-    """Return a length of time in its largest suitable unit: "12 s", "3 min", "5 h", "9 d"."""
+    """Return a length of time in its largest suitable unit, such as "12 s", "3 min" or "9 d"."""
     seconds = int(length.total_seconds())
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size * 2 or (seconds >= size and unit != "d"):
@@ -78,7 +78,7 @@ def span(length: timedelta) -> str:
 
 
 def took(milliseconds: float | None) -> str:
-    """Return a duration with its unit, unbroken: "340 ms", "2.41 s", "3 min 20 s"."""
+    """Return a duration with its unit, such as "340 ms" or "3 min 20 s", without line breaks."""
     if milliseconds is None:
         return EMPTY
     seconds = milliseconds / 1_000
@@ -98,7 +98,7 @@ def _milliseconds(value: float) -> str:
 
 
 def times(number: int) -> str:
-    """Return a number of times in words: "once", "3 times"; "" for zero."""
+    """Return a number of times in words, such as "once" or "3 times"; "" for zero."""
     if not number:
         return ""
     if number == 1:
@@ -107,14 +107,14 @@ def times(number: int) -> str:
 
 
 def between(start: datetime | None, end: datetime | None) -> str:
-    """Return the time from `start` to `end`, or to now without an end."""
+    """Return the time from `start` to `end`; if `end` is None, to now."""
     if start is None:
         return EMPTY
     return took(((end or timezone.now()) - start).total_seconds() * 1_000)
 
 
 def copyable(value: Any) -> SafeString | str:
-    """Return an id in full, in monospace, with a button that copies it."""
+    """Return a full ID in monospace, with a button that copies it."""
     if not value:
         return EMPTY
     return format_html(
@@ -133,12 +133,12 @@ def short(value: Any) -> SafeString:
 
 
 def whole(text: str) -> SafeString | str:
-    """Return a short text without line breaks; a dash for none."""
+    """Return a short text without line breaks; a dash if it is empty."""
     return format_html('<span class="vk-nowrap">{}</span>', text) if text else EMPTY
 
 
 def path(text: str) -> SafeString:
-    """Return a step's path that a column may break after its dots."""
+    """Return a step's path, which a column may break after its dots."""
     parts = text.split(".")
     broken = format_html_join(SafeString(".<wbr>"), "{}", ((part,) for part in parts))
     return format_html('<span class="vk-path">{}</span>', broken)

@@ -64,7 +64,7 @@ class MembershipForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 
 class NewMembershipForm(MembershipForm):
-    """A user to add; the name is typed in, so that no list of all users is shown."""
+    """A user to add; the name is typed, so that the form shows no list of all users."""
 
     username = forms.CharField(
         max_length=LONGEST_NAME,
@@ -122,7 +122,7 @@ MARKS = {
 
 
 def role_mark(role: str) -> Any:
-    """Return a role as icon and word."""
+    """Return a role as an icon and a word."""
     return marks.mark(str(role), *MARKS[Role(role)])
 
 
@@ -168,7 +168,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("extra permissions"))
     def beyond(self, row: Membership) -> str:
-        """Return the permissions beyond the role."""
+        """Return the permissions in addition to the role."""
         return ", ".join(row.permissions) or marks.EMPTY
 
     @display(description=lazy("granted by"))
@@ -180,7 +180,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("since"))
     def since(self, row: Membership) -> Any:
-        """Return how long the user has been a member."""
+        """Return the time since the user became a member."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Operations of the admin: one description serves the row menu, the object's page and the bulk bar.
 
-Each asks for confirmation (GET shows the question, POST performs it), performs the API's operation,
-and reports which rows were changed or skipped, and why. Nothing changes state on GET.
+Each operation asks for confirmation (GET shows the question, POST performs the operation), performs
+the API's operation, and reports which rows were changed or skipped, with the reasons. Nothing
+changes state on GET.
 """
 
 import json
@@ -34,7 +35,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 class JSONTextField(forms.CharField):
-    """A text area whose value is parsed; errors have line and column."""
+    """A text area whose value is parsed as JSON; errors name the line and column."""
 
     def __init__(self, *, rows: int = 8, must_be_object: bool = False, **options: Any) -> None:
         self.must_be_object = must_be_object
@@ -145,7 +146,7 @@ class AdminOperation:
 
     @property
     def sensitive(self) -> bool:
-        """Return whether the operation shows a secret, and so needs a recent sign-in."""
+        """Return whether the operation shows a secret, and therefore requires a recent sign-in."""
         return bool(self.shows)
 
     @property

@@ -1,6 +1,6 @@
 """Page parts for Django's own admin: buttons of lists, rows and objects, dialogs, filters.
 
-They take the same attributes as Unfold's parts, so that each page is written once: `actions_list`,
+They use the same attributes as Unfold's parts, so that each page is written once: `actions_list`,
 `actions_row`, `actions_detail`, `list_before_template`, `change_form_outer_before_template`.
 Unfold's modals are separate pages here; no page needs a script.
 """
@@ -192,7 +192,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
 
 
 class _TypedFilter:
-    """Shows a small form next to the list, which keeps the other parameters."""
+    """A filter with a small form next to the list, which keeps the other parameters."""
 
     template = "valkyr/plain/filter.html"
 
@@ -233,7 +233,7 @@ class TextFilter(_TypedFilter, admin.SimpleListFilter):
 
 
 class RangeDateFilter(_TypedFilter, admin.FieldListFilter):
-    """A range of days; subclasses filter the rows by `used_parameters`."""
+    """A filter for a range of days; subclasses filter the rows by `used_parameters`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Queue messages that could not start an execution: start it again, or discard the message."""
+"""Queue messages that could not start an execution: start one again, or discard it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -119,7 +119,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("when"))
     def when(self, row: RefusedMessage) -> Any:
-        """Return how long ago the message was refused."""
+        """Return the time since the message was refused."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("workflow"))

@@ -31,7 +31,7 @@ def may(request: HttpRequest, row: Model, power: Power) -> bool:
 
 
 def user_of(actor: Actor) -> Any:
-    """Return the user behind an actor; raises DoesNotExist for another kind of actor."""
+    """Return the user behind an actor. Raises DoesNotExist for another kind of actor."""
     return get_user_model()._default_manager.get(pk=actor.user_id)
 
 
@@ -47,7 +47,8 @@ def scoped(
     """Return the part of `queryset` to which the user may do `action`.
 
     `path` is the lookup to the workspace's ID if the model's own foreign keys do not show it.
-    Superusers see everything, without a comparison that would keep a big list from its index.
+    Superusers see everything, without a comparison that would prevent the use of an index for a
+    large list.
     """
     if is_superuser(request):
         return queryset

@@ -29,7 +29,7 @@ def _stop(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
 
 
 def seals(workspace: Workspace) -> bool:
-    """Return whether new payloads of the workspace are sealed. One query."""
+    """Return whether new payloads of the workspace are sealed. Uses one query."""
     return payload_keys.current(workspace.pk) is not None
 
 

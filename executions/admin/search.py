@@ -30,7 +30,7 @@ KEYED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A result: its title, its kind in words, an icon, and the URL of its page."""
+    """A result: its title, its kind in words, an icon, and its page's URL."""
 
     title: str
     kind: str
@@ -62,7 +62,7 @@ def as_id(term: str) -> UUID | None:
 
 
 def by_id(model: type[Model], kind: Any, icon: str, *more: str) -> Finder:
-    """Return a finder of rows by their ID, and by the UUID columns `more`."""
+    """Return a finder of rows by their ID, and by the UUID columns in `more`."""
     label = f"{model._meta.app_label}_{model._meta.model_name}"
 
     def find(request: HttpRequest, term: str) -> Iterator[SearchResult]:

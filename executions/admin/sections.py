@@ -34,7 +34,7 @@ class PageFact:
 
 @dataclass(frozen=True, slots=True)
 class PageSection:
-    """A titled panel: a table (headers and rows) or a body; a folded panel opens on demand."""
+    """A titled panel with a table (headers and rows) or a body; a folded panel opens on demand."""
 
     title: str
     body: Cell = ""
@@ -56,8 +56,8 @@ class Page:
     """A whole page; `lead` is an introductory sentence or mark.
 
     `top` precedes everything, `first` are the sections above the facts. Without a `title`, the
-    object's own text is the title. `refresh` is for objects that change by themselves: the seconds
-    after which the browser renews the page's content, and 0 once they do not change any more.
+    object's own text is the title. `refresh` is the number of seconds after which the browser
+    renews the page's content; 0 for objects that do not change automatically.
     """
 
     lead: Sequence[Cell]
@@ -70,7 +70,7 @@ class Page:
 
 
 def json_section(title: str, value: Any, *, folded: bool = True) -> PageSection:
-    """Return a panel with a JSON value, or a note that nothing is stored."""
+    """Return a panel with a JSON value, or with a note that nothing is stored."""
     if value is None:
         return PageSection(title, body=gettext("Nothing."), folded=folded)
     return PageSection(title, body=as_json(value), folded=folded)
@@ -119,7 +119,7 @@ def hidden_section(title: str, folded: bool = True) -> PageSection:
 def text_section(
     title: str, text: str, *, folded: bool = False, error: bool = False
 ) -> PageSection:
-    """Return a panel with unchanged text."""
+    """Return a panel with text as it is."""
     return PageSection(title, body=preformatted(text), folded=folded, error=error)
 
 

@@ -107,7 +107,7 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("state"))
     def state(self, row: ServiceAccount) -> Any:
-        """Return whether the account's tokens are accepted."""
+        """Return a mark that says whether the account's tokens are accepted."""
         if row.disabled_at is None:
             return marks.mark(gettext("enabled"), "toggle_on", "green")
         return marks.mark(gettext("disabled"), "toggle_off", "grey")

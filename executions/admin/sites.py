@@ -1,4 +1,4 @@
-"""Register Valkyr's pages on a project's own admin site, in addition to Django's or instead."""
+"""Register Valkyr's pages on a project's own admin site."""
 
 from django.apps import apps
 from django.contrib import admin

@@ -1,7 +1,7 @@
-"""The admin pages' building blocks: Unfold's parts if it is installed, else Django's own.
+"""The admin pages' building blocks: Unfold's parts if it is installed, otherwise Django's own.
 
-Pages take classes, widgets and templates only from here. INSTALLED_APPS decides once whether Unfold
-is used: without its app its templates would not be found.
+Pages import classes, widgets and templates only from here. INSTALLED_APPS decides once whether
+Unfold is used, because its templates are found only if its app is installed.
 """
 
 from collections.abc import Mapping
@@ -124,7 +124,7 @@ BACK = "_back"
 
 
 def dialog(admin: Any, request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
-    """Return a question: in Unfold's modal, or on a page of its own.
+    """Return a question, in Unfold's modal or on a separate page.
 
     `context` has the `dialog` (title, description, form_submit_text, danger) and either its `form`,
     the content `shown` in place of a form, or a `refusal`.

@@ -1,4 +1,4 @@
-"""Links from the admin to the studio: a workflow's draft, and one with an execution's data."""
+"""Links from the admin to the studio: to a workflow's draft, or to it with an execution's data."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -33,7 +33,7 @@ def open_workflow(admin: OperatingAdmin, request: HttpRequest, object_id: str) -
 
 
 def open_execution(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Open the studio with this execution's data; return to its page if there is no draft."""
+    """Open the studio with this execution's data; without a draft, return to its page."""
     execution: Any = admin.get_or_refuse(request, object_id)
     address = studio_of(execution)
     if not address:

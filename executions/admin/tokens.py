@@ -1,4 +1,4 @@
-"""API tokens: the user's own, and tokens of administered workspaces; created here, shown once."""
+"""API tokens: the user's own, and those of administered workspaces. A new token is shown once."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -125,7 +125,7 @@ def options_of(data: Any) -> dict[str, Any]:
 
 
 class RevokeForm(ReasonForm):
-    """Asks for a reason, and stores the user who revokes."""
+    """Asks for a reason, and records the user who revokes."""
 
     def clean(self) -> dict[str, Any]:
         """Set the user who revokes the token."""
@@ -153,7 +153,7 @@ REVOKE = AdminOperation(
 
 
 def standing(token: ApiToken) -> Any:
-    """Return whether the token is accepted, as a mark."""
+    """Return a mark that says whether the token is accepted."""
     if token.revoked_at is not None:
         return marks.mark(gettext("revoked"), "key_off", "grey")
     if token.expires_at is not None and token.expires_at <= timezone.now():
@@ -165,7 +165,7 @@ def standing(token: ApiToken) -> Any:
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(OperatingAdmin, FactAdmin):
-    """Credentials of programs."""
+    """API tokens, the credentials of programs."""
 
     sensitive = True
     operations = (REVOKE,)
@@ -221,7 +221,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: ApiToken) -> Any:
-        """Return whether the token is accepted, as a mark."""
+        """Return a mark that says whether the token is accepted."""
         return standing(row)
 
     @display(description=lazy("expires"))
@@ -277,7 +277,7 @@ def once(text: str) -> Any:
 
 
 def _made(request: HttpRequest, form: Any) -> str:
-    """Return the new token's text; empty after an error, which the form shows."""
+    """Return the new token's text; empty after an error, which is then in the form."""
     data = form.cleaned_data
     try:
         return tokens.create_token(

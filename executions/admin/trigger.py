@@ -68,7 +68,7 @@ def _paused(trigger: Trigger) -> bool:
 
 
 def standing(trigger: Trigger) -> str:
-    """Return, in words, whether the trigger starts executions, and if not, why."""
+    """Return, in words, whether the trigger starts executions, with the reason if it does not."""
     if trigger.enabled and _paused(trigger):
         return gettext("yes, paused until {until:%Y-%m-%d %H:%M} UTC").format(
             until=trigger.paused_until
@@ -232,7 +232,7 @@ def _local(tick: CronTick) -> str:
 
 
 class StatusFilter(TabFilter):
-    """Ticks by their result."""
+    """Filter ticks by their result."""
 
     title = lazy("status")
     parameter_name = field = "status"
@@ -241,7 +241,7 @@ class StatusFilter(TabFilter):
 
 @admin.register(CronTick)
 class CronTickAdmin(FactAdmin):
-    """One row per fire time of a schedule, with the started execution, or why none was started."""
+    """Fire times of schedules, each with the started execution, or the reason for none."""
 
     list_display = ("due", "workflow", "mark", "started", "reason")
     list_select_related = ("trigger__workflow",)

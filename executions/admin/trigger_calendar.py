@@ -74,7 +74,7 @@ def _due(
 
 
 def _day(day: date, today: date, past: dict[TickStatus, int], due: int, cut: date | None) -> Any:
-    """Return a cell: the day, the results of its fire times, and how many are still due."""
+    """Return a day's cell: the results of its fire times, and the number of future ones."""
     word, icon, colour = gettext("due"), "schedule", "grey"
     lines = [
         marks.mark(f"{past[status]} {name}", sign, hue)

@@ -1,4 +1,4 @@
-"""The triggers' operations in the admin: enable, disable, pause, run; a webhook's secret."""
+"""The triggers' operations in the admin: enable, disable, pause, run, and change a secret."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
 
 class RotateForm(ReasonForm):
-    """Asks for a reason, and until when the current secret stays valid."""
+    """Asks for a reason, and for the time until which the current secret stays valid."""
 
     overlap = forms.TypedChoiceField(
         label=lazy("Accept the current secret"),

@@ -29,12 +29,15 @@ def masked(value: Any) -> Any:
 
 
 def as_json(value: Any) -> SafeString:
-    """Return a JSON value on separate lines, secrets masked, at most `SHOWN_CHARACTERS`."""
+    """Return a JSON value on separate lines, with secrets masked, of limited length.
+
+    The limit is `SHOWN_CHARACTERS`.
+    """
     return preformatted(json.dumps(masked(value), ensure_ascii=False, indent=2, default=str))
 
 
 def preformatted(text: str) -> SafeString:
-    """Return text unchanged but escaped; a very long one is cut, with a note of its length."""
+    """Return escaped text, otherwise unchanged; cut a very long text and note its length."""
     if len(text) > SHOWN_CHARACTERS:
         rest = len(text) - SHOWN_CHARACTERS
         text = gettext("{text}\n… {rest:,} more characters. The API returns the full text.").format(

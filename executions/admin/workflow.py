@@ -1,4 +1,4 @@
-"""Workflows: the draft as text, its problems when saved, and the actions publish, run, archive."""
+"""Workflows: the draft as text, its problems when saved, and the actions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -133,7 +133,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             )
 
     def write(self, actor: Actor) -> Workflow:
-        """Create or update the workflow; raises ValkyrError."""
+        """Create or update the workflow. Raises ValkyrError."""
         data = self.cleaned_data
         if self.instance._state.adding:
             created = create_workflow(
@@ -288,7 +288,7 @@ class WorkflowAdmin(OperatingAdmin):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the form's fields, and the location of the code or of the file in Git."""
+        """Return the form's fields, and the location of the workflow's code or of its Git file."""
         if obj is None:
             return self.fields
         if obj.origin:
@@ -343,7 +343,7 @@ class WorkflowAdmin(OperatingAdmin):
             return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save by the functions that the API calls, and list the draft's problems."""
+        """Save with the functions that the API calls, and list the draft's problems."""
         saved = form.write(Actor.of_request(request))
         obj.pk, obj.revision = saved.pk, saved.revision
         found = check(saved.definition, saved.workspace_id, saved.pk)
@@ -363,7 +363,7 @@ class WorkflowAdmin(OperatingAdmin):
     def tell(
         self, request: HttpRequest, operation: AdminOperation, report: OperationReport
     ) -> None:
-        """Store the report; after publishing also the definition's warnings."""
+        """Store the report; after publishing, also store the definition's warnings."""
         super().tell(request, operation, report)
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
             version = report.result
@@ -375,7 +375,7 @@ class WorkflowAdmin(OperatingAdmin):
             place = f"{problem.path}: " if problem.path else ""
             self.message_user(request, f"{place}{problem.message}", messages.WARNING)
         if len(found) > SHOWN_PROBLEMS:
-            text = gettext("And {count} {what} more.").format(
+            text = gettext("And {count} more {what}.").format(
                 count=len(found) - SHOWN_PROBLEMS, what=what
             )
             self.message_user(request, text, messages.WARNING)
@@ -398,7 +398,7 @@ class WorkflowVersionAdmin(FactAdmin):
 
     @display(description=lazy("published"))
     def created(self, row: WorkflowVersion) -> Any:
-        """Return how long ago the workflow was published."""
+        """Return the time since the version was published."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

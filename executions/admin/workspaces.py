@@ -89,7 +89,7 @@ class RootAdmin(OperatingAdmin, WritingAdmin):
     """Pages on which only superusers add and operate."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow superusers."""
+        """Allow only superusers to add."""
         return is_superuser(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -97,7 +97,7 @@ class RootAdmin(OperatingAdmin, WritingAdmin):
         return False
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow superusers."""
+        """Allow only superusers to operate."""
         return is_superuser(request)
 
 
@@ -228,7 +228,7 @@ class WorkspaceAdmin(RootAdmin):
 
 @admin.register(Tier)
 class TierAdmin(RootAdmin):
-    """Limits; empty means unlimited."""
+    """Tiers: the limits of workspaces; an empty limit means unlimited."""
 
     shared = True
     operations = (DELETE_TIER,)
@@ -242,7 +242,7 @@ class TierAdmin(RootAdmin):
         return rows
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow superusers."""
+        """Allow only superusers to change tiers."""
         return is_superuser(request)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Tier:

@@ -1,4 +1,4 @@
-"""Capacity: how many executions of a workspace may be active, and which is next.
+"""Capacity: the number of executions of a workspace that may be active, and the next to admit.
 
 An unlimited workspace is never locked. In a limited one, starts and admissions lock the workspace's
 row, so that the limit is never exceeded. An execution whose runs all wait gives up its slot
@@ -32,7 +32,10 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """An execution that this transaction set to RUNNING; `fresh` if it has not run before."""
+    """An execution that this transaction set to RUNNING.
+
+    `fresh` says that it has not run before.
+    """
 
     execution_id: UUID
     version_id: UUID
@@ -113,13 +116,13 @@ def lock_workspace(workspace_id: UUID) -> None:
 
 
 def active(workspace_id: UUID) -> int:
-    """Return how many root executions hold a slot."""
+    """Return the number of root executions that hold a slot."""
     [(count,)] = statements.fetch("active", {"workspace": workspace_id})
     return int(count)
 
 
 def waiting(workspace_id: UUID, most: int) -> int:
-    """Return how many executions wait, with and without a key, each counted up to `most`."""
+    """Return how many executions wait with and without a key, each counted up to `most`."""
     rows = WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state=ExecutionState.PENDING
     ).order_by()
@@ -165,8 +168,8 @@ def admit_next(ended_id: UUID) -> None:
 def release_slot(*execution_ids: UUID) -> None:
     """Free the slots of fully suspended executions until an event or timer resumes them.
 
-    The caller holds the executions' locks and saw that all their live runs wait, none of them for a
-    child. After the commit, waiting executions get the slots.
+    The caller holds the executions' locks, and has checked that all their live runs wait, none of
+    them for a child. After the commit, waiting executions get the slots.
     """
     (freed,) = _about(execution_ids, "release_slot")
     admitting = {workspace_id: pk for pk, workspace_id, limited in freed if limited}
@@ -175,7 +178,7 @@ def release_slot(*execution_ids: UUID) -> None:
 
 
 def request_slot(execution_ids: Collection[UUID]) -> None:
-    """Request slots for executions that resume after they gave theirs up.
+    """Request slots for executions that gave up their slots and now resume.
 
     Call it in the transaction that resumes them, before runs are locked; it locks suspended
     executions. After the commit they get free slots; until then no worker claims their runs.
@@ -192,7 +195,7 @@ def _about(execution_ids: Collection[UUID], *names: str) -> list[list[tuple[Any,
 
 
 def set_running(ids: list[UUID]) -> None:
-    """Move locked rows from PENDING to RUNNING; the execution's timeout begins."""
+    """Move locked rows from PENDING to RUNNING, which starts the executions' timeouts."""
     WorkflowExecution.objects.filter(pk__in=ids, state=ExecutionState.PENDING).update(
         state=ExecutionState.RUNNING,
         started_at=Coalesce("started_at", ClockTimestamp()),
@@ -218,7 +221,7 @@ class _Chosen:
 
 
 def _room(workspace_id: UUID) -> int:
-    """Return how many may be admitted now; locks the workspace if slots are counted."""
+    """Return how many executions may be admitted now; lock the workspace if slots are counted."""
     if not limited(workspace_id):
         return BATCH
     lock_workspace(workspace_id)
@@ -243,7 +246,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock the candidates, for each concurrency key at most as many as it has free places."""
+    """Lock the candidates; for each concurrency key, at most as many as it has free places."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)
@@ -273,7 +276,7 @@ def _begin(chosen: list[_Chosen]) -> None:
 
 
 def _give_places(chosen: list[_Chosen]) -> None:
-    """Move slots from WANTED to HELD; a paused execution starts its steps when it is resumed."""
+    """Move slots from WANTED to HELD. A paused execution starts its steps when it is resumed."""
     ids = [row.admitted.execution_id for row in chosen]
     if not ids:
         return
@@ -306,7 +309,7 @@ class WorkspaceUsage:
 
 
 def usage_of(workspace_id: UUID) -> WorkspaceUsage:
-    """Return a workspace's usage; seven queries."""
+    """Return a workspace's usage. Uses seven queries."""
     limits = {limit.window: limit.most for limit in ceilings(workspace_id).limits}
     counter = Counter(workspace_id, None)
     counters = present([counter])

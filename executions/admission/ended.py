@@ -1,4 +1,4 @@
-"""Send the signals of an execution's end: in its transaction, and after the commit."""
+"""Send the signals of an execution's end, in its transaction or after the commit."""
 
 from functools import partial
 from uuid import UUID

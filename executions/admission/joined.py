@@ -27,7 +27,7 @@ def is_counted_later(tier: Ceilings) -> bool:
 
 
 def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
-    """Raise QuotaExceeded if `more` waiting executions would exceed the limit; takes no lock.
+    """Raise QuotaExceeded if `more` waiting executions would exceed the limit; take no lock.
 
     It counts committed rows and the caller's own.
     """
@@ -62,7 +62,7 @@ def _enter(workspace_id: UUID) -> int:
 
 
 def _room_in_line(tier: Ceilings, workspace_id: UUID) -> int | None:
-    """Return how many more may be queued; locks the workspace if the queue is limited."""
+    """Return how many more executions may be queued; lock the workspace if the queue is limited."""
     if tier.max_pending is None:
         return None
     lock_workspace(workspace_id)

@@ -94,7 +94,7 @@ class Excess:
 def count(rates: Sequence[Rate]) -> Excess | None:
     """Count each rate; return the exceeded rate with the longest wait, or None.
 
-    One round trip to Redis; none if nothing is limited, or an excess is known already.
+    Uses one round trip to Redis, or none if nothing is limited or an excess is already known.
     """
     limited = [rate for rate in rates if rate.most > 0]
     known = [excess for rate in limited if (excess := exceeded(rate))]
@@ -112,7 +112,7 @@ def count(rates: Sequence[Rate]) -> Excess | None:
 
 
 def exceeded(rate: Rate) -> Excess | None:
-    """Return the excess of a rate if this process has recorded one; counts nothing."""
+    """Return the excess of a rate if this process has recorded one; count nothing."""
     left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
     return Excess(rate, left) if left > 0 else None
 
@@ -156,14 +156,14 @@ def forget() -> None:
 
 
 class _Memory:
-    """Counts and excesses of this process, each kept until its minute ends; bounded."""
+    """The counts and excesses of this process, bounded; each is kept until its minute ends."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._found: dict[str, tuple[int, float]] = {}
 
     def count(self, name: str) -> tuple[int, float]:
-        """Increment a name's counter; return its count and the seconds left of its minute."""
+        """Increment a name's counter; return its count and the remaining seconds of its minute."""
         now = monotonic()
         with self._lock:
             number, until = self._found.get(name, (0, 0.0))
@@ -178,7 +178,7 @@ class _Memory:
             self._put(name, 1, monotonic() + seconds)
 
     def left(self, name: str) -> float:
-        """Return for how many seconds a name is still remembered; 0 or less if it is not."""
+        """Return for how many seconds the name is still remembered; 0 or less if it is not."""
         _, until = self._found.get(name, (0, 0.0))
         return until - monotonic()
 
@@ -224,7 +224,7 @@ _absence = _Absence()
 
 
 def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
-    """Return counts and remaining seconds by key; None without Redis."""
+    """Return counts and remaining seconds by key; None if Redis is unavailable."""
     if not redis_url() or _absence.lasts():
         return None
     names = [f"{valkyr_settings().key_prefix}rate:{key}" for key in keys]
@@ -238,7 +238,7 @@ def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
 
 
 def _without_redis(limited: Sequence[Rate]) -> list[tuple[int, float]]:
-    """Return each rate's count and remaining seconds: strict ones from the database."""
+    """Return each rate's count and remaining seconds, those of strict rates from the database."""
     keys = [rate.key for rate in limited if rate.strict]
     rows = statements.fetch("count_rates", {"keys": keys, "seconds": SECONDS}) if keys else []
     found = {key: (used, left) for key, used, left in rows}

@@ -8,7 +8,7 @@ from executions.models import Tier, WorkflowExecution
 
 
 def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
-    """Return whether a failed execution must wait for a slot or for its key; locks both.
+    """Return whether a failed execution must wait for a slot or for its key; lock both.
 
     A child needs neither.
     """
@@ -29,7 +29,7 @@ def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
 
 
 def _full(workspace_id: UUID) -> bool:
-    """Return whether all slots are taken; locks the workspace if slots are counted."""
+    """Return whether all slots are taken; lock the workspace if slots are counted."""
     if not limited(workspace_id):
         return False
     lock_workspace(workspace_id)

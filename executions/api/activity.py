@@ -106,7 +106,7 @@ LARGE = ("before", "after", "details")
 
 
 class LinesRenderer(BaseRenderer):
-    """Declares the media type; the lines are written as they are read."""
+    """Declares the media type. The lines are written as they are read."""
 
     media_type = LINES
     format = "jsonl"

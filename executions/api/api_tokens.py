@@ -1,4 +1,4 @@
-"""API tokens: list, create, read, shorten and revoke yours or, as admin, your workspace's."""
+"""API tokens: list, create, read, shorten and revoke your own or, as admin, your workspace's."""
 
 from typing import Any
 from uuid import UUID
@@ -125,7 +125,7 @@ def api_tokens(user: User) -> QuerySet[ApiToken]:
 
 
 def found(user: User, pk: UUID) -> ApiToken:
-    """Return one of `api_tokens`; raises NotFound."""
+    """Return one token of `api_tokens`. Raises NotFound."""
     token = api_tokens(user).filter(pk=pk).first()
     if token is None:
         raise NotFound(f"Neither you nor a workspace that you administer has an API token {pk}.")
@@ -190,7 +190,7 @@ class ApiTokens(Endpoint):
 
 
 def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
-    """Return the named workspace, or the caller's only one, whatever the user's role.
+    """Return the named workspace, or the caller's only one, regardless of the user's role.
 
     Raises NotFound, Forbidden for a caller without a workspace, AmbiguousWorkspace.
     """

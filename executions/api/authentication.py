@@ -32,7 +32,7 @@ REALM = "valkyr"
 class ApiTokenAuthentication(authentication.BaseAuthentication):
     """`Authorization: Bearer vlk_…`.
 
-    It comes first, so that its challenge turns refusals into 401 responses.
+    It comes first, so that rejected requests get its challenge and the status 401.
     """
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
@@ -48,12 +48,12 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
             raise AuthenticationFailed(error.message, error.code) from None
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the challenge of a refusal."""
+        """Return the challenge of a 401 response."""
         return f'Bearer realm="{REALM}"'
 
 
 class TokenAuthentication(JWTAuthentication):
-    """`Authorization: Bearer <access>`, a JWT for a user name and password.
+    """`Authorization: Bearer <access>`, a JWT that a user name and password give.
 
     A project's SIMPLE_JWT only decides how tokens are signed.
     """
@@ -63,8 +63,8 @@ class TokenAuthentication(JWTAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """Return a live session's account and the token; None without a bearer token.
 
-        Also None for a bearer token that Valkyr did not issue, if the project added authentication
-        classes that may accept it.
+        Return None also for a bearer token that Valkyr did not issue, if the project added
+        authentication classes that may accept it.
         """
         self.likely = _likely(request)
         try:

@@ -1,4 +1,4 @@
-"""One operation on many objects, each in its own transaction, whether others fail or not."""
+"""One operation on many objects, each in its own transaction, so that failures are independent."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -65,7 +65,7 @@ def each(
     actor: Actor,
     given: Mapping[str, Any],
 ) -> Response:
-    """Perform the operation on each of `given["ids"]`; the response lists done and refused.
+    """Perform the operation on each of `given["ids"]`; respond with the done and the refused IDs.
 
     `given` is a body of the form `Many`, with the operation's data. A repeated ID counts once.
     """
@@ -96,7 +96,7 @@ def _forbidden(
 ) -> dict[UUID, tuple[str, str]]:
     """Return the reasons for the objects that the user may not change.
 
-    A constant number of queries.
+    Uses a constant number of queries.
     """
     needed: list[Power] = [power]
     if len(wanted) > FREE_IDS:

@@ -91,7 +91,7 @@ class Definitions(Body):
         return value
 
     def validate_checksums(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Reject checksums that are not texts."""
+        """Reject checksums that are not strings."""
         if not all(isinstance(one, str) for one in value.values()):
             raise serializers.ValidationError("Expected texts.", code="type")
         return value
@@ -215,7 +215,7 @@ class BundleEndpoint(Endpoint):
     """Requests with a bundle."""
 
     def given(self, pk: UUID, form: type[Definitions]) -> tuple[Workspace, Bundle, dict[str, Any]]:
-        """Return the workspace, the bundle and the body; raises Forbidden, see `require_kinds`."""
+        """Return the workspace, the bundle and the body. Raises Forbidden, see `require_kinds`."""
         workspace = _workspace(self.user, pk, Action.AUTHOR)
         values = self.body(form)
         bundle = Bundle(

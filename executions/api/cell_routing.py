@@ -1,8 +1,8 @@
 """Serve each request from the database of its cell.
 
 The cell is that of the first id in the path, the query or the fields of a JSON body. Without an id,
-a header, or on pages a cookie, names it; else it is that of the caller's API token. Requests that
-still name no cell use the first database, and lists are merged of all.
+a header (on pages, a cookie) names it; otherwise it is that of the caller's API token. Requests
+that name no cell use the first database; their lists merge the rows of all cells.
 """
 
 import json
@@ -35,7 +35,7 @@ class CellRouting:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, made with the cell's database."""
+        """Return the response, produced with the cell's database."""
         page = _is_page(request)
         chosen = request.GET.get(PARAMETER, "") if page else ""
         kept = request.COOKIES.get(COOKIE, "") if page else ""
@@ -89,7 +89,7 @@ def _is_page(request: HttpRequest) -> bool:
 
 
 def _remembered(request: HttpRequest, cell: str) -> HttpResponseBase:
-    """Return to the page without the parameter; from now on, pages show that cell."""
+    """Redirect to the page without the parameter, and show that cell on pages from now on."""
     query = request.GET.copy()
     del query[PARAMETER]
     response = HttpResponseRedirect(f"{request.path}?{query.urlencode()}")
@@ -98,21 +98,24 @@ def _remembered(request: HttpRequest, cell: str) -> HttpResponseBase:
 
 
 def _of_ids(request: HttpRequest) -> str:
-    """Return the alias that the ids of a request name; "" without one."""
+    """Return the alias that the ids of a request name; "" if they name none."""
     values = [value for values in request.GET.lists() for value in values[1]]
     found = cells.alias_in([request.path, *values])
     return found or cells.alias_in(_in_body(request))
 
 
 def _of_name(name: str) -> str:
-    """Return the alias of a named cell, "" for no name; raises KeyError for an unknown one."""
+    """Return the alias of a named cell, "" for no name. Raises KeyError for an unknown one."""
     if name and name != FIRST and name not in valkyr_settings().cells:
         raise KeyError(name)
     return routing.alias_of("" if name == FIRST else name) if name else ""
 
 
 def _in_body(request: HttpRequest) -> Iterator[str]:
-    """Yield the ids in the fields of a JSON body; payloads, which are deeper, may hold any id."""
+    """Yield the ids in the fields of a JSON body.
+
+    Payloads are nested deeper, and are left out because they may hold any id.
+    """
     if request.content_type != "application/json":
         return
     try:
@@ -125,7 +128,7 @@ def _in_body(request: HttpRequest) -> Iterator[str]:
 
 
 def _kept(response: Any, of: str) -> HttpResponseBase:
-    """Return the response; what is read while it is sent comes from the same database."""
+    """Return the response; rows that are read while it is sent come from the same database."""
     if response.streaming:
         each = _each_later if response.is_async else _each
         response.streaming_content = each(response.streaming_content, of)

@@ -25,7 +25,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
-    """A step that used a credential, or was refused it; never a value."""
+    """A step that used a credential or was denied it, without values."""
 
     workspace_id = serializers.UUIDField()
     credential_id = serializers.UUIDField(
@@ -92,7 +92,7 @@ FILTERS = {
 
 
 def _given(query: dict[str, Any]) -> dict[str, Any]:
-    """Return the query's values, without omitted filters."""
+    """Return the query's values, except omitted filters."""
     return {name: value for name, value in query.items() if value is not None}
 
 

@@ -48,7 +48,7 @@ class Names(serializers.ListField):
 
 @extend_schema_field({"type": "object", "additionalProperties": _VALUE})
 class SecretFields(JsonObject):
-    """The values by field; checked by `credentials`, which knows the types."""
+    """The values by field, checked by `credentials`, which knows the types."""
 
 
 @extend_schema_field(
@@ -130,7 +130,7 @@ class NewCredential(Body):
     workspaceId = Id(required=False, help_text="Optional if you have only one workspace.")
 
     def to_representation(self, instance: Any) -> Any:
-        """Raise an error, because a request's values are never returned."""
+        """Raise an error, because the values in a request are never returned."""
         raise TypeError("A credential's values are not shown.")
 
 
@@ -153,7 +153,7 @@ def rows() -> QuerySet[Credential]:
 
 
 def to_read(user: User) -> Power:
-    """Return the power required to read names and types, which authors need."""
+    """Return the power that is required to read names and types, such as authors have."""
     limits = limits_of(user)
     if limits is not None and Action.AUTHOR not in limits.scopes:
         return Permission.CONFIGURE

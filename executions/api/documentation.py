@@ -51,7 +51,7 @@ REPLAYED = OpenApiParameter(
 
 
 class ProblemItem(CamelCaseSerializer):
-    """One error: its path, a stable code, a sentence."""
+    """One problem: its path, a stable code, and a sentence."""
 
     path = serializers.CharField(allow_blank=True)
     code = serializers.CharField()

@@ -1,6 +1,7 @@
 """The base of all API views: permissions, strict bodies and queries, and the actor.
 
-It names every default that REST framework would take from a project's settings (`pinned.py`).
+It sets every default that REST framework would otherwise take from a project's settings
+(`pinned.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -83,7 +84,7 @@ class Endpoint(APIView):
 
     @classmethod
     def as_view(cls, **initkwargs: Any) -> Any:
-        """Return the view, which manages its own transactions, also under ATOMIC_REQUESTS."""
+        """Return the view, which manages its own transactions even under ATOMIC_REQUESTS."""
         view: Any = super().as_view(**initkwargs)
         for alias in connections:
             view = transaction.non_atomic_requests(alias)(view)
@@ -99,11 +100,11 @@ class Endpoint(APIView):
         return response
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return queries to run together with the query that authenticates this account."""
+        """Return the queries to run together with the query that authenticates this account."""
         return ()
 
     def perform_authentication(self, request: Request) -> None:
-        """Authenticate the caller; from now on only rows of their workspaces are visible."""
+        """Authenticate the caller; from then on, only rows of their workspaces are visible."""
         super().perform_authentication(request)
         limit_to(request.user)
         own: Any = self  # REST framework looks for the handler after authentication
@@ -116,7 +117,7 @@ class Endpoint(APIView):
         return [*ours, *(added() for added in added_authentication())] if ours else []
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """Return the request, read as UTF-8 whatever charset the caller declares."""
+        """Return the request, read as UTF-8 regardless of the charset that the caller declares."""
         request.encoding = "utf-8"
         return super().initialize_request(request, *args, **kwargs)
 
@@ -126,11 +127,11 @@ class Endpoint(APIView):
         return throttles.of_principal(self.request, starts=starts)
 
     def check_throttles(self, request: Request) -> None:
-        """Count the request; raises TooMany."""
+        """Count the request. Raises TooMany."""
         throttles.check(self.rates())
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Return the response for an error; over the rate, 429 instead of 401."""
+        """Return the response for an error; 429 instead of 401 if the rate is exceeded."""
         if self.counts_refusals and isinstance(exc, NotAuthenticated | AuthenticationFailed):
             try:
                 throttles.check([throttles.of_refusal(self.request)])
@@ -162,7 +163,7 @@ class Endpoint(APIView):
         return self.request.user
 
     def gone(self) -> bool:
-        """Return whether the client has disconnected; not every server can tell."""
+        """Return whether the client has disconnected; some servers cannot tell."""
         tell = getattr(self.request, "scope", {}).get("valkyr.gone")
         return tell is not None and tell()
 
@@ -172,11 +173,11 @@ class Endpoint(APIView):
         return Actor.of_request(self.request)
 
     def body(self, form: type[Body]) -> dict[str, Any]:
-        """Return the body's values by field; raises ValidationError with every problem."""
+        """Return the body's values by field. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.data))
 
     def query(self, form: type[Body]) -> dict[str, Any]:
-        """Return the query's values by field; raises ValidationError with every problem."""
+        """Return the query's values by field. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.query_params.dict()))
 
     def perform(
@@ -207,9 +208,9 @@ def _validated(form: Body) -> dict[str, Any]:
 
 @extend_schema(exclude=True)
 class Nowhere(Endpoint):
-    """An unknown URL: it requires sign-in first, so that strangers cannot find existing URLs."""
+    """An unknown URL, which requires a sign-in, so that strangers cannot find existing URLs."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authenticate, then answer 404 for every method."""
+        """Authenticate, then raise NotFound for every method."""
         super().initial(request, *args, **kwargs)
         raise Http404

@@ -33,7 +33,7 @@ def tag(number: int) -> str:
 def asked(request: Request, present: int) -> int | None:
     """Return the number that If-Match requires; None without the header.
 
-    Of several tags, the current one counts; an unknown tag matches no number.
+    If the header has several tags, the current one counts; an unknown tag matches no number.
     """
     given = request.headers.get("If-Match")
     if given is None or given.strip() == "*":
@@ -45,9 +45,10 @@ def asked(request: Request, present: int) -> int | None:
 
 
 def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
-    """Return content that changes only with a release: kept `fresh` seconds, 304 if unchanged.
+    """Return content that changes only with a release.
 
-    The tag is a digest of the content.
+    Clients keep it for `fresh` seconds, and then get a 304 if it is unchanged. The tag is a digest
+    of the content.
     """
     digest = f'"{payloads.digest(JsonRenderer().render(told).decode())[:32]}"'
     headers = {"ETag": digest, "Cache-Control": f"private, max-age={fresh}"}

@@ -112,7 +112,7 @@ class NewSchedule(Body):
 
 
 class ScheduleTimes(CamelCaseSerializer):
-    """The next times of a schedule, or why there are none."""
+    """The next times of a schedule, or the reason why there are none."""
 
     times = serializers.ListField(child=serializers.DateTimeField(), help_text="At most five.")
     error = serializers.CharField(allow_null=True, help_text="What is wrong with the trigger.")

@@ -80,7 +80,7 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
     def get_labels(self, execution: WorkflowExecution) -> dict[str, str]:
-        """Return its labels: values by name."""
+        """Return the execution's labels: values by name."""
         return execution.labels or {}
 
     def get_version(self, execution: WorkflowExecution) -> int:
@@ -222,8 +222,8 @@ def executions() -> QuerySet[WorkflowExecution]:
 def tests(rows: QuerySet[WorkflowExecution]) -> QuerySet[WorkflowExecution]:
     """Return the test runs among the rows.
 
-    A test run is never older than the oldest test version, so the search in a large table ends
-    there.
+    A test run is never older than the oldest test version, so the search in a large table ends at
+    that age.
     """
     oldest = WorkflowVersion.objects.filter(kind=VersionKind.TEST).order_by("created_at")
     since = Subquery(oldest.values("created_at")[:1])
@@ -252,7 +252,7 @@ class Executions(Endpoint):
         return Response(shape.data, headers=found.headers)
 
     def _labelled(self, rows: QuerySet[WorkflowExecution], query: dict[str, Any]) -> KeysetPage:
-        """Return one page of the executions with the labels; a short page may have a next one."""
+        """Return one page of the executions with the labels; a short page may have a next page."""
         seen = visible(self.user, Workflow.objects.all())
         workflows = narrowed(seen, query, {"workflowId": "pk"})
         keyset, after = position(rows, query)
@@ -300,7 +300,7 @@ class OneExecution(Endpoint):
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
     def _archived(self, pk: UUID) -> tuple[WorkflowExecution, Powers]:
-        """Return an archived execution; each use is recorded. Raises NotFound and Forbidden."""
+        """Return an archived execution, and record the use. Raises NotFound and Forbidden."""
         execution, may = ports.archived_execution(self.user, pk, Action.VIEW)
         record(
             self.actor,

@@ -92,10 +92,10 @@ HIDDEN = {"$hidden": "Seeing this needs the permission view_payloads."}
 
 
 class Body(CamelCaseSerializer):
-    """A request's body or query: all unknown names are rejected at once."""
+    """A request's body or query, which rejects all unknown names at once."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the validated values; raises ValidationError."""
+        """Return the validated values. Raises ValidationError."""
         if not isinstance(data, Mapping):
             return super().to_internal_value(data)
         problems: dict[str, Any] = {
@@ -137,7 +137,7 @@ class Text(serializers.CharField):
     """A JSON string, without conversion of other types."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the text; raises ValidationError."""
+        """Return the text. Raises ValidationError."""
         if not isinstance(data, str):
             self.fail("invalid")
         return str(super().to_internal_value(data))
@@ -147,7 +147,7 @@ class Id(serializers.UUIDField):
     """A UUID as a JSON string, not a number."""
 
     def to_internal_value(self, data: Any) -> UUID:
-        """Return the UUID; raises ValidationError."""
+        """Return the UUID. Raises ValidationError."""
         if not isinstance(data, str | UUID):
             self.fail("invalid", value=data)
         return UUID(str(super().to_internal_value(data)))
@@ -157,7 +157,7 @@ class Flag(serializers.BooleanField):
     """A JSON boolean, not "yes" or 1."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """Return the boolean; raises ValidationError."""
+        """Return the boolean. Raises ValidationError."""
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
@@ -167,7 +167,7 @@ class Whole(serializers.IntegerField):
     """A JSON integer, not "5" or true."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Return the number; raises ValidationError."""
+        """Return the number. Raises ValidationError."""
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return data
@@ -177,7 +177,7 @@ LARGEST_KEY = {True: 2**63 - 1, False: 2**31 - 1}
 
 
 def shown_user_id(**options: Any) -> Field:
-    """Return the field of an account's key, of the type that the project's accounts use."""
+    """Return the field of an account's key, with the key's type in the project's account model."""
     key = key_field()
     if isinstance(key, models.IntegerField):
         return serializers.IntegerField(**options)
@@ -187,7 +187,10 @@ def shown_user_id(**options: Any) -> Field:
 
 
 def asked_user_id(*, strict: bool = False, **options: Any) -> Field:
-    """Return the field for an account's key; if `strict`, a number must be a JSON integer."""
+    """Return the field for an account's key in a request.
+
+    If `strict`, a number must be a JSON integer.
+    """
     key = key_field()
     if isinstance(key, models.IntegerField):
         most = LARGEST_KEY[isinstance(key, models.BigIntegerField | models.BigAutoField)]
@@ -227,7 +230,7 @@ class JsonObject(Json):
     default_error_messages = {"object": "Expected an object."}
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the object itself; raises ValidationError."""
+        """Return the object itself. Raises ValidationError."""
         if not isinstance(data, dict):
             self.fail("object")
         return data

@@ -36,7 +36,7 @@ class Health(CamelCaseSerializer):
 
 
 class ReadyQuery(Body):
-    """The parts whose failure makes the response a 503."""
+    """The parts that make the response a 503 if they fail."""
 
     parts = serializers.CharField(
         required=False,
@@ -48,7 +48,7 @@ class ReadyQuery(Body):
     )
 
     def validate_parts(self, text: str) -> tuple[str, ...]:
-        """Return the names of the parts; raises ValidationError for an unknown one."""
+        """Return the names of the parts. Raises ValidationError for an unknown one."""
         known = parts.names()
         wanted = known if text == EVERY else tuple(word.strip() for word in text.split(","))
         unknown = [word for word in wanted if word not in known]
@@ -123,9 +123,9 @@ def _shown(finding: HealthFinding, telling: bool) -> Component:
 
 
 def _may_know(request: Request, found: Findings) -> bool:
-    """Return whether the caller has the metrics token or is staff; queries a working database only.
+    """Return whether the caller has the metrics token or is staff.
 
-    A caller with an invalid sign-in is treated as anonymous.
+    Queries the database only if it works. A caller with an invalid sign-in is treated as anonymous.
     """
     if access(local=False).knows(request.headers.get("Authorization", "")):
         return True

@@ -105,13 +105,13 @@ class AnyAnswer(BaseContentNegotiation):
     """Ignores `Accept`, which many senders set wrongly; the response is always JSON."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        """Return the only parser, whatever the content type."""
+        """Return the only parser, regardless of the content type."""
         return parsers[0]
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
     ) -> Any:
-        """Return the only renderer, whatever the request accepts."""
+        """Return the only renderer, regardless of the `Accept` header."""
         return renderers[0], renderers[0].media_type
 
 
@@ -121,7 +121,7 @@ class Hook(OpenEndpoint):
     content_negotiation_class: Any = AnyAnswer
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the challenge that makes a refusal a 401."""
+        """Return the challenge, which makes the status of a rejection 401."""
         return 'Bearer realm="valkyr webhook"'
 
     @operation(

@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a repeated request gets the first response, and nothing is done twice.
+"""`Idempotency-Key`: a repeated request gets the first response, and its effects happen once.
 
 The request is one transaction, which commits its effects together with the stored response. Only
 successful responses are stored, sealed, for 24 hours. Without a sealing key, a request with an
@@ -33,7 +33,7 @@ _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 def idempotency_key(request: Request) -> str | None:
-    """Return the request's key; raises ValidationError for a key that cannot be stored."""
+    """Return the request's key. Raises ValidationError for a key that cannot be stored."""
     key = request.headers.get("Idempotency-Key")
     if key is not None and not _KEY.fullmatch(key):
         raise ValidationError(
@@ -98,9 +98,9 @@ class _Asked:
 
 
 def _digest(text: str) -> str:
-    """Return a digest by which only the server's key can test a guess of the body.
+    """Return a digest of the body; only the server's key can test a guess against it.
 
-    Bodies hold passwords, and a plain digest can be tested against a list of guesses.
+    Bodies contain passwords, and a plain digest can be tested against a list of guesses.
     """
     return salted_hmac("executions.idempotency", text, algorithm="sha256").hexdigest()
 

@@ -1,4 +1,4 @@
-"""Labels: the field that selects by them, and counts by their values."""
+"""Labels: the field to select rows by labels, and counts by the values of a label."""
 
 # ruff: noqa: N815 - the names are the JSON's
 import json
@@ -36,7 +36,7 @@ class LabelsField(serializers.Field[Any, Any, Any, Any]):
     """Labels to select by: `name:value`, or an object of several."""
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
-        """Return the values by name; raises ValidationError."""
+        """Return the values by name. Raises ValidationError."""
         try:
             return _labels(data)
         except BadLabel as error:
@@ -71,7 +71,7 @@ class LabelCountQuery(Body):
     createdBefore = serializers.DateTimeField(required=False)
 
     def validate_name(self, value: str) -> str:
-        """Return the name; raises ValidationError."""
+        """Return the name. Raises ValidationError."""
         try:
             check_name(value)
         except BadLabel as error:
@@ -117,10 +117,10 @@ MOST_LOOKED_AT = 100_000
 def _oldest_looked_at(
     user: User, rows: QuerySet[WorkflowExecution], query: dict[str, Any]
 ) -> UUID | None:
-    """Return the newest execution too old to be counted in the query's state; None for no limit.
+    """Return the ID of the newest execution that the query does not count; None if it counts all.
 
-    The limit applies to a superuser's query of all workspaces, which counts only the newest
-    100,000: the index of failed executions is ordered within a workspace.
+    Only a superuser's query of all workspaces has this limit: it counts the newest 100,000, because
+    the index of failed executions is ordered within a workspace.
     """
     if not sees_all(user) or "workspaceId" in query:
         return None

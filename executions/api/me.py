@@ -95,7 +95,7 @@ class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
         ]  # fmt: skip
 
     def get_current(self, session: AccountSession) -> bool:
-        """Return whether the session makes this request."""
+        """Return whether this session sent the request."""
         return bool(session.pk == self.context["current"])
 
 
@@ -143,7 +143,7 @@ class OneSession(Endpoint):
 
 
 def own(request: Request) -> UUID | None:
-    """Return the session that makes the request; None if the request has no session."""
+    """Return the session that sent the request; None if the request has no session."""
     token: Any = request.auth
     if token is None:
         return browser_sessions.current(request)

@@ -146,7 +146,7 @@ class Memberships(Endpoint):
 
 
 def _user(given: dict[str, Any]) -> Any:
-    """Return the named user; raises ValidationError for an unknown one."""
+    """Return the named user. Raises ValidationError for an unknown one."""
     if "userId" in given:
         people = get_user_model()._default_manager
         name, found = "userId", people.filter(pk=given["userId"]).first()

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ListPart:
-    """A list's rows of one database: their keys, and the key up to which they are complete.
+    """A list's rows of one database: their keys, and the key up to which the list is complete.
 
     `reached` is None if no row follows.
     """
@@ -40,7 +40,7 @@ _parts: ContextVar[list[ListPart] | None] = ContextVar("list parts", default=Non
 
 
 def note(order: KeysetOrder, rows: list[Any], reached: Key | None, limit: int) -> None:
-    """Record the rows of a list that is being merged; otherwise do nothing."""
+    """Record the rows of a list that is being merged; otherwise, do nothing."""
     parts = _parts.get()
     if parts is not None:
         keys = [tuple(getattr(row, name) for name in order.columns) for row in rows]
@@ -60,9 +60,10 @@ def _noting() -> Iterator[list[ListPart]]:
 def merged(
     get: Callable[..., Response], link: Callable[[str], dict[str, str]]
 ) -> Callable[..., Response]:
-    """Return the handler `get`, called for each database; `link` makes the header of a cursor.
+    """Return a `get` that calls the given one for each database, and merges the pages.
 
-    An answer that is not a list comes from the first database.
+    `link` makes the header from a cursor. An answer that is not a list comes from the first
+    database.
     """
 
     def handle(*given: Any, **named: Any) -> Response:
@@ -102,7 +103,7 @@ def _is_list(answer: Any, part: ListPart) -> bool:
 
 
 def everywhere(read: Callable[[], list[T]]) -> list[T]:
-    """Return what `read` returns for the databases that may have rows of the caller.
+    """Return the results of `read` for the databases that may have rows of the caller.
 
     A cell that does not answer is left out.
     """

@@ -138,7 +138,7 @@ def document() -> Json:
 
 @cache
 def _made() -> Json:
-    """Generate the document: half a second of CPU time, once per process."""
+    """Generate the document, once per process, because it takes half a second of CPU time."""
     names = {name: place for app in apps_with_api() for name, place in app.api_enums.items()}
     with own_settings(SETTINGS | {"ENUM_NAME_OVERRIDES": names}), GENERATOR_STATS.silence():
         generator: Any = SchemaGenerator  # without types
@@ -191,7 +191,7 @@ def _name_problems(result: Json) -> None:
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
-    """Yield each operation as (path, method, description)."""
+    """Yield each operation as its path, method and description."""
     for path, methods in document["paths"].items():
         for method, described in methods.items():
             if method in METHODS:
@@ -207,7 +207,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """Shorten `WorkflowExecutionShape` to WorkflowExecution."""
+    """Shorten names such as `WorkflowExecutionShape` to `WorkflowExecution`."""
     schemas = result["components"]["schemas"]
     names = {
         name: short
@@ -386,7 +386,7 @@ class Docs(View):
     """The API reference for people, with a form for every operation."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Return the page; an anonymous caller gets a 401 that explains how to sign in."""
+        """Return the page; an anonymous caller gets a 401 whose page explains how to sign in."""
         if request.user.is_authenticated:
             facts = {"viewer": apps.is_installed(VIEWER), "csrf_header": csrf_header()}
             return render(request, "executions/docs.html", facts)

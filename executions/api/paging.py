@@ -24,7 +24,7 @@ ORDERS = [(NEWEST_FIRST, "newest first"), (OLDEST_FIRST, "oldest first")]
 
 
 class PageQuery(Body):
-    """The parameters every list takes."""
+    """The parameters that every list takes."""
 
     limit = serializers.IntegerField(
         required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT
@@ -47,7 +47,7 @@ class ListQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True)
 class KeysetPage:
-    """The rows of one page and the headers with the next one."""
+    """The rows of one page, and the headers with the address of the next page."""
 
     rows: list[Any]
     headers: dict[str, str]
@@ -82,7 +82,7 @@ def page(
 
 
 def position(rows: QuerySet[Any], query: Mapping[str, Any]) -> tuple[KeysetOrder, Any]:
-    """Return the order of a list by ID, and the ID that the cursor names, if there is one.
+    """Return the order of a list by ID, and the ID that the cursor names, if any.
 
     Raises ValidationError for an invalid cursor.
     """
@@ -103,7 +103,7 @@ def end_of(reached: Any) -> tuple[Any, ...] | None:
 
 
 def link_of(request: Request, cursor: str) -> dict[str, str]:
-    """Return the header that names the page after a cursor."""
+    """Return the header with the address of the page after a cursor."""
     url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
     return {"Link": f'<{url}>; rel="next"'}
 

@@ -42,7 +42,7 @@ class JsonParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the value of the body; raises ParseError, BodyTooLarge or ValidationError."""
+        """Return the value of the body. Raises ParseError, BodyTooLarge or ValidationError."""
         text = read_text(stream, parser_context)
         try:
             value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
@@ -65,7 +65,7 @@ class TextParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the text of the body; raises ParseError or BodyTooLarge."""
+        """Return the text of the body. Raises ParseError or BodyTooLarge."""
         return read_text(stream, parser_context)
 
 

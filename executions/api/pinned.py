@@ -28,7 +28,7 @@ FRAMEWORK: Any = APISettings(_own, DEFAULTS, IMPORT_STRINGS)
 
 
 class JsonRenderer(JSONRenderer):
-    """JSON as the API promises it: compact, UTF-8, no NaN."""
+    """Renders JSON as the API promises: compact, in UTF-8, without NaN."""
 
     compact = True
     ensure_ascii = False

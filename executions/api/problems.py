@@ -1,6 +1,7 @@
 """Return every error as `application/problem+json` (RFC 9457) with a stable code, never a trace.
 
-`handle` serves the API's views; the functions at the end serve errors before or outside them.
+`handle` is for errors in the API's views; the functions at the end are for errors before or outside
+views.
 """
 
 import logging
@@ -35,7 +36,7 @@ from executions.sealing import SealingError
 
 
 def flat(details: Any) -> list[DefinitionProblem]:
-    """Return the problems of `get_full_details()`, whose leaves are `{message, code}`."""
+    """Return the problems in `get_full_details()`, whose leaves are `{message, code}`."""
     return list(_leaves(details, ""))
 
 
@@ -125,7 +126,7 @@ def problem(
 def handle(error: Exception, context: dict[str, Any]) -> HttpResponseBase | None:
     """Return the response for an error in a view.
 
-    None for an unexpected error, which becomes a 500.
+    Returns None for an unexpected error, which becomes a 500.
     """
     answers: list[tuple[Any, Callable[[Any], JsonResponse]]] = [
         (errors.ValkyrError, _of_ours),

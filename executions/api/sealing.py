@@ -20,7 +20,7 @@ from executions.sealing import payload_keys
 
 
 class SealingShape(CamelCaseSerializer):
-    """Whether new payloads of a workspace are sealed, and by which key."""
+    """The sealing of a workspace's new payloads: whether it is on, and by which key."""
 
     enabled = serializers.BooleanField(help_text="Whether new payloads are sealed.")
     key = serializers.IntegerField(

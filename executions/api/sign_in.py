@@ -110,7 +110,7 @@ class ObtainToken(OpenEndpoint):
         return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the challenge that makes a refusal a 401."""
+        """Return the challenge, which makes the status of a rejection 401."""
         return 'Bearer realm="valkyr"'
 
 
@@ -153,7 +153,7 @@ class RefreshToken(OpenEndpoint):
         return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the challenge that makes a refusal a 401."""
+        """Return the challenge, which makes the status of a rejection 401."""
         return 'Bearer realm="valkyr"'
 
 

@@ -58,9 +58,9 @@ MOST_GUESSES = 10_000
 
 
 def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
-    """Return the workflow without its draft and the user's powers.
+    """Return the workflow without its draft, and the user's powers on it.
 
-    None if the workflow is missing or archived.
+    The workflow is None if it is missing or archived.
     """
     wanted, *likely = _wanted(workflow_id, user.pk)
     rows = ahead.fetch(wanted, likely)
@@ -93,7 +93,7 @@ class Starting(Endpoint):
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:
-        """Return the workflow and the caller's powers on it; raises NotFound or Forbidden."""
+        """Return the workflow and the caller's powers on it. Raises NotFound or Forbidden."""
         workflow, member = startable(pk, self.user)
         return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
 

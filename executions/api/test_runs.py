@@ -39,7 +39,7 @@ class Pins(serializers.DictField):
     """Results by task ID."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the pins; raises ValidationError if they are invalid or too many."""
+        """Return the pins. Raises ValidationError if they are invalid or too many."""
         if isinstance(data, dict) and len(data) > MAX_TASKS:
             message = f"Found {len(data):,}; at most {MAX_TASKS:,} are allowed."
             raise serializers.ValidationError(message, code="too_many")
@@ -62,7 +62,7 @@ class NewTestRun(Body):
     priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
 
     def get_fields(self) -> Any:
-        """Return the fields with `from`, which is a Python keyword."""
+        """Return the fields, including `from`, which is a Python keyword."""
         start = Text(
             required=False,
             allow_null=True,

@@ -30,14 +30,14 @@ class TooMany(APIException):
 
 
 def check(counted: Sequence[Rate]) -> None:
-    """Count a request against its rates; raises TooMany."""
+    """Count a request against its rates. Raises TooMany."""
     excess = rates.count(counted)
     if excess is not None:
         raise TooMany(excess)
 
 
 def check_known(rate: Rate) -> None:
-    """Raise TooMany for a rate that this process knows to be exceeded; counts nothing."""
+    """Raise TooMany for a rate that this process knows to be exceeded; count nothing."""
     excess = rates.exceeded(rate)
     if excess is not None:
         raise TooMany(excess)

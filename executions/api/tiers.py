@@ -34,7 +34,7 @@ def seen_tiers(user: User) -> QuerySet[Tier]:
 
 
 def found(user: User, pk: UUID) -> Tier:
-    """Return one of `seen_tiers`; raises NotFound."""
+    """Return one tier of `seen_tiers`. Raises NotFound."""
     tier = seen_tiers(user).filter(pk=pk).first()
     if tier is None:
         raise NotFound(f"None of your workspaces uses the tier {pk}.")

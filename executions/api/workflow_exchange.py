@@ -128,7 +128,7 @@ def kept(
 ) -> tuple[Workflow, int]:
     """Create the workflow with this draft, or change it as the query requests.
 
-    Return the workflow and the HTTP status.
+    Returns the workflow and the HTTP status.
     """
     description = document.get("description")
     fields: dict[str, Any] = {

@@ -252,7 +252,7 @@ class VersionSummary(CamelCase, serializers.ModelSerializer[WorkflowVersion]):
 
 
 class Written(Json):
-    """A definition; its pinned results require permission to view payloads."""
+    """A definition, whose pinned results require permission to view payloads."""
 
     def to_representation(self, value: Any) -> Any:
         """Return the definition; pinned results that the caller may not see become `HIDDEN`."""

@@ -136,7 +136,7 @@ class LimitField(serializers.IntegerField):
         )
 
     def to_internal_value(self, data: Any) -> int:
-        """Return the number; raises ValidationError for "5" or true."""
+        """Return the number. Raises ValidationError for "5" or true."""
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return data

@@ -1,8 +1,9 @@
-"""The hash chain over the audit trail: the byte formats of rows, links and heads. Pure.
+"""The hash chain over the audit trail: the byte formats of rows, links and heads.
 
-A *leaf* is the SHA-256 of a row's content (executions/sql/parts/activity_content.sql). A *link*
-covers a list of leaves and the link before it. The *head* is the newest link's number and digest: a
-stored head proves that nothing before it was changed, removed or inserted.
+This module does no I/O. A *leaf* is the SHA-256 of a row's content
+(executions/sql/parts/activity_content.sql). A *link* covers a list of leaves and the link before
+it. The *head* is the newest link's number and digest: a stored head proves that nothing before it
+was changed, removed or inserted.
 """
 
 import hashlib
@@ -21,14 +22,14 @@ HEAD = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})")
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """The newest link at some time: its number and its digest. Its text is `number:digest`."""
+    """The newest link at some time: its number and its digest, as text `number:digest`."""
 
     number: int
     digest: bytes
 
     @classmethod
     def parse(cls, text: str) -> "ChainHead":
-        """Parse a head; raises ValueError."""
+        """Parse a head. Raises ValueError."""
         match = HEAD.fullmatch(text.strip().lower())
         if match is None:
             raise ValueError(
@@ -55,7 +56,7 @@ class ChainLink:
 
     @property
     def count(self) -> int:
-        """Return how many rows the link covers."""
+        """Return the number of rows that the link covers."""
         return len(self.leaves) // (ID + LEAF)
 
     def digest(self) -> bytes:
@@ -80,7 +81,7 @@ def leaf(content: str) -> bytes:
 
 
 def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
-    """Yield the rows' IDs with their leaves; raises ValueError for an invalid text."""
+    """Yield the rows' IDs with their leaves. Raises ValueError for an invalid text."""
     if len(leaves) % (ID + LEAF):
         raise ValueError(f"{len(leaves)} bytes are not a list of ids and leaves")
     for at in range(0, len(leaves), ID + LEAF):

@@ -1,4 +1,4 @@
-"""Changes for the audit trail: fields that differ, before and after, never a secret."""
+"""Changes for the audit trail: the fields that differ, before and after, without secrets."""
 
 import hashlib
 import re

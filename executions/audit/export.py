@@ -76,13 +76,13 @@ Shown = Callable[[Any], dict[str, Any]]
 
 
 def lines(rows: QuerySet[M], shown: Shown | None = None) -> Iterator[bytes]:
-    """Yield the rows as JSON lines, a batch at a time; `shown` gives the content of each line."""
+    """Yield the rows as JSON lines, a batch at a time; `shown` returns the content of a line."""
     for batch in batches(rows):
         yield written(batch, shown)
 
 
 def written(batch: Iterable[Any], shown: Shown | None = None) -> bytes:
-    """Return rows as JSON, one per line, as the API shows each."""
+    """Return rows as JSON, one per line, in the form of the API."""
     told_of = shown or _shown
     texts = (json.dumps(told_of(row), cls=JSONEncoder, ensure_ascii=False) for row in batch)
     return "".join(f"{text}\n" for text in texts).encode()
@@ -132,7 +132,7 @@ def answer(
 
 
 async def lines_async(rows: QuerySet[M], shown: Shown | None = None) -> AsyncIterator[bytes]:
-    """Yield JSON lines for a server that would otherwise read all before sending any."""
+    """Yield JSON lines for a server that would otherwise read all of them before sending any."""
     last: Any = None
     while batch := await sync_to_async(_next)(rows, last):
         yield written(batch, shown)

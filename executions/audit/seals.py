@@ -1,8 +1,8 @@
 """Sealing: a duty adds links for new rows to the hash chain over the audit trail.
 
 Writing a row does not wait: a duty seals it seconds later. Links follow the transactions' numbers,
-up to the oldest open one, so that no row appears before a sealed one. One process at a time seals;
-if two try, the database rejects the second, since a link's number is its key.
+up to the oldest open one, so that no row appears before a sealed one. Only one process seals at a
+time: if two try, the database rejects the second one, since a link's number is its key.
 """
 
 import logging
@@ -54,7 +54,7 @@ def seal_after_restore() -> SealingResult:
 
 
 def head() -> ChainHead | None:
-    """Return the newest link, or None."""
+    """Return the number and digest of the newest link, or None."""
     last = newest()
     return None if last is None else ChainHead(last.number, bytes(last.digest))
 

@@ -1,4 +1,4 @@
-"""Record sign-ins, failed ones and sign-outs; importing this connects Django's signals.
+"""Record successful and failed sign-ins, and sign-outs; importing this connects Django's signals.
 
 Events of accounts belong to the whole installation, not to one workspace. Passwords are never
 recorded; a failed sign-in records the given name and the origin.
@@ -16,7 +16,7 @@ LONGEST_NAME = 200
 
 
 def record_token(user: Any, request: Any) -> None:
-    """Record a token pair for a user name and password."""
+    """Record that a token pair was issued for a user name and password."""
     _record("account.token", Actor.at_door(request, user.pk, user.get_username()), user.pk)
 
 

@@ -32,7 +32,7 @@ from executions.models import Activity
 
 
 def name_of(model: type[Model]) -> str:
-    """Return the trail's name for a model: its name in the API, else the name of the class."""
+    """Return the trail's name for a model: its name in the API, or otherwise its class name."""
     return str(getattr(model, "AUDITED_AS", model.__name__))
 
 
@@ -77,7 +77,10 @@ def administered(user: User) -> Readable:
 
 
 def readable(user: User, object_id: str = "") -> Readable:
-    """Return the rows that the user may read; about one object also by permission to view it."""
+    """Return the rows that the user may read.
+
+    Rows about one object are also readable with the permission to view it.
+    """
     own = administered(user)
     if own.workspaces is None or not object_id:
         return own
@@ -90,7 +93,7 @@ def readable(user: User, object_id: str = "") -> Readable:
 
 
 def one(user: User, pk: UUID) -> Activity:
-    """Return one row; raises NotFound if the user may not read it."""
+    """Return one row. Raises NotFound if the user may not read it."""
     about = Activity.objects.filter(pk=pk).values_list("object_id", flat=True).first()
     row = None if about is None else readable(user, about).rows.filter(pk=pk).first()
     if row is None:

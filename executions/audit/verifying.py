@@ -1,7 +1,7 @@
 """Verify the audit trail against its hash chain, and the chain against exported heads.
 
 Links are read in their order and rows in ID order, which are nearly the same. Each row is matched
-with its leaf; the few unmatched ones are kept in memory. Two walks along primary keys thus verify a
+with its leaf; the few unmatched ones are kept in memory. So two scans along primary keys verify a
 trail of any length in limited memory.
 """
 
@@ -27,7 +27,7 @@ MOST_UNMET = 500_000
 
 @dataclass
 class VerificationReport:
-    """The result: what was verified, and the mismatches in order of discovery.
+    """The result: the numbers of verified rows and links, and the mismatches in order of discovery.
 
     `waiting` rows have no link yet. `stopped` means that there were too many mismatches to list.
     """
@@ -41,13 +41,13 @@ class VerificationReport:
 
 
 class Enough(Exception):
-    """The limit of mismatches is reached; stop reading."""
+    """The limit of mismatches is reached, so reading stops."""
 
 
 def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> VerificationReport:
     """Verify every link and row.
 
-    `heads` were exported before. Rows covered by links up to number `archived` may be missing.
+    `heads` were exported earlier. Rows covered by links up to number `archived` may be missing.
     """
     walk = _Walk({head.number: head for head in heads}, archived)
     try:
@@ -93,7 +93,7 @@ class _Walk:
             self.report.links += 1
 
     def end(self) -> None:
-        """Read the remaining rows, and report what is unmatched."""
+        """Read the remaining rows, and report the unmatched ones."""
         for head in sorted(self._heads.values(), key=lambda one: one.number):
             newest = self.report.head
             if newest is None or head.number > newest.number:
@@ -179,7 +179,7 @@ class _Walk:
 def _seals() -> Iterator[AuditSeal]:
     """Yield all current seals.
 
-    Rows that later seals cover may be stored behind the walk's position.
+    Rows that later seals cover may be stored behind the position of the scan.
     """
     newest = AuditSeal.objects.aggregate(number=Max("number"))["number"] or 0
     rows, after = AuditSeal.objects.filter(number__lte=newest), 0

@@ -65,7 +65,7 @@ def apply(
 ) -> AppliedResult:
     """Carry out the bundle's plan, if it still has the fingerprint; "" accepts any plan.
 
-    Without a source, such as for a promoted version, the record of the workspace's source stays.
+    Without a source, such as for a promoted version, the workspace's recorded source stays.
 
     Raises PlanOutdated, InvalidBundle with all problems, and the errors of publishing. An error
     leaves the workspace as it was.
@@ -87,7 +87,7 @@ def apply(
 
 
 def _record(workspace: Workspace) -> AppliedBundle:
-    """Return the workspace's record, locked: bundles of a workspace are applied in turn."""
+    """Return the workspace's record, locked, so that bundles of a workspace are applied in turn."""
     AppliedBundle.objects.get_or_create(workspace=workspace)
     return AppliedBundle.objects.select_for_update(no_key=True).get(workspace=workspace)
 

@@ -1,8 +1,8 @@
 """The kinds of items in a bundle besides workflows; the app that owns a kind registers it.
 
-A kind is a list of items, such as budgets. It says which fields identify an item, reads a
-workspace's items, and writes one. The engine's own kind is `tiers`; plugins register theirs in
-`AppConfig.ready`:
+A kind is a list of items, such as budgets. It names the fields that identify an item, reads
+a workspace's items, and writes single items. The engine's own kind is `tiers`; plugins register
+theirs in `AppConfig.ready`:
 
     register(BudgetItems())
 """
@@ -45,7 +45,7 @@ class ItemField:
     most: float = 2**31 - 1
 
     def expected(self, value: Any) -> str:
-        """Return the form that a JSON value should have; empty if the value has it."""
+        """Return the form that a JSON value should have, in words; "" if the value has it."""
         if value is None and (self.default is None or self.nullable):
             return ""
         if not self._has_type(value):
@@ -126,18 +126,18 @@ class BundleKind(ABC):
 
     @abstractmethod
     def create(self, context: BundleContext, item: Item) -> None:
-        """Create an item; raises a ValkyrError."""
+        """Create an item. Raises a ValkyrError."""
 
     @abstractmethod
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
-        """Give the row the item's values; raises a ValkyrError."""
+        """Set the row to the item's values. Raises a ValkyrError."""
 
     @abstractmethod
     def remove(self, context: BundleContext, row: StoredItem) -> None:
-        """Delete the row; raises a ValkyrError."""
+        """Delete the row. Raises a ValkyrError."""
 
     def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
-        """Return the stored items, locked if asked; at most one more than a bundle may have."""
+        """Return the stored items, locked if requested; at most one more than a bundle may have."""
         rows = self.rows(workspace)
         if lock:
             rows = rows.select_for_update(no_key=True, of=("self",))

@@ -1,4 +1,4 @@
-"""Find out whether a workflow came from a bundle, and whether users may publish it."""
+"""Determine whether a workflow came from a bundle, and whether users may publish it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,7 +44,7 @@ def brought_kinds(workspace: Workspace) -> set[str]:
 
 
 def git_state(workflow: Workflow) -> GitState:
-    """Return the source of a workflow's definition. One query."""
+    """Return the source of a workflow's definition. Uses one query."""
     workspace = (
         Workspace.objects.filter(pk=workflow.workspace_id)
         .select_related("applied_bundle")

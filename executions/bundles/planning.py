@@ -1,7 +1,7 @@
-"""Compare a bundle with its workspace: what would be created, changed, archived and deleted.
+"""Compare a bundle with its workspace: the objects to create, change, archive and delete.
 
 Items other than workflows are written in a transaction that is rolled back, so that a plan reports
-every problem that applying would meet.
+every problem that applying would cause.
 """
 
 import re
@@ -40,7 +40,7 @@ class Bundle:
     """The wanted definitions.
 
     A kind that `resources` does not name stays as it is. `checksums` maps slugs to the checksums
-    that the versions must have. `prune` archives and deletes objects of an earlier bundle that this
+    that the versions must have. `prune` archives or deletes objects of earlier bundles that this
     one lacks.
     """
 
@@ -51,14 +51,17 @@ class Bundle:
 
     @property
     def digest(self) -> str:
-        """Return a digest of everything that is wanted."""
+        """Return a digest of all that the bundle wants."""
         wanted = [self.workflows, self.resources, self.checksums, self.prune]
         return sha256_hex(wanted)[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class BundleChange:
-    """One object that applying changes; `version` is the workflow's current version."""
+    """One object that applying changes.
+
+    `version` is the workflow's current version.
+    """
 
     kind: str
     name: str
@@ -108,7 +111,7 @@ class BundleComparison:
 def plan(
     workspace: Workspace, bundle: Bundle, actor: Actor, readable: Iterable[BundleKind] = ()
 ) -> BundlePlan:
-    """Return the effects of applying the bundle; writes nothing.
+    """Return the effects of applying the bundle; write nothing.
 
     For `readable` kinds that the bundle does not name, the plan lists the items that stay.
     """
@@ -125,7 +128,7 @@ def plan(
 
 
 def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProblem]:
-    """Return the first `MOST_PROBLEMS` problems, and one more that counts any others."""
+    """Return the first `MOST_PROBLEMS` problems, and one that states the number of the others."""
     if len(problems) <= MOST_PROBLEMS:
         return list(problems)
     rest = len(problems) - MOST_PROBLEMS
@@ -134,7 +137,10 @@ def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProb
 
 
 def prepare(bundle: Bundle) -> None:
-    """Call `prepare` of each kind in the bundle; call it before the transaction begins."""
+    """Call `prepare` of each kind in the bundle.
+
+    Call this before the transaction begins.
+    """
     for name, kind in kinds().items():
         if bundle.resources.get(name):
             kind.prepare()

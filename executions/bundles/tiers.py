@@ -1,4 +1,4 @@
-"""Tiers as items of a bundle; they belong to the installation."""
+"""Tiers as items of a bundle. They belong to the installation, not to a workspace."""
 
 from django.db.models import QuerySet
 
@@ -25,7 +25,7 @@ class TierItems(BundleKind):
         return Tier.objects.order_by("name")
 
     def create(self, context: BundleContext, item: Item) -> None:
-        """Create a tier; raises Taken."""
+        """Create a tier. Raises Taken."""
         workspaces.create_tier(self.facts(item), actor=context.actor)
 
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
@@ -33,5 +33,5 @@ class TierItems(BundleKind):
         workspaces.change_tier(row.id, self.facts(item), actor=context.actor)
 
     def remove(self, context: BundleContext, row: StoredItem) -> None:
-        """Delete a tier without workspaces; raises InUse."""
+        """Delete a tier without workspaces. Raises InUse."""
         workspaces.delete_tier(row.id, actor=context.actor)

@@ -1,6 +1,6 @@
-"""The difference between two definitions, or two objects, in words. Pure.
+"""The difference between two definitions or two objects in words. This module does no I/O.
 
-The order of keys, `after` instead of edges, and `ui` do not count.
+Differences in the order of keys, in `after` instead of edges, and in `ui` do not count.
 """
 
 import json
@@ -31,7 +31,7 @@ class WordedChange:
 def difference_of_graphs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[WordedChange]:
     """Return the changes from one definition to the other: the workflow, its tasks, its edges.
 
-    These are at most `MOST_LINES` lines; the last one then counts the rest.
+    Returns at most `MOST_LINES` lines; the last one then states the number of the others.
     """
     old, new = normalise(dict(before)), normalise(dict(after))
     lines = [*_of_workflow(old, new), *_of_tasks(old, new), *_of_edges(old, new)]
@@ -81,7 +81,7 @@ def _of_tasks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Worded
 
 
 def _tasks(body: Mapping[str, Any], above: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every task by its path, without its id, its place and its body's tasks."""
+    """Yield every task by its path, without its id, its layout and its body's tasks."""
     for task in _dicts(body.get("tasks")):
         path = f"{above}{task.get('id')}"
         left_out = {"id", "ui", "body", "use", "with", "modules"}

@@ -1,7 +1,8 @@
-"""The workflows of a bundle against those of a workspace.
+"""The workflows of a bundle compared with those of a workspace.
 
-A workflow's file describes its published version. Users may edit the draft meanwhile: a plan
-ignores the draft unless the file changes the workflow, and then warns that it will be replaced.
+A workflow's file describes its published version. Users may edit the draft at the same time: a plan
+ignores the draft unless the file changes the workflow, and then warns that the draft will be
+replaced.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -91,7 +92,7 @@ class WorkflowVerdict:
 def live_workflows(
     workspace: Workspace, slugs: Collection[str] | None, *, lock: bool, most: int | None = None
 ) -> dict[str, LiveWorkflow]:
-    """Return workflows by slug, in the order of their slugs; without `slugs`, all of the workspace.
+    """Return workflows by slug, in the order of slugs; without `slugs`, all of the workspace.
 
     `lock` locks their rows in this order, against every writer of drafts and versions.
     """
@@ -190,7 +191,7 @@ def _decide(verdict: WorkflowVerdict) -> None:
 
 
 def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
-    """Warn of files that would publish a version that was rolled back, or stopped as a canary."""
+    """Warn of files that would publish a version that was rolled back or stopped as a canary."""
     found = {one.live.id: one for one in verdicts if one.live and one.publishes}
     if not found:
         return

@@ -1,7 +1,7 @@
 """The settings of Valkyr: typed, checked, each with a default.
 
-`settings().lease_seconds` is the environment's `VALKYR_LEASE_SECONDS`, else the entry
-`LEASE_SECONDS` of Django's setting `VALKYR`, else the default. A plugin declares its own class
+`settings().lease_seconds` is the environment variable `VALKYR_LEASE_SECONDS`; otherwise the entry
+`LEASE_SECONDS` of Django's setting `VALKYR`; otherwise the default. A plugin declares its own class
 (`PluginConfig.settings_class`) and calls `read(ItsSettings)`.
 """
 

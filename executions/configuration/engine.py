@@ -1,4 +1,4 @@
-"""The engine's settings, by subject. A plugin's are in its own `conf.py`."""
+"""The engine's settings, by subject. A plugin's settings are in its own `conf.py`."""
 
 import re
 from typing import ClassVar

@@ -10,7 +10,7 @@ DAYS = "days"
 
 
 class RetentionSettings(SettingsModel):
-    """How long rows are kept; 0 means forever unless stated otherwise."""
+    """The time for which rows are kept; 0 means forever unless stated otherwise."""
 
     title: ClassVar[str] = "How long things are kept"
 

@@ -1,4 +1,4 @@
-"""Labels of Valkyr's apps in this project, which can change one that conflicts with its own app.
+"""Labels of Valkyr's apps, which a project can change if one conflicts with its own app.
 
     class Runs(RunnersConfig):
         label = "valkyr_runners"
@@ -17,12 +17,12 @@ ENGINE = ("executions", "runners", "dlq")
 
 
 def label(package: str) -> str:
-    """Return the label of one of our apps by its package; every other name is its own label."""
+    """Return the label of one of our apps by its package; return any other name unchanged."""
     return _labels().get(package, package) if package in ENGINE else package
 
 
 def translated(name: str) -> str:
-    """Return a name with our package replaced by its label: `executions_workflow_change`."""
+    """Return a name with its label in place of our package, as in `executions_workflow_change`."""
     package = name.replace(".", "_").partition("_")[0]
     return label(package) + name.removeprefix(package)
 
@@ -35,7 +35,8 @@ def _labels() -> dict[str, str]:
 def refuse_conflict(package: str, own: str) -> None:
     """Raise ImproperlyConfigured if another installed app has the label `own`.
 
-    Django rejects that too, as soon as it has loaded both, but does not say what to do.
+    Django also rejects two apps with one label once it has loaded both, but does not say what to
+    do.
     """
     if other := _namesake(package, own):
         config = f"{package}.apps.{package.capitalize()}Config"

@@ -1,7 +1,7 @@
 """The source of a setting's value, and the messages about invalid ones.
 
 A class of settings is read once and kept until Django's `VALKYR` is another object or `forget` is
-called. No value of a class with problems is kept: each use raises.
+called. A class with problems is not kept: each use of it raises an error.
 """
 
 import json
@@ -23,7 +23,7 @@ Network = IPv4Network | IPv6Network
 
 
 def _split(value: Any) -> Any:
-    """Return a list of words from comma-separated text; other values unchanged."""
+    """Return a list of words from comma-separated text; return other values unchanged."""
     if isinstance(value, str):
         return [word.strip() for word in value.split(",") if word.strip()]
     return value
@@ -81,9 +81,9 @@ def setting(
 ) -> Any:
     """Declare a setting.
 
-    `unset` describes the default if its value does not. `variables` are additional environment
-    variables. `bounds` are constraints of pydantic: `ge`, `gt`, `le`, `lt`, `min_length`,
-    `pattern`.
+    `unset` describes the default if its value does not describe it. `variables` are additional
+    environment variables. `bounds` are constraints of pydantic: `ge`, `gt`, `le`, `lt`,
+    `min_length`, `pattern`.
     """
     extra: Any = {"unit": unit, "unset": unset, "variables": list(variables)}
     return Field(default=default, description=meaning, json_schema_extra=extra, **bounds)
@@ -95,7 +95,7 @@ def about(field: FieldInfo) -> dict[str, Any]:
 
 
 class SettingsModel(BaseModel):
-    """A class of settings; fields in small letters, `VALKYR`'s entries in capitals."""
+    """A class of settings, with fields in lower case for `VALKYR`'s entries in upper case."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -104,7 +104,7 @@ class SettingsModel(BaseModel):
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """Return the fields that the environment or, if it does not, Django's setting `VALKYR` sets."""
+    """Return the fields that the environment sets, or otherwise Django's setting `VALKYR`."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():
@@ -135,7 +135,7 @@ _django: Any = None
 
 
 def _source() -> Any:
-    """Return Django's raw setting; None without it, or in a program without Django.
+    """Return Django's raw setting; None if it is not set, or in a program without Django.
 
     Each step calls this several times, so Django's settings are searched for only until they exist.
     """
@@ -252,7 +252,7 @@ WORDS = (
 
 
 def _expectation(message: str) -> str:
-    """Return pydantic's message in our words: what was expected."""
+    """Return what was expected: pydantic's message in our words."""
     for pattern, words in WORDS:
         message = re.sub(pattern, words, message)
     return message.rstrip(".")

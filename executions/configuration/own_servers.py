@@ -1,6 +1,6 @@
 """The engine's own servers, which no step may reach: its databases, broker and Redis.
 
-Modules of steps do not know Django's connections or Celery; they look the servers up here.
+Modules of steps do not know Django's connections or Celery, so they look the servers up here.
 """
 
 import json

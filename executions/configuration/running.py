@@ -12,7 +12,7 @@ OWN_QUEUES = frozenset({"control", "default", "io"})
 
 
 class WorkerSettings(SettingsModel):
-    """How steps are executed, and how long each part waits."""
+    """The execution of steps, and the time limits of its parts."""
 
     title: ClassVar[str] = "How much at once, and how patient"
 

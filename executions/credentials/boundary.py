@@ -1,4 +1,4 @@
-"""A credential's boundary: the hosts, modules and workflows that may receive it. Pure.
+"""A credential's boundary: the hosts, modules and workflows that may receive it.
 
     boundary.allows_host("api.example.com", 443)   judged by the code that opens a connection
     boundary.allows_module("http.request")
@@ -45,7 +45,7 @@ class Boundary:
         return any(_fits(pattern, module) for pattern in self.modules)
 
     def names_module(self, module: str) -> bool:
-        """Return whether the credential names the type itself, not by a `*`."""
+        """Return whether the credential names the type itself, not only by a `*`."""
         return module in self.modules
 
     def allows_workflow(self, workflow_id: UUID) -> bool:
@@ -55,7 +55,7 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class HostPattern:
-    """A name, its subdomains (`below`), or a range of addresses; `port` None is any port."""
+    """A host name, its subdomains (`below`), or a range of addresses; `port` None is any port."""
 
     name: str = ""
     below: bool = False
@@ -76,7 +76,7 @@ class HostPattern:
 
 
 def host_pattern(text: str) -> HostPattern:
-    """Parse a pattern; raises ValueError with the problem.
+    """Parse a pattern. Raises ValueError with the problem.
 
     `api.example.com`, `*.example.com`, `10.0.0.0/8`, `2001:db8::1`; each may end with a port, an
     IPv6 address in brackets: `api.example.com:8443`, `[2001:db8::1]:443`.
@@ -123,7 +123,7 @@ def plain_host(host: str) -> str:
 
 
 def module_pattern(text: str) -> str:
-    """Return a module's type, or a prefix such as `stripe.*`; raises ValueError."""
+    """Return a module's type, or a prefix such as `stripe.*`. Raises ValueError."""
     if text == ANY or all(_is_word(word) for word in text.removesuffix(".*").split(".")):
         return text
     raise ValueError(
@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits of a credential; omitted ones are suggested, or stay."""
+    """New limits of a credential; omitted ones are suggested, or stay as they are."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None
@@ -229,7 +229,7 @@ def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
 
 
 def stored(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return valid lists for storage: normalised, without duplicates; `*` replaces the others."""
+    """Return valid lists for storage: normalised, without duplicates; `*` replaces all others."""
     return {name: _plain(name, given[name]) for name in LISTS if given.get(name) is not None}
 
 
@@ -312,13 +312,13 @@ class RequestedUse:
 
 
 def refusal(use: RequestedUse, boundaries: Mapping[str, Boundary]) -> str | None:
-    """Return why the step cannot use one of the credentials; None if it can use all of them."""
+    """Return the reason why the step cannot use one of the credentials; None if it can use all."""
     found = (refused(use, name, boundaries[name]) for name in sorted(boundaries))
     return next((why for why in found if why is not None), None)
 
 
 def refused(use: RequestedUse, name: str, boundary: Boundary) -> str | None:
-    """Return why the step cannot use the credential of that name; None if it can."""
+    """Return the reason why the step cannot use the credential of that name; None if it can."""
     if not boundary.allows_workflow(use.workflow_id):
         return f'this workflow may not use the credential "{name}"'
     if not boundary.allows_module(use.module):
@@ -339,7 +339,7 @@ def refused(use: RequestedUse, name: str, boundary: Boundary) -> str | None:
 
 
 def _hosts_hold(use: RequestedUse, name: str, boundary: Boundary) -> bool:
-    """Return whether the step can enforce the boundary's hosts or does not have to."""
+    """Return whether the step enforces the boundary's hosts, or does not have to."""
     alone = use.judges == CREDENTIAL_ALONE and name not in use.in_texts
     enforced = (use.judges == EVERYTHING and name not in use.kept) or alone
     return enforced or boundary.any_host or boundary.names_module(use.module)

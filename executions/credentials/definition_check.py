@@ -27,7 +27,7 @@ ASK = "Use another credential, or ask a user who may configure credentials to ex
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """A module of a definition, and the places of its credentials."""
+    """A module of a definition, and the paths of its credentials."""
 
     task: TaskEntry
     module: ModuleEntry
@@ -53,7 +53,7 @@ def misfits_of_many(
     """Return problems of credentials that do not exist, or that the step cannot use.
 
     `given` are definitions with their workflows' IDs; without one, limits to workflows are not
-    checked. One query, a second if a credential does not exist, and none without credentials.
+    checked. Uses one query, a second if a credential does not exist, and none without credentials.
     """
     namings = [list(_namings(definition, catalog)) for definition, _ in given]
     names = [{name for one in each for name in one.places} for each in namings]
@@ -87,7 +87,7 @@ def _unknown(
 
 
 def static_place(text: Any) -> tuple[str, int | None] | None:
-    """Return host and port of a URL whose host has no template; None if unknown."""
+    """Return host and port of a URL whose host contains no template; None if they are unknown."""
     if not isinstance(text, str):
         return None
     fixed = text.partition("{{")[0].partition("{%")[0]
@@ -128,7 +128,7 @@ def _kept(module: ModuleEntry, named: list[tuple[str, Pointer]]) -> frozenset[st
 
 
 def _named(module: ModuleEntry) -> list[tuple[str, Pointer]]:
-    """Return the credentials that the module's `with` names as secrets, with their places."""
+    """Return the credentials that the module's `with` names as secrets, with their paths."""
     # Parsing templates is slow, and most name none.
     if module.config is None or ROOT not in str(module.config):
         return []

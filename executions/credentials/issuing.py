@@ -1,7 +1,7 @@
-"""Short-lived values: issued by another server when a step needs them, kept until they end.
+"""Short-lived values, which another server issues when a step needs them; kept until they end.
 
 Credentials of a type with an issuer store how to get their values. Each process asks once and gives
-the answer to all its steps, until shortly before the values end. Concurrent steps wait for one
+the answer to all its steps, until shortly before the values expire. Concurrent steps wait for one
 request. If it fails while the present values are still valid, these are used.
 
     issued(source, issuer)       the values, and whether they were asked for just now
@@ -33,7 +33,10 @@ class IssuerBusy(Exception):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CredentialSource:
-    """A credential as stored, from which its values are issued; a receiver refused `rejected`."""
+    """A credential as stored, from which values are issued.
+
+    `rejected` are values that a receiver did not accept.
+    """
 
     id: UUID
     name: str

@@ -52,7 +52,7 @@ class KeyUse:
 
 
 def standing() -> KeyUse:
-    """Return the use of the keys; needs no installation key. Raises NoKeyset."""
+    """Return the use of the keys, without the installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})
@@ -71,7 +71,7 @@ def rotate(actor: Actor) -> int:
 
 
 def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
-    """Remove these keys, or all except the primary; all or none. Return the removed IDs.
+    """Remove these keys, or all except the primary, all or none; return their IDs.
 
     Raises StillSealing if one of them seals a value, CannotRetire for the primary and for an
     unknown key, and the errors of `rotate`.
@@ -126,8 +126,8 @@ def reseal(
 ) -> list[RotationProgress]:
     """Reseal every value that is not under the primary key; call `tell` after each batch.
 
-    An unreadable value stays and is reported. It may be stopped and run again at any time. Raises
-    NoKeyset, SealingError.
+    An unreadable value stays and is reported. You can stop the resealing and run it again at any
+    time. Raises NoKeyset, SealingError.
     """
     primary = standing().primary
     found = []

@@ -1,4 +1,4 @@
-"""The types of credentials: their fields, values, default boundaries and errors. Pure."""
+"""The types of credentials: their fields, values, default boundaries and errors."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from executions.errors import ValkyrError, WithProblems
 
 
 class InvalidCredential(WithProblems):
-    """The credential cannot be kept as it is given."""
+    """The credential cannot be stored in this form."""
 
     code = "invalid_credential"
 
@@ -42,9 +42,9 @@ MOST_FIELDS = 50
 
 @dataclass(frozen=True, slots=True)
 class CredentialType:
-    """A type of credential; without `fields`, any fields are allowed, at least one.
+    """A type of credential; without `fields`, it takes one or more fields of any name.
 
-    `known` are fields that are not secret by themselves, such as a user name: they may be short.
+    `known` are fields that are not secrets, such as a user name, and may therefore be short.
     `hosts` and `modules` are its suggested boundary; if `address` names a field with a URL, its
     host is suggested.
 
@@ -154,9 +154,9 @@ register(CredentialType("custom", "fields of your own"))
 def checked(
     kind: str, name: str, fields: Mapping[str, Any], more: Iterable[DefinitionProblem] = ()
 ) -> dict[str, str]:
-    """Return the fields of a new credential; raises InvalidCredential with every problem.
+    """Return the fields of a new credential. Raises InvalidCredential with every problem.
 
-    `more` are problems found elsewhere, reported with these.
+    `more` are problems found elsewhere, which are reported together with those of the fields.
     """
     found = [*_of_name(name), *_of_kind(kind), *_of_fields(kind, fields), *more]
     _refuse(found or list(checked_whole(kind, fields)))
@@ -187,7 +187,7 @@ def checked_changes(
 
 
 def checked_whole(kind: str, fields: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield the problems of fields that do not fit together, by the type's own check."""
+    """Yield the problems of fields that do not fit together, found by the type's own check."""
     check = KINDS[kind].check if kind in KINDS else None
     if check is not None:
         yield from check(fields)
@@ -304,7 +304,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 
 
 def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the hosts known from a type's service, URL field or token; () if unknown."""
+    """Return the hosts known from a type's service, URL field or token; () if they are unknown."""
     known = KINDS.get(kind, CredentialType(kind, kind))
     if known.hosts:
         return known.hosts

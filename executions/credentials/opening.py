@@ -21,13 +21,16 @@ from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal,
 
 
 def closed(credential_id: UUID, fields: dict[str, str]) -> Sealed:
-    """Return the fields sealed for the row; call it in the transaction that stores them."""
+    """Return the fields, sealed for the row.
+
+    Call it in the transaction that stores them.
+    """
     text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
     return seal(text.encode(), place_of(Credential(pk=credential_id)))
 
 
 def opened(credential_id: UUID, sealed: bytes | memoryview) -> dict[str, str]:
-    """Return the opened fields; raises SealBroken."""
+    """Return the opened fields. Raises SealBroken."""
     fields: dict[str, str] = json.loads(unseal(sealed, place_of(Credential(pk=credential_id))))
     return fields
 
@@ -51,9 +54,10 @@ class OpenedCredential:
 
 @dataclass(frozen=True, slots=True)
 class UsingStep:
-    """The step that asks for credentials, as the record of their use names it.
+    """The step that asks for credentials, as it appears in the record of their use.
 
-    `host` is the host it connects to, if known; `remote` says that a remote runner asks.
+    `host` is the host to which the step connects, if known; `remote` says that a remote runner
+    asks.
     """
 
     workspace_id: UUID
@@ -70,7 +74,7 @@ class UsingStep:
 def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCredential]:
     """Return each credential by name for a step, without unknown names; record the use.
 
-    One statement for all. Raises SealBroken for an unreadable value, and the errors of
+    Uses one statement. Raises SealBroken for an unreadable value, and the errors of
     `sealing.unseal`.
     """
     if not names:
@@ -116,7 +120,7 @@ def _used(
 
 
 def refuse(step: UsingStep, uses: Iterable[UUID | None], reason: str) -> None:
-    """Record that a step got none of the credentials that it read."""
+    """Record that a step received none of the credentials that it read."""
     ids = [pk for pk in uses if pk is not None]
     if ids:
         rows = CredentialUse.objects.filter(pk__in=ids, execution_id=step.execution_id)
@@ -131,7 +135,7 @@ def note_refused(
     credential: OpenedCredential | None = None,
     host: str = "",
 ) -> None:
-    """Record a credential that a step did not get, or a connection that it was refused."""
+    """Record a credential that a step did not receive, or a connection that was rejected."""
     CredentialUse.objects.create(
         workspace_id=step.workspace_id,
         credential_id=None if credential is None else credential.id,
@@ -151,10 +155,9 @@ def note_refused(
 
 
 def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCredential]:
-    """Return each credential by name, without unknown names; records no use.
+    """Return each credential by name, without unknown names; record no use.
 
-    One query for all. Raises SealBroken for an unreadable value, and the errors of
-    `sealing.unseal`.
+    Uses one query. Raises SealBroken for an unreadable value, and the errors of `sealing.unseal`.
     """
     if not names:
         return {}

@@ -1,7 +1,7 @@
 """Values whose issuer replaces the credential's own secret, such as a rotating refresh token.
 
-A used refresh token does not work again, so only one process of all may ask at a time. It claims
-the credential, asks without holding a connection, and stores the new secret sealed, with the issued
+A refresh token works only once, so only one of all processes may ask at a time. It claims the
+credential, asks without holding a connection, and stores the new secret sealed, with the issued
 values: the other processes read these. A claim ends after CLAIMED_SECONDS, if its process dies.
 """
 
@@ -36,7 +36,7 @@ LOOK_SECONDS = 0.2
 def issue(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Return the stored values while they are valid; else request and store new ones by a claim.
+    """Return the stored values while they are valid; otherwise claim, request and store new ones.
 
     `rest` releases the connection before the request. Raises IssuerBusy, and the issuer's errors.
     """
@@ -61,7 +61,7 @@ def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
 def _replace(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Request and store new values under the claim, which ends with the storage or on an error."""
+    """Request and store new values under the claim; the storage or an error ends the claim."""
     try:
         # Another process may have stored new values and ended its claim since we looked.
         found = _stored(source)
@@ -89,7 +89,7 @@ def _fields(source: CredentialSource) -> dict[str, str]:
 
 
 def _stored(source: CredentialSource) -> Issued | None:
-    """Return the values that were issued last, if they were not rejected and do not end soon."""
+    """Return the last issued values, if they were not rejected and do not expire soon."""
     text = _fields(source).get(ISSUED)
     if not text:
         return None
@@ -108,7 +108,7 @@ def _claim(source: CredentialSource) -> bool:
 
 
 def _store(source: CredentialSource, found: Issued) -> None:
-    """Seal the new secret and the values, unless a user has set another secret meanwhile."""
+    """Seal the new secret and the values, unless a user set another secret after the claim."""
     with transaction.atomic():
         row = Credential.objects.select_for_update(no_key=True).get(pk=source.id)
         now = opened(row.pk, row.sealed)

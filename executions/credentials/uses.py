@@ -1,4 +1,4 @@
-"""Read the uses of credentials: by workflow, and the refused ones."""
+"""Read the uses of credentials, by workflow, and the refused uses."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +25,10 @@ class WorkflowUses:
 
 
 def by_workflow(credential: Credential) -> list[WorkflowUses]:
-    """Return the workflows of the credential's newest uses, the last user first. Two queries."""
+    """Return the workflows of the credential's newest uses, the most recent first.
+
+    Uses two queries.
+    """
     newest = _of(credential).order_by("-created_at", "-id")[:SUMMARISED]
     rows = list(
         CredentialUse.objects.filter(pk__in=newest.values("pk"))

@@ -1,6 +1,6 @@
-"""Create, change and delete credentials: the only writers, each audited.
+"""Create, change and delete credentials. Only this module does, and audits each change.
 
-The trail has the names of changed fields, never their values; it has the whole boundary.
+The audit trail has the names of changed fields, never their values; it has the whole boundary.
 """
 
 from collections.abc import Mapping
@@ -179,7 +179,7 @@ def update(
 
 
 def source_of(credential: Credential) -> CredentialSource:
-    """Return the stored credential, to get its values for a connection; raises sealing's errors."""
+    """Return the stored credential, to get its values for a connection. Raises sealing's errors."""
     fields = without_issued(opened(credential.pk, credential.sealed))
     return CredentialSource(
         credential.pk, credential.name, credential.version, credential.workspace_id, fields

@@ -2,8 +2,8 @@
 
 A database can check keys and join tables only within itself. So if a project keeps its accounts
 elsewhere, an account (or group) that a row refers to is first copied into Valkyr's database,
-without its password. The original stays authoritative: sign-in reads it. If both use one database,
-this module does nothing.
+without its password. The original stays authoritative: sign-in reads it. If both are in one
+database, this module does nothing.
 """
 
 import logging
@@ -60,7 +60,7 @@ def ensure(key: Any, model: Any = None) -> None:
 def _copy(account: Any) -> None:
     """Write an account to Valkyr's database: the rows of parent models, then its own.
 
-    The rows of parents come first, since its own row refers to them.
+    The rows of parent models come first, since the account's own row refers to them.
     """
     model = type(account)
     for one in (*reversed(model._meta.get_parent_list()), model):
@@ -134,7 +134,7 @@ def _gone(sender: Any, instance: Any, using: str, **_: Any) -> None:
 def _with_copies(using: str, change: Callable[[], None]) -> None:
     """Make a change in each of our databases but `using`, where the original was changed.
 
-    A change is not stopped by a cell that does not answer: its copy is outdated until the account
+    A cell that does not answer does not stop the change: its copy is outdated until the account
     changes again. Sign-in and permissions read the original.
     """
     for ours in aliases():
@@ -155,13 +155,13 @@ def _with_copies(using: str, change: Callable[[], None]) -> None:
 def _here(using: str) -> bool:
     """Return whether the account is deleted in Valkyr's database.
 
-    If not, `_gone` handles the deletion.
+    Otherwise, `_gone` handles the deletion.
     """
     return not apps.ready or is_same(using, alias())
 
 
 def cascade(collector: Any, field: Any, rows: Any, using: str) -> None:
-    """Delete the rows together with the account."""
+    """Delete the rows that refer to the account together with it."""
     if _here(using):
         models.CASCADE(collector, field, rows, using)
 

@@ -1,8 +1,8 @@
 """Fetch data that a request will soon need together with an earlier statement.
 
-Within `reading`, rows of statements named as likely are kept until the statement is requested with
-the same values. They are used once, because a second request needs fresh data. Unused rows are
-dropped with the request.
+Within `reading`, the rows of statements named as likely are kept until the statement is requested
+with the same values. They are used once, because a second request needs fresh data. Unused rows are
+dropped at the end of the request.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ def reading() -> Iterator[None]:
 
 
 def fetch(statement: BoundStatement, likely: Sequence[BoundStatement] = ()) -> Rows:
-    """Return the rows of a statement: kept ones, or queried now together with `likely` ones."""
+    """Return the rows of a statement: kept ones, or queried now, together with `likely` ones."""
     kept = _kept.get()
     if kept is None:
         return run(statement)

@@ -9,7 +9,7 @@ from executions.database.routing import connection
 
 
 class ClockTimestamp(Func):
-    """PostgreSQL's wall clock at the moment of evaluation, also after a wait for a lock."""
+    """PostgreSQL's wall clock at the moment of evaluation, even after a wait for a lock."""
 
     template = "clock_timestamp()"
     output_field = DateTimeField()

@@ -11,7 +11,7 @@ REPLICA = "replica"
 
 
 def own_addresses() -> list[str]:
-    """Return URLs, without names, of Valkyr's databases, the replica and the direct connection."""
+    """Return the URLs, without user names, of Valkyr's databases, replica and direct connection."""
     own = (*aliases(), REPLICA)
     given = [django_settings.DATABASES[name] for name in own if name in django_settings.DATABASES]
     found = [

@@ -14,11 +14,11 @@ _newest = 0
 def uuid7() -> UUID:
     """Return a new id that sorts by the time at which it was made.
 
-    Its first 48 bits are the Unix time in milliseconds, the next 12 the part of the millisecond,
-    the last 62 are random (RFC 9562, section 6.2, method 3). In a cell, 16 of these are the cell's
-    number. Ids of one process increase, unless
-    its clock is set back. However many are made at once, their times are not ahead of the clock:
-    the sweeper compares them with it.
+    Its first 48 bits are the Unix time in milliseconds, the next 12 bits are the fraction of the
+    millisecond, and the last 62 bits are random (RFC 9562, section 6.2, method 3). In a cell, 16 of
+    these are the cell's number. Ids of one process increase, unless its clock is set back. Even if
+    many are made at once, their times are never ahead of the clock, with which the sweeper compares
+    them.
     """
     global _newest  # noqa: PLW0603 - the newest id of this process
     step = time.time_ns() * STEPS // 10**6

@@ -1,6 +1,6 @@
 """Keyset pagination: a cursor names the last row of a page, and the next page starts after it.
 
-So the thousandth page costs as much as the first, and new rows do not shift pages.
+So the thousandth page costs as much as the first, and new rows do not shift the pages.
 """
 
 import base64

@@ -1,8 +1,9 @@
-"""The base class of migrations, also for plugins, which refer to tables of the engine.
+"""The base class of migrations of the engine, and of plugins that refer to the engine's tables.
 
 Their files name the engine's apps by the usual labels, as `makemigrations` writes them. A project
 may give these apps other labels (`executions.configuration.labels`), so references are translated
-on load. A reference to a model that the project swaps, such as its accounts, stays.
+when a migration is loaded. References to models that the project swaps, such as its account model,
+stay as they are.
 """
 
 from typing import Any
@@ -35,7 +36,7 @@ ALTER TABLE {table} SET (
 
 
 class Migration(migrations.Migration):
-    """Translates the labels of its dependencies and of models that its fields refer to."""
+    """Translates the labels of its dependencies, and of models to which its fields refer."""
 
     def __init__(self, name: str, app_label: str) -> None:
         super().__init__(name, app_label)
@@ -44,11 +45,11 @@ class Migration(migrations.Migration):
 
 
 class AddIndexWhileWritten(AddIndexConcurrently):
-    """Builds an index of a table that others write meanwhile; its migration is not atomic.
+    """Builds an index of a table while others write to it; its migration is not atomic.
 
-    An interrupted build is repeated, and an index that exists already stays. The build waits for
-    older transactions, however long; unlike other waits for a lock, it keeps no writer waiting.
-    Of a partitioned table, it builds the index of each partition and then attaches it.
+    An interrupted build is repeated, and an index that already exists stays. The build waits for
+    all older transactions; unlike other waits for a lock, it keeps no writer waiting. For a
+    partitioned table, it builds the index of each partition and then attaches it.
     """
 
     def database_forwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
@@ -78,7 +79,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
                     cursor.execute("SELECT set_config('lock_timeout', %s, false)", [limit])
 
     def database_backwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
-        """Drop the index; of a partitioned table, PostgreSQL cannot do so beside writers."""
+        """Drop the index; for a partitioned table, PostgreSQL cannot do so while others write."""
         with editor.connection.cursor() as cursor:
             model = before.apps.get_model(app_label, self.model_name)
             if _partitions(cursor, model) is None:

@@ -26,7 +26,7 @@ def named(sql: str) -> str:
 
 
 def account_columns() -> str:
-    """Return all columns of the account model, of the table named `u`, in the model's order."""
+    """Return all columns of the account model's table, named `u`, in the model's order."""
     columns = (field.column for field in get_user_model()._meta.concrete_fields)
     return ", ".join(f"u.{_quoted(column)}" for column in columns if column)
 
@@ -45,7 +45,7 @@ def _of_accounts() -> dict[str, str]:
 
 
 def _accounts_of(model: Any) -> str:
-    """Return the table of accounts; a join if their model inherits from others."""
+    """Return the table of accounts, as a join if their model inherits from others."""
     meta = model._meta
     if not meta.parents:
         return _quoted(meta.db_table)
@@ -62,7 +62,7 @@ def _accounts_of(model: Any) -> str:
 
 
 def _groups() -> str:
-    """Return a table of `user_id` and `group_id`, empty if accounts have no groups."""
+    """Return a table of `user_id` and `group_id`, which is empty if accounts have no groups."""
     model = get_user_model()
     try:
         field: Any = model._meta.get_field("groups")
@@ -77,7 +77,7 @@ def _groups() -> str:
 
 @cache
 def _relabelled() -> dict[str, str]:
-    """Return tables with other names, because this project labels their app differently."""
+    """Return the new names of tables whose app has another label in this project."""
     names = {}
     for package in ENGINE:
         if label(package) != package:

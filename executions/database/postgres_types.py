@@ -23,7 +23,7 @@ class _WithoutTheApp:
 
 
 class _Index(_WithoutTheApp):
-    """Compares equal to Django's own index class in migrations."""
+    """An index that compares equal to Django's own index class in migrations."""
 
     deconstruct: Any
 

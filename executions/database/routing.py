@@ -1,9 +1,9 @@
 """The database of Valkyr's tables, and the connection to it.
 
-`VALKYR["DATABASE"]` names it; else it is where the project's routers write Valkyr's models.
-Valkyr's statements, transactions and locks use `connection` and `transaction` from
-`executions.database`, never Django's, whose database is `default`. The ORM uses the routers, the
-last of which is Valkyr's, because saves ask only routers, not managers.
+`VALKYR["DATABASE"]` names it; otherwise the project's routers choose it. Valkyr's statements,
+transactions and locks use `connection` and `transaction` from `executions.database`, never
+Django's, whose database is `default`. The ORM uses routers; Valkyr adds its own router last,
+because `save()` takes the database from routers, not from managers.
 
 With cells (`VALKYR["CELLS"]`), several databases have Valkyr's tables, each with its own
 workspaces. A process has the alias of one of them, except in a block of `serving`.
@@ -58,7 +58,7 @@ def alias() -> str:
 
 @cache
 def own() -> str:
-    """Return the alias that this process uses outside of `serving`: its cell's, else the first."""
+    """Return the alias that this process uses outside `serving`: its cell's, or the first."""
     cell = valkyr_settings().cell
     return alias_of(cell) if cell else first()
 
@@ -92,7 +92,7 @@ def serving(of: str) -> Iterator[None]:
 
 @contextmanager
 def undecided(open_: bool = True) -> Iterator[None]:
-    """Let code in the block choose the database of this context, if `open_`; see `turn_to`."""
+    """Let code in the block choose the database of this context if `open_`; see `turn_to`."""
     token = _undecided.set(open_)
     try:
         yield
@@ -113,7 +113,7 @@ def turn_to(of: str) -> None:
 
 
 def in_first(function: F) -> F:
-    """Return the function, which uses the first database: accounts' sessions are there."""
+    """Return the function; it uses the first database, which has the accounts' sessions."""
 
     @wraps(function)
     def inner(*given: Any, **named: Any) -> Any:
@@ -125,7 +125,7 @@ def in_first(function: F) -> F:
 
 @cache
 def alias_of(cell: str) -> str:
-    """Return the alias of a cell's database, "" for the first; raises ImproperlyConfigured."""
+    """Return the alias of a cell's database, "" for the first. Raises ImproperlyConfigured."""
     if not cell:
         return first()
     for name, given in connections.settings.items():
@@ -201,13 +201,13 @@ class Router:
 
 
 def _of_row(row: Any) -> str:
-    """Return the alias that a row was read from, if it is one of several with our tables."""
+    """Return the alias from which a row was read, if that database has our tables."""
     found = row._state.db if row is not None and valkyr_settings().cells else None
     return found if found in aliases() else ""
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return whether two aliases name one database, which is then migrated once."""
+    """Return whether two aliases name one database, which is then migrated only once."""
     return one == other or _place(one) == _place(other)
 
 
@@ -223,8 +223,8 @@ def _place(of: str) -> tuple[str, ...]:
 def route() -> None:
     """Add Valkyr's router after the project's own, if the tables have a database.
 
-    A project need not list it. A name that only some statements follow would put rows into two
-    databases, and Django rejects references to accounts in another database.
+    A project need not list the router. If only some statements used the named database, rows would
+    be in two databases, and Django rejects references to accounts in another database.
     """
     if (named() or valkyr_settings().cells or alias() != DEFAULT_DB_ALIAS) and not any(
         isinstance(one, Router) for one in router.routers

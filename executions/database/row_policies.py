@@ -1,8 +1,8 @@
 """Row-level security: a policy for each table whose rows belong to a workspace.
 
-A row belongs to the workspace of its column, else to the workspace of the row it refers to, by the
-first foreign key that leads to a workspace. The policies restrict only the role of `row_scope`;
-other roles are unrestricted, so that the engine's statements keep their plans.
+A row belongs to the workspace that its column names; otherwise to the workspace of the row to which
+it refers by the first foreign key that leads to a workspace. The policies restrict only the role of
+`row_scope`; other roles are unrestricted, so that the engine's statements keep their plans.
 """
 
 import hashlib
@@ -83,7 +83,7 @@ def _is_stored(model: type[Model]) -> bool:
 def _condition(model: type[Model]) -> str:
     """Return, as SQL, whether a row belongs to one of the request's workspaces.
 
-    "" if the table's rows belong to none.
+    Returns "" if the table's rows belong to no workspace.
     """
     table = _quoted(model._meta.db_table)
     if model is _workspace_model():
@@ -100,7 +100,10 @@ def _condition(model: type[Model]) -> str:
 
 
 def _parents(model: type[Model]) -> list[tuple[str, type[Model]]]:
-    """Return columns with the models that they refer to, one of which leads to a workspace."""
+    """Return columns with the models to which they refer; rows belong to one of these.
+
+    Each of these models leads to a workspace.
+    """
     declared: Sequence[tuple[str, str]] = getattr(model, "rows_belong_to", ())
     if declared:
         return [(column, apps.get_model(translated(label))) for column, label in declared]

@@ -49,7 +49,7 @@ class RowScope:
     """
 
     def __init__(self, user_id: Any, workspace_id: UUID | None = None) -> None:
-        """Query nothing yet; `workspace_id` limits the scope to one workspace."""
+        """Create a scope, without a query; `workspace_id` limits it to one workspace."""
         self._user_id, self._workspace_id = user_id, workspace_id
 
     @cached_property
@@ -98,7 +98,7 @@ def current() -> RowScope | None:
 
 
 def connect() -> None:
-    """Make our connections set the scope; without the setting this does nothing."""
+    """Make our connections set the scope; without the setting, do nothing."""
     if enabled():
         connection_created.connect(_connected, dispatch_uid="executions.database.row_scope")
 

@@ -60,7 +60,7 @@ def _migrated(using: str, **_: Any) -> None:
 
 
 def install() -> list[str]:
-    """Create missing policies; return the tables whose policies were created.
+    """Create missing policies, and return their tables.
 
     Raises ImproperlyConfigured with the statements to run if this role of PostgreSQL lacks the
     rights.
@@ -100,7 +100,7 @@ def outdated() -> list[RowPolicy]:
 
 
 def problems() -> Iterator[str]:
-    """Yield each reason why requests cannot be limited, with its remedy; queries the database."""
+    """Query the database, and yield each reason why requests cannot be limited, with its remedy."""
     role = scoped_role()
     found = _rows(ROLE, [role])
     if not found:
@@ -185,7 +185,7 @@ def _ensure_function() -> None:
 
 
 def _privileged(statement: str) -> None:
-    """Run a statement that needs CREATEROLE; raises ImproperlyConfigured."""
+    """Run a statement that needs CREATEROLE. Raises ImproperlyConfigured."""
     try:
         with transaction.atomic():
             _execute(statement)

@@ -26,8 +26,8 @@ class Statements:
 
     They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
     table again. A statement with `--! plan each time` is planned for its values and for the present
-    tables: with an array of ids, a plan made for a small table would continue to read the whole
-    table.
+    tables: for an array of ids, a plan made while the table was small would continue to read the
+    whole table.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -39,7 +39,7 @@ class Statements:
     def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run a named statement on Django's connection and return its rows.
 
-        It joins the open transaction, or commits by itself.
+        It joins the open transaction; if none is open, it commits at once.
         """
         return run(self.asked(name, params))
 
@@ -110,8 +110,8 @@ def run_together(
     """Run statements one after another in one round trip; return the rows of each.
 
     They join the open transaction (its BEGIN goes with them), or form one that commits with the
-    last of them. Each sees the effects of the earlier ones, and changes that others committed
-    meanwhile. If one fails, the later ones do not run, and the error is raised.
+    last of them. Each sees the effects of the earlier ones, and changes that others committed in
+    between. If one fails, the later ones do not run, and the error is raised.
 
     With `last`, nothing follows in the outermost `atomic` block, so its COMMIT is sent with them.
     Within another block this changes nothing.

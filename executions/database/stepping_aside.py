@@ -1,4 +1,4 @@
-"""Release a request's resources while it waits for something slow."""
+"""Release a request's resources while it waits for a slow operation."""
 
 from collections.abc import Callable
 from contextvars import ContextVar

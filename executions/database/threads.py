@@ -1,4 +1,4 @@
-"""Query the database from asynchronous code, in a thread that keeps no connection open."""
+"""Query the database from asynchronous code, in a thread whose connection is closed afterwards."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -26,7 +26,7 @@ def hurried() -> Iterator[None]:
 
 
 def soon(query: Callable[[], T]) -> T | None:
-    """Return the query's result, or None if the database rejects it or a statement times out."""
+    """Return the query's result; None if the database rejects the query or it times out."""
     try:
         with hurried():
             return query()
@@ -55,7 +55,7 @@ def connect(app: Any) -> None:
 
 
 def keeps_settings() -> bool:
-    """Return whether a session is ours: a pooler would keep its settings for the next client."""
+    """Return whether a session is ours; a pooler would keep its settings for the next client."""
     return not valkyr_settings().database_direct_url
 
 

@@ -38,8 +38,8 @@ def unprepared() -> Atomic:
 class OurAtomic(Atomic):
     """A transaction block on our database.
 
-    Its alias is read when the block begins, and stays the same until it ends, so a block is entered
-    once; as a decorator, it makes a block for each call.
+    Its alias is read when the block begins, and stays the same until the block ends. So a block can
+    be entered only once; a decorated function gets a new block for each call.
     """
 
     using: str
@@ -67,7 +67,7 @@ class OurAtomic(Atomic):
             super().__exit__(kind, error, trace)
 
     def __call__(self, function: F) -> F:
-        """Return the function, in a block of its own at each call."""
+        """Return the function, which runs in a new block at each call."""
 
         @wraps(function)
         def inner(*given: Any, **named: Any) -> Any:
@@ -82,7 +82,10 @@ def atomic(function: F) -> F: ...
 @overload
 def atomic(*, savepoint: bool = True, durable: bool = False) -> OurAtomic: ...
 def atomic(function: Any = None, *, savepoint: bool = True, durable: bool = False) -> Any:
-    """Return a transaction, or a savepoint within one; a decorator with or without parentheses."""
+    """Return a transaction, or a savepoint within one.
+
+    It is also a decorator, with parentheses or without.
+    """
     block = OurAtomic(savepoint, durable)
     return block if function is None else block(function)
 

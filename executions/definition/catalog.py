@@ -17,9 +17,9 @@ Take = Literal["each", "value", "given", "equals"]
 class OutcomeRule:
     """The outcomes that one key of `with` adds.
 
-    `each`: every item of its list, or every value of its mapping, as text. `value`: its value, or
-    `otherwise` if it has none. `given`: `outcomes`, if it is present and not null. `equals`:
-    `outcomes`, if the key's value equals it.
+    `each` adds every item of the key's list, or every value of its mapping, as text. `value` adds
+    the key's value, or `otherwise` if it has none. `given` adds `outcomes` if the key is present
+    and not null. `equals` adds `outcomes` if the key's value equals it.
     """
 
     key: str
@@ -32,13 +32,13 @@ class OutcomeRule:
 def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the outcomes that the rules add, in their order, each once.
 
-    Empty if the only outcome is `success`.
+    The result is empty if the only outcome is `success`.
     """
     return tuple(dict.fromkeys(one for rule in rules for one in _added(rule, config)))
 
 
 def outcome_text(value: Any) -> str:
-    """Return the outcome that a value stands for: its JSON text, whole floats without `.0`."""
+    """Return the outcome that a value stands for: its JSON text, with whole floats without `.0`."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -74,7 +74,7 @@ CREDENTIAL_ALONE = "credential"
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One error in a module's `with`: its place (keys and indexes), a code, a sentence."""
+    """One error in a module's `with`: its path (keys and indexes), a code, a sentence."""
 
     pointer: tuple[str | int, ...]
     code: str

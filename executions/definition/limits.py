@@ -8,7 +8,10 @@ from executions.definition.graph.model import DEFAULTS, Limits
 
 @lru_cache(maxsize=1)
 def limits() -> Limits:
-    """Return this installation's limits; raises ImproperlyConfigured, naming the setting."""
+    """Return this installation's limits.
+
+    Raises ImproperlyConfigured, which names the setting.
+    """
     chosen = valkyr_settings()
     return Limits(
         loop_limit_condition=chosen.loop_limit_condition,

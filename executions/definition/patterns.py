@@ -51,7 +51,7 @@ class Pattern:
     _compiled: Any
 
     def found_in(self, text: str) -> bool:
-        """Return whether the pattern matches anywhere in `text`; raises TooMuchWork."""
+        """Return whether the pattern matches anywhere in `text`. Raises TooMuchWork."""
         encoded = text.encode("utf-8", "replace")
         if self.work(len(encoded)) > MAX_WORK:
             raise TooMuchWork(

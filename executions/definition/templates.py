@@ -1,7 +1,7 @@
 """Templates: JSON values whose strings may contain `{{ expressions }}`, compiled once.
 
-A string that is exactly one expression returns the value with its type; other text is joined. The
-result depends on the text and the scope alone: no clock, no randomness.
+A string that is exactly one expression returns the value with its type; other strings return text.
+The result depends only on the text and the scope, not on a clock or randomness.
 """
 
 import re
@@ -64,7 +64,7 @@ def has_template(text: str) -> bool:
 
 
 def split(text: str) -> list[Part]:
-    """Split `text` into its parts; raises ExpressionSyntaxError for statements and open braces.
+    """Split `text` into its parts. Raises ExpressionSyntaxError for statements and open braces.
 
     As in Jinja, `{{-` and `-}}` remove the white space before and after.
     """
@@ -175,10 +175,10 @@ class Template:
         return frozenset(secret for _, _, named in self.sealed for secret in named)
 
     def render(self, scope: Mapping[str, Any], budget: RenderBudget | None = None) -> Any:
-        """Return the value with every expression replaced; raises TemplateError.
+        """Return the value with every expression replaced. Raises TemplateError.
 
-        All expressions share one budget: the given one, or this process's default. Raises
-        TemplateTimeout, a TemplateError, after its time.
+        All expressions share one budget: the given one, or this process's default. When its time is
+        over, the method raises TemplateTimeout, a TemplateError.
 
         Objects and lists of the template are new at each call. Values from the scope are passed on,
         not copied: treat them as read-only. Raises RenderedInRequest during a request (`refusal`).
@@ -191,7 +191,7 @@ class Template:
 
 
 def compile_template(value: Any) -> Template:
-    """Compile a JSON value; raises TemplateSyntaxProblems with every problem in it."""
+    """Compile a JSON value. Raises TemplateSyntaxProblems with every problem in it."""
     template, problems = inspect_template(value)
     if problems:
         raise TemplateSyntaxProblems(problems)

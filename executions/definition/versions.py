@@ -41,7 +41,7 @@ class Compiled:
 
 @lru_cache(maxsize=KEPT)
 def compiled(version_id: UUID) -> Compiled:
-    """Return the compiled version; raises NotFound."""
+    """Return the compiled version. Raises NotFound."""
     row = (
         WorkflowVersion.objects.select_related("workflow")
         # Without the two texts as written, of up to 1 MiB each.
@@ -66,7 +66,7 @@ def compiled(version_id: UUID) -> Compiled:
 
 
 def compiled_from(definition: Mapping[str, Any], version_id: UUID, workflow: Workflow) -> Compiled:
-    """Return a resolved definition compiled, like a version with this ID; it is not cached."""
+    """Return a resolved definition compiled as a version with this ID, without caching it."""
     graph = compile_graph(definition, workflow.pk)
     return Compiled(
         id=version_id,
@@ -93,7 +93,7 @@ def _reads_input(graph: Graph) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _payload_validator(version_id: UUID) -> Any:
-    """Return the validator, made on first use: workers need none, and its import is slow."""
+    """Return the validator, made on first use, because workers need none and its import is slow."""
     return validator(compiled(version_id).input_schema)
 
 

@@ -1,4 +1,4 @@
-"""Find a definition's steps whose address is written out and outside of the egress rules."""
+"""Find the steps of a definition whose literal address the egress rules reject."""
 
 from collections.abc import Iterator
 from typing import Any

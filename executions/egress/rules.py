@@ -1,4 +1,4 @@
-"""Decide whether steps of a workspace may connect to a host. Pure.
+"""Decide whether steps of a workspace may connect to a host.
 
     rules.verdict("api.example.com", 443)    before a name is resolved
     rules.allows_address("10.1.2.3", 5432)   for each address of a host that is decided BY_ADDRESS
@@ -35,9 +35,8 @@ class Verdict(enum.Enum):
 class EgressRules:
     """The hosts that steps of a workspace may connect to.
 
-    `own` is False for the installation's rules.
-
-    `workspace` is the slug, empty for work that belongs to no workspace.
+    `own` is False for the installation's rules. `workspace` is the slug, empty for work that
+    belongs to no workspace.
     """
 
     hosts: tuple[str, ...]
@@ -64,7 +63,7 @@ class EgressRules:
         return tuple(text for text in found if _pattern(text).port in (None, port) or port is None)
 
     def refusal(self, place: str) -> str:
-        """Return why a place is refused, and what to do."""
+        """Return the reason for rejecting an address, and what to do."""
         by = "its egress rules allow" if self.own else f"{SETTING} allows"
         who = f'the workspace "{self.workspace}"' if self.workspace else "this installation"
         return (

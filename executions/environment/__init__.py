@@ -10,12 +10,12 @@ FALSE = {"0", "false", "no", "off", ""}
 
 
 def text(name: str, default: str = "") -> str:
-    """Return the variable's text, or `default` when it is unset or empty."""
+    """Return the variable's text, or `default` if it is unset or empty."""
     return os.environ.get(name, "").strip() or default
 
 
 def flag(name: str, default: bool) -> bool:
-    """Return the variable as a boolean; raises ImproperlyConfigured on anything else."""
+    """Return the variable as a boolean. Raises ImproperlyConfigured on anything else."""
     raw = os.environ.get(name)
     if raw is None:
         return default
@@ -27,7 +27,7 @@ def flag(name: str, default: bool) -> bool:
 
 
 def number(name: str, default: float) -> float:
-    """Return the variable as a number; raises ImproperlyConfigured on anything else."""
+    """Return the variable as a number. Raises ImproperlyConfigured on anything else."""
     raw = text(name)
     if not raw:
         return default
@@ -38,7 +38,7 @@ def number(name: str, default: float) -> float:
 
 
 def integer(name: str, default: int) -> int:
-    """Return the variable as a whole number; raises ImproperlyConfigured on anything else."""
+    """Return the variable as a whole number. Raises ImproperlyConfigured on anything else."""
     value = number(name, default)
     if value != int(value):
         raise ImproperlyConfigured(f"{name} is {value!r}; expected a whole number.")

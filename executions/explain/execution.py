@@ -201,7 +201,10 @@ def _count(number: int) -> str:
 
 
 def reason_of(row: WorkflowExecution) -> Reason:
-    """Return why an execution is in its state; makes at most one query."""
+    """Return the reason for the execution's state.
+
+    Uses at most one query.
+    """
     return standing(row, _line(row), _pause(row))
 
 

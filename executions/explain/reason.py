@@ -12,7 +12,8 @@ MAX_TEXT = 300
 class Reason:
     """The reason why an execution or a step does not continue now.
 
-    `since` is when the state began, `until` when it changes automatically; None if unknown.
+    `since` is the time when the state began, `until` the time when it changes automatically; None
+    if unknown.
     """
 
     code: str
@@ -23,7 +24,7 @@ class Reason:
 
 
 def at(time: datetime | None) -> str:
-    """Return a time for a sentence."""
+    """Return a time as text for a sentence."""
     return "an unknown time" if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -39,12 +40,12 @@ def brief(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return the text with a full stop if it ends without a mark, so that a sentence can follow."""
+    """Return the text as a sentence: add a full stop if it ends without a punctuation mark."""
     line = brief(text)
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."
 
 
 def some(names: list[str], most: int = 5) -> str:
-    """Return a few names, and how many more there are."""
+    """Return the first names as text, and the number of the others."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

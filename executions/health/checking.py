@@ -1,8 +1,8 @@
 """Check all parts concurrently, in bounded time, at most once a second.
 
-Each of the two checks (one at the broker, one through the database) has a thread of its own. If one
-hangs, for example on a frozen server, no request waits for it and no second one starts: until that
-check ends, its parts have no result.
+Each of the two checks (one at the broker, one through the database) has its own thread. If one does
+not end, for example because a server is frozen, no request waits for it and no second one starts:
+until that check ends, its parts have no result.
 """
 
 import logging
@@ -33,14 +33,14 @@ class CheckThread:
         self._found: Findings = {}
 
     def begin(self) -> None:
-        """Start the check, unless the last one still hangs."""
+        """Start the check, unless the previous one is still running."""
         if self._thread is None or not self._thread.is_alive():
             self._found = {}
             self._thread = threading.Thread(target=self._run, name="health", daemon=True)
             self._thread.start()
 
     def end(self, until: float) -> Findings:
-        """Return the findings so far; waits for the check up to the time `until` (monotonic)."""
+        """Return the findings so far; wait for the check until the time `until` (monotonic)."""
         assert self._thread is not None
         self._thread.join(max(0.0, until - time.monotonic()))
         return dict(self._found)

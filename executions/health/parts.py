@@ -47,7 +47,7 @@ SECONDS = 2  # the least that libpq accepts as a connect timeout
 
 
 def open_session() -> Session:
-    """Return a session of our own: a kept connection to a frozen server would wait indefinitely."""
+    """Return a new session: a kept connection to a frozen server would wait indefinitely."""
     given = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port")
     parts = {name: given[name] for name in names if given.get(name)}
@@ -113,5 +113,5 @@ def register(name: str, look: Check) -> None:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all parts; the parts that a process itself needs come first."""
+    """Return the names of all parts, first those that a process itself needs."""
     return (*NEEDED, *(name for name in SEEN if name not in NEEDED))

@@ -50,7 +50,7 @@ def register(kind: JobKind) -> None:
 
 
 def kind_named(name: str) -> JobKind:
-    """Return a kind; raises KeyError for one that no app registers."""
+    """Return a kind. Raises KeyError for one that no app registers."""
     return _kinds[name]
 
 
@@ -90,7 +90,7 @@ def run(job_id: UUID) -> bool:
 
 
 def _begin(job: Job, kind: JobKind) -> bool:
-    """Claim the job; return False if it was claimed or failed meanwhile."""
+    """Claim the job; return False if it was claimed or has failed already."""
     began = Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
         state=JobState.RUNNING,
         started_at=ClockTimestamp(),
@@ -100,7 +100,7 @@ def _begin(job: Job, kind: JobKind) -> bool:
 
 
 def _finish(job: Job, state: JobState, **fields: Any) -> bool:
-    """Record the end, unless the job failed at its deadline meanwhile."""
+    """Record the end, unless the job has already failed at its deadline."""
     running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
     return running.update(state=state, finished_at=ClockTimestamp(), **fields) == 1
 

@@ -17,7 +17,7 @@ MOST_ROWS, MOST_VALUES = 10_000, 100
 
 @dataclass(frozen=True, slots=True)
 class LabelValueCount:
-    """A value of a label, how many rows have it, and how many of these in each state."""
+    """A value of a label, the number of rows that have it, and their numbers by state."""
 
     value: str
     count: int

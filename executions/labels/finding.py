@@ -33,8 +33,8 @@ APART = timedelta(minutes=10)
 class LabelQuery:
     """The labels that an execution must have, and what the index restricts.
 
-    `workflows` are all that the caller may see; `states` is empty for all. IDs are between `above`
-    and `below`, of which one is the last execution of the previous page.
+    `workflows` are all workflows that the caller may see; an empty `states` means all states. IDs
+    are between `above` and `below`, one of which is the last execution of the previous page.
     """
 
     labels: Mapping[str, str]
@@ -58,7 +58,7 @@ def created_within(since: datetime | None, until: datetime | None) -> tuple[UUID
 
 @dataclass(frozen=True, slots=True)
 class LabelledIds:
-    """Executions in order; `reached` is set if others may follow after that one."""
+    """Executions in order; `reached` is set if others may follow after that execution."""
 
     ids: list[UUID]
     reached: UUID | None = None
@@ -67,7 +67,7 @@ class LabelledIds:
 def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: int) -> LabelledIds:
     """Return the first `many` of `rows` (None: of all the query's workflows) with the labels.
 
-    The result has fewer, with `reached`, if the time was over before they were found.
+    If the time ran out before they were found, the result has fewer, and `reached` is set.
     """
     name = _rarest(query.labels)
     value = query.labels[name]
@@ -95,7 +95,7 @@ def _kept(rows: QuerySet[WorkflowExecution], ids: list[UUID]) -> list[UUID]:
 
 
 def among(ids: Sequence[UUID]) -> RawSQL:
-    """Return the IDs for `pk__in`, as one parameter: thousands would each be written and parsed."""
+    """Return the IDs for `pk__in` as one parameter, which is faster than thousands."""
     return RawSQL("SELECT unnest(%s::uuid[])", [list(ids)])
 
 

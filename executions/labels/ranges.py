@@ -37,7 +37,7 @@ class LabelRanges:
     below: UUID = HIGHEST
 
     def parts(self, many: int) -> Iterator[list[UUID]]:
-        """Yield all IDs in order, in parts: the first `many` with few others, then larger parts."""
+        """Yield all IDs in order, in parts: first `many` with few others, then larger parts."""
         pairs = list(product(self.workflows, self.states))
         if not pairs:
             return
@@ -82,9 +82,10 @@ class LabelRanges:
         return sorted(ids, reverse=not self.ascending)
 
     def _next_sizes(self, found: Mapping[Range, list[UUID]], many: int) -> dict[Range, int]:
-        """Return how many rows to read of each range for `many` in all, by the density of `found`.
+        """Return how many rows to read of each range for `many` in all.
 
-        IDs begin with a time, so the difference of two is a time.
+        The density of the rows in `found` determines the numbers. IDs begin with a time, so the
+        difference of two IDs is a time.
         """
         start = self._sorted([ids[0] for ids in found.values()])[0].int
         dense = {pair: len(ids) / max(1, abs(start - ids[-1].int)) for pair, ids in found.items()}

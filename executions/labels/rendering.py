@@ -20,12 +20,12 @@ MAX_REASON = 200
 
 
 class BadValue(Exception):
-    """A rendered value cannot be a label, and the reason."""
+    """A rendered value that cannot be a label, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedLabels:
-    """The labels of each new execution (None: it has none), and why others were left out.
+    """The labels of each new execution (None if it has none), and the reasons for omitted ones.
 
     `problems` has the first reason for each label's name.
     """

@@ -1,4 +1,4 @@
-"""Texts in the user's language: lazy texts for modules, and models' names.
+"""Texts in the user's language: lazy texts for modules, and the names of models.
 
 The API, logs, commands and migrations stay English. Inside a function, use Django's `gettext`.
 """

@@ -1,4 +1,4 @@
-"""The response to a subscriber: frames during one connection, at most five minutes.
+"""The response to a subscriber: frames during one connection of at most five minutes.
 
 Then the client reconnects, and its sign-in and permissions are checked again.
 """
@@ -27,7 +27,7 @@ from executions.live.viewer import KEEP_ALIVE, RETRY, Frame, StreamEnded, Viewer
 
 
 class Full(Enum):
-    """The connection limit that was reached: the limit of the user or of the process."""
+    """The connection limit that is reached: the user's or the process's."""
 
     PROCESS = "process"
     PERSON = "person"
@@ -42,12 +42,12 @@ class StreamSlots:
         self._lock = threading.Lock()
 
     def full(self, user_id: Any) -> Full | None:
-        """Return why the user gets no slot now, or None."""
+        """Return the reason why the user gets no slot now, or None."""
         with self._lock:
             return self._full(user_id)
 
     def taken(self) -> int:
-        """Return how many slots are taken."""
+        """Return the number of taken slots."""
         with self._lock:
             return self._taken.total()
 
@@ -86,7 +86,7 @@ class LiveAnswer(StreamingHttpResponse):
     """
 
     def __init__(self, request: HttpRequest, user_id: Any, feed: Feed, pk: UUID, last: str) -> None:
-        """Store the viewer; no work is done before the first read."""
+        """Store the viewer; do no work before the first read."""
         self._user_id, self._feed, self._pk, self._last = user_id, feed, pk, last
         self._alias = alias()  # a WebSocket reads the frames after the request's context ended
         # A server that is not asynchronous gets one answer and comes back for the next.

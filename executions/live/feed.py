@@ -46,7 +46,8 @@ def _plain(value: Any) -> Any:
 class News:
     """The current rows of one watched object.
 
-    `more` says that there are too many rows to send at once, `ended` that no row will change again.
+    `more` says that there are too many rows to send at once; `ended` says that no row will change
+    again.
     """
 
     executions: list[Row]
@@ -70,7 +71,7 @@ class Feed(Protocol):
         ...
 
     def told(self, news: News) -> dict[str, Any]:
-        """Return the members of a frame's JSON object."""
+        """Return the members of the JSON object of a frame."""
         ...
 
 
@@ -95,7 +96,7 @@ class Mark:
 
 
 def mark() -> Mark:
-    """Return the current position, taken before any read that depends on it."""
+    """Return the current position. Take it before any read that depends on it."""
     row = statements.fetch_one("watch_mark", {})
     assert row is not None
     return Mark(row[0], row[1])

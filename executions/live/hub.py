@@ -1,8 +1,8 @@
 """The only reader of an event loop: it reads for all viewers at once, while there are any.
 
-A turn takes a position, reads what was written since the previous one, and distributes it. A new
-viewer's first read happens between two turns after a position, so the next turn has all later
-changes. Nothing is held between two turns: no connection, no transaction.
+A turn takes a position, reads all rows written since the previous position, and distributes them. A
+new viewer's first read happens between two turns after a position, so the next turn has all later
+changes. Between two turns, the hub holds no connection and no transaction.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ LOOKS = 3
 
 
 class LookPacing:
-    """The pause between reads, based on their durations."""
+    """The pause between reads, based on the durations of earlier reads."""
 
     def __init__(self) -> None:
         """Start without any measured reads."""
@@ -59,7 +59,7 @@ class RowFingerprints:
     """Fingerprints of rows by ID; the oldest are dropped first."""
 
     def __init__(self) -> None:
-        """Start without fingerprints."""
+        """Start with no fingerprints."""
         self._told: dict[str, int] = {}
 
     def unknown(self, rows: list[Row]) -> list[Row]:
@@ -95,7 +95,7 @@ class Hub:
     """All viewers of one event loop."""
 
     def __init__(self) -> None:
-        """Wait until a viewer joins."""
+        """Start without a read: the first viewer that joins starts the reading."""
         self._watched: dict[Topic, Watched] = {}
         self._joining: list[Viewer] = []
         self._joined = asyncio.Event()
@@ -104,7 +104,7 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     def join(self, viewer: Viewer) -> None:
-        """Send a viewer the rows that it has not seen, and then all changes."""
+        """Send a viewer the rows that it has not received, and then all changes."""
         self._joining.append(viewer)
         self._joined.set()
         if self._task is None:
@@ -138,7 +138,7 @@ class Hub:
             self._task, self._since = None, None
 
     async def _turn(self) -> float:
-        """Read once; return the pause."""
+        """Read once, and return the pause."""
         try:
             began = time.monotonic()
             await self._look()
@@ -191,7 +191,7 @@ class Hub:
         self._hand(list(watched.viewers), told, ended=news.ended)
 
     def _begin_anew(self, watched: Watched) -> None:
-        """Let all viewers read a new snapshot, because too much changed for one frame."""
+        """Let all viewers read a new snapshot, because there are too many changes for one frame."""
         watched.memory = RowFingerprints()
         for viewer in watched.viewers:
             viewer.last = None

@@ -1,4 +1,4 @@
-"""The tables of this app, one family per file."""
+"""The tables of this app, one group of related tables per file."""
 
 from executions.models.account import ApiToken, ServiceAccount
 from executions.models.activity import Activity, AuditSeal

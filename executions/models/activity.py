@@ -9,7 +9,7 @@ from executions.models.workspace import Workspace
 
 
 class Activity(models.Model):
-    """Who did what to which object, when, from where and why, with the values before and after.
+    """One action: the actor, the object, the time, the origin, the reason, and the changed values.
 
     Append-only: a trigger in the database rejects updates and deletes. So no foreign key may
     cascade to it: the account's id stays after the account is deleted. `workspace` is empty for

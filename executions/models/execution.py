@@ -29,8 +29,8 @@ class WorkflowExecution(models.Model):
 
     `epoch` counts roll-backs: claims and results of an older epoch are rejected. `context_data`
     holds the variables. `place` says whether it counts against its workspace's limit: an execution
-    whose runs all wait gives its capacity slot up and requests one again when it wakes. An
-    execution that was started within its caller's transaction may have to be counted first.
+    whose runs all wait gives its capacity slot up, and requests one again when it wakes. An
+    execution that was started in its caller's transaction may not be counted yet.
     """
 
     SEALED_BY = "workspace"
@@ -295,5 +295,5 @@ class WorkflowExecution(models.Model):
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
         return f"{self.pk}||{column}"

@@ -4,9 +4,9 @@ from django.db import models
 
 
 class RateCount(models.Model):
-    """The number of occurrences of something in the minute that ends at `ends_at`.
+    """The number of events of one kind in the minute that ends at `ends_at`.
 
-    The key is a digest: it reveals no names or addresses.
+    The key is a digest, which reveals no names or addresses.
     """
 
     key = models.CharField(max_length=32, primary_key=True)

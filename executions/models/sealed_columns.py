@@ -1,7 +1,7 @@
 """Columns of payloads: sealed when a row is saved, opened when an attribute is read.
 
-A model with such columns names the workspace of a row (`sealed_workspace`) and the place that a
-column's envelope is bound to (`sealed_place`). Rows read by `values` and statements of `sql/` hold
+A model with such columns names the workspace of a row (`sealed_workspace`) and the place to which a
+column's envelope is bound (`sealed_place`). Rows read by `values` and statements of `sql/` hold
 envelopes: open these with `executions.sealing.payloads`.
 """
 
@@ -46,9 +46,9 @@ class SealedAttribute(DeferredAttribute):
 class SealedColumnMixin(Column):
     """A column that holds envelopes in a workspace that seals its payloads.
 
-    `form` says how a value is sealed: `json` and `text` as a whole, `each` value of an object, or
-    `lines` of a list, `facts` only the payloads among an object's values;
-    `blank` text is left out instead.
+    `form` says how a value is sealed: `json` and `text` are sealed as a whole, `each` seals every
+    value of an object, `lines` seals the lines of a list, and `facts` seals only the payloads among
+    an object's values. A `blank` text is left empty instead.
     """
 
     descriptor_class = SealedAttribute
@@ -72,7 +72,7 @@ class SealedJSON(SealedColumnMixin, models.JSONField):
 
 
 class SealedObject(SealedColumnMixin, models.JSONField):
-    """A JSON object, each of whose values is sealed by itself."""
+    """A JSON object whose values are sealed separately."""
 
     form = "each"
 
@@ -93,12 +93,12 @@ class SealedFacts(SealedColumnMixin, models.JSONField):
 
 
 class SealedText(SealedColumnMixin, PlainText):
-    """A text column."""
+    """A text column, sealed as a whole."""
 
     form = "text"
 
 
 class BlankedText(SealedColumnMixin, ShortText):
-    """A text that SQL compares and many rows share: left empty where payloads are sealed."""
+    """A text that SQL compares and many rows share; it is left empty if payloads are sealed."""
 
     form = "blank"

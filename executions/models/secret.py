@@ -77,8 +77,8 @@ class CredentialUse(models.Model):
     The row is written by the statement that reads the credential, before the step's module gets it.
     The row outlives the objects it names: the ids are not foreign keys, and `credential_id` is
     empty if the workspace has no credential of the `name`. `version` is the version of the
-    credential. `host` is the host that the step connects to, if known before it runs; for a refused
-    connection, its target. `reason` says why it was refused.
+    credential. `host` is the host to which the step connects, if known before it runs; for a
+    refused connection, it is the target. `reason` is the reason for a refusal.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -127,8 +127,8 @@ class CredentialUse(models.Model):
 class PayloadKey(models.Model):
     """A key that seals payloads of one workspace (`sealing.payloads`).
 
-    `sealed` are its 32 bytes under the data key `key_id`, bound to this row. The key with `seals`
-    is the workspace's current one; a workspace without such a key stores payloads in the clear.
+    `sealed` are its 32 bytes, sealed with the data key `key_id` and bound to this row. The key with
+    `seals` is the workspace's current key; a workspace without such a key stores payloads unsealed.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -19,7 +19,7 @@ class Trigger(models.Model):
 
     `enabled` is set by users, and False for a retired trigger, which the newest version no longer
     has. Times before `enabled_at` and before `paused_until` do not fire. `next_at` is the first
-    time of a schedule that has no tick yet; None if there is none.
+    time of a schedule without a tick; None if there is no such time.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -145,8 +145,8 @@ class WebhookDelivery(models.Model):
 class Event(models.Model):
     """An outside event, published once, which starts workflows and wakes waiting runs.
 
-    `delivered_at` is set once every waiting run was checked, `delivered_to` is the last run checked
-    so far, and `looked_at` is when that was.
+    `delivered_at` is set once every waiting run was checked, `delivered_to` is the last run that
+    was checked so far, and `looked_at` is the time of that check.
     """
 
     SEALED_BY = "workspace"

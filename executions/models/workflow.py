@@ -96,7 +96,7 @@ class Workflow(models.Model):
     def origin_place(self) -> str:
         """Return the location of the workflow's code, such as `shop.flows:fulfil, line 42`.
 
-        "" if users edit it.
+        Returns "" if users edit the workflow.
         """
         return f"{self.origin}, line {self.origin_line}" if self.origin_line else self.origin
 

@@ -1,1 +1,1 @@
-"""Log context, traces and metrics of executions, and access to metrics."""
+"""Log context, traces and metrics of executions, and access control for metrics."""

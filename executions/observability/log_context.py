@@ -33,7 +33,7 @@ def at(them: Callable[[], Mapping[str, object]] | None) -> None:
 
 @contextmanager
 def bound(**more: object) -> Iterator[None]:
-    """Add these ids to the lines of the block."""
+    """Add these ids to the lines that are logged in the block."""
     token = _ids.set({**_ids.get(), **more})
     try:
         yield
@@ -47,6 +47,6 @@ def set_all(them: Mapping[str, object]) -> Token[Mapping[str, object]]:
 
 
 def reset(token: Token[Mapping[str, object]]) -> None:
-    """Restore the replaced ids at the end of the work."""
+    """Restore the replaced ids when the work ends."""
     _ids.reset(token)
     _at.set(None)

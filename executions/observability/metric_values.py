@@ -1,7 +1,7 @@
 """Storage of counters: in the process, or, for a prefork worker, in files that its parent sums.
 
 A file belongs to a *slot* of the pool, not to a process: the process that replaces an ended child
-continues in the same file. So no file is left over, and no count is lost with a process. A worker
+continues in the same file. So no file remains unused, and no count is lost with a process. A worker
 declares at its start, before it counts, that it is a prefork worker.
 """
 
@@ -38,12 +38,12 @@ _folder: Path | None = None
 
 
 def port() -> int:
-    """Return the port of the metrics of this process, unless it is a web process; 0: none."""
+    """Return the metrics port of a process other than a web process; 0 means no port."""
     return valkyr_settings().metrics_port
 
 
 def registry() -> CollectorRegistry:
-    """Return everything that this process, and the children of its pool, have counted."""
+    """Return the registry of all counts of this process and of the children of its pool."""
     if _folder is None:
         return REGISTRY
     gathered = CollectorRegistry()

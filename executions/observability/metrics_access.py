@@ -46,9 +46,10 @@ class Access:
 
 @lru_cache(maxsize=2)
 def access(*, local: bool) -> Access:
-    """Return the access rule of the settings; `local`: only this machine reaches the process.
+    """Return the access rule of the settings.
 
-    Raises ImproperlyConfigured, as all settings do.
+    `local` says that only this machine reaches the process. Raises ImproperlyConfigured, like all
+    settings.
     """
     chosen = valkyr_settings()
     token = chosen.metrics_token.get_secret_value()

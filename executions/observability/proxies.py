@@ -1,8 +1,8 @@
-"""The proxies that an operator named, whose statement about the caller's address is trusted.
+"""The proxies that an operator named, whose headers about the caller's address are trusted.
 
-A forwarded address is a header, which any client can send. It is read from the right, as long as
-the server that added an entry is one of our proxies. Entries that none of our proxies added are
-removed from the request.
+A forwarded address is in a header, which any client can send. The header is read from the right, as
+long as the server that added an entry is one of our proxies. Entries that none of our proxies added
+are removed from the request.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -26,7 +26,7 @@ MOST_HOPS = 20
 def read_networks(
     words: Sequence[str], setting: str = "VALKYR_TRUSTED_PROXIES"
 ) -> tuple[Network, ...]:
-    """Return the networks of a setting; raises ImproperlyConfigured, which names invalid ones."""
+    """Return the networks of a setting. Raises ImproperlyConfigured, which names invalid ones."""
     return tuple(_network(word, setting) for word in words)
 
 
@@ -74,7 +74,10 @@ class Proxies:
 
 
 def _address(text: str) -> Any:
-    """Return the address without a port, None if invalid; an IPv4 address in any notation."""
+    """Return the address without a port, None if invalid.
+
+    An IPv4 address can be in any notation.
+    """
     host = text.strip()
     if host.startswith("["):
         host = host[1:].partition("]")[0]

@@ -1,8 +1,8 @@
 """The trace of an execution, and the log line of its start.
 
 Every execution has a trace id, whether spans are recorded or not, so that logs and pages can name
-it. An execution started by a request joins the request's trace; a child has a trace of its own,
-because a workflow with a large fan-out would make a trace that no viewer can show.
+it. An execution started by a request joins the request's trace; a child has its own trace, because
+a workflow with a large fan-out would make a trace that no viewer can show.
 """
 
 import logging

@@ -46,7 +46,7 @@ def turn_off(workspace_id: UUID, *, actor: Actor, reason: str = "") -> None:
 
 
 def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> list[int]:
-    """Delete the keys that do not seal any more, and return them.
+    """Delete the keys that no longer seal, and return them.
 
     First walks over all rows: raises WrongState, and deletes no key, if a value is sealed with an
     old key or does not open.
@@ -92,7 +92,7 @@ def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> li
 def reseal(
     workspace_id: UUID, *, actor: Actor, reason: str = "", tell: object = None
 ) -> WalkResult:
-    """Bring all rows into the workspace's present state; see `walk`. It is audited."""
+    """Change all rows to the workspace's present state, and write an audit row; see `walk`."""
     found = walk(workspace_id, tell=tell if callable(tell) else None)
     record(
         actor,

@@ -1,4 +1,4 @@
-"""Bring the stored payloads of a workspace into its present state: sealed with its key, or open.
+"""Change the stored payloads of a workspace to its present state: sealed with its key, or unsealed.
 
 The walk reads rows in the order of their ids, a batch at a time, without locks. One statement
 writes the rows of a batch that must change, except those that the engine has locked or written
@@ -38,7 +38,7 @@ TRIES = 5
 
 @dataclass(slots=True)
 class WalkResult:
-    """The numbers of rows that were read, were changed (or would be), and cannot be opened."""
+    """The numbers of rows that were read, were (or would be) changed, and cannot be opened."""
 
     table: str = ""
     read: int = 0
@@ -58,14 +58,14 @@ class Rewrite:
 
     @property
     def size(self) -> int:
-        """Return the number of characters to write."""
+        """Return the number of characters that must be written."""
         return sum(map(len, self.texts.values()))
 
 
 def walk(workspace_id: UUID, *, tell: Tell | None = None, only_look: bool = False) -> WalkResult:
     """Seal or open every stored payload of the workspace; call `tell` after each batch.
 
-    With `only_look`, rows are counted and not changed. Rows that do not open stay as they are.
+    With `only_look`, rows are counted but not changed. Rows that cannot be opened stay as they are.
     Raises NotFound if the workspace never sealed payloads, and the errors of `unseal`.
     """
     newest = payload_keys.newest(workspace_id)
@@ -140,7 +140,7 @@ def _rows_of(model: Any, workspace_id: UUID) -> Q:
 
 
 def _rewrite(row: Any, key: int | None, found: WalkResult) -> Rewrite | None:
-    """Return the changes of a row; None if it need not change, or if it does not open."""
+    """Return the changes of a row; None if it needs no change, or cannot be opened."""
     forms = _forms(type(row))
     stale = [name for name, form in forms.items() if keys_in(form, row.__dict__[name]) - {key}]
     if not stale:
@@ -169,7 +169,7 @@ def _parts(rewrites: Sequence[Rewrite]) -> Iterator[list[Rewrite]]:
 def _write(
     model: type[Model], rewrites: Sequence[Rewrite], key: int | None, found: WalkResult
 ) -> None:
-    """Write rows in one statement; write rows that were locked or changed meanwhile one by one."""
+    """Write rows in one statement; write those that were locked or changed since one by one."""
     written = _written(model, rewrites)
     found.changed += len(written)
     for one in rewrites:
@@ -178,7 +178,7 @@ def _write(
 
 
 def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult) -> None:
-    """Read and write one row; repeat both if it changed meanwhile."""
+    """Read and write one row; repeat both if the row was changed in between."""
     for _ in range(TRIES):
         row = _with_version(model).filter(pk=pk).first()
         one = None if row is None else _rewrite(row, key, found)
@@ -190,9 +190,9 @@ def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult
 
 
 def _written(model: type[Model], rewrites: Sequence[Rewrite], *, waits: bool = False) -> set[Any]:
-    """Write the rows that did not change since they were read, and return their ids.
+    """Write the rows that have not changed since they were read, and return their ids.
 
-    Skips rows that others have locked, unless it `waits`.
+    Skips rows that others have locked, unless `waits` is set.
     """
     changed = sorted({name for one in rewrites for name in one.texts})
     fields: list[Any] = [model._meta.get_field(name) for name in changed]

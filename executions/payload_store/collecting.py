@@ -43,7 +43,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class StoredTotals:
-    """The number of stored values and their bytes; `idle` are those that no execution needs."""
+    """The number of stored values and their bytes; `idle` counts those that no execution needs."""
 
     values: int
     size: int
@@ -51,7 +51,7 @@ class StoredTotals:
 
 
 def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Collected:
-    """Delete values for up to `seconds`; raises PayloadStoreUnavailable, which loses nothing.
+    """Delete values for up to `seconds`. Raises PayloadStoreUnavailable, which loses nothing.
 
     Call it outside any transaction. Several processes may do it at the same time.
     """
@@ -74,14 +74,20 @@ def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Co
 
 
 def totals() -> StoredTotals:
-    """Return the counts of stored values. Reads the whole table: for people, not for duties."""
+    """Return the counts of stored values.
+
+    Reads the whole table, so only users may call it, not duties.
+    """
     rows = StoredPayload.objects.all()
     size = rows.aggregate(total=Sum("size"))["total"] or 0
     return StoredTotals(rows.count(), size, rows.filter(~Exists(_needed())).count())
 
 
 def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
-    """Mark a batch of unneeded values; return the number checked, and the marked. Commits."""
+    """Mark a batch of unneeded values, and commit.
+
+    Returns the number of checked values, and the marked ones.
+    """
     now = database_now()
     due = Q(deleting_at=None, checked_at__lte=now - grace) | Q(deleting_at__lte=now - ABANDONED)
     with transaction.atomic():

@@ -1,7 +1,8 @@
 """Contents: bytes of any kind that a module writes to the store and reads from it, in parts.
 
-Their digest is known when they are complete. So their files are named by id alone, and equal
-contents do not share one. As for other values, the use commits before the file is written.
+The digest of a content is known only when the content is complete. So its file is named by its id
+alone, and equal contents do not share a file. As for other values, the use is committed before the
+file is written.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +26,7 @@ from executions.sealing import payload_keys
 
 
 class Contents:
-    """The contents that an execution writes, sealed with `key`, and reads."""
+    """The contents that an execution writes, sealed with `key`, and those that it reads."""
 
     def __init__(self, workspace_id: UUID, execution_id: UUID, key: int | None) -> None:
         self._workspace_id, self._execution_id = workspace_id, execution_id
@@ -57,7 +58,7 @@ class Contents:
         )
 
     def open(self, reference: dict[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open a content for reading, at any position; raises the errors of `reading.opened`."""
+        """Open a content for reading, at any position. Raises the errors of `reading.opened`."""
         return reading.opened(self._workspace_id, reference)
 
     def _declared(self) -> StoredPayload:
@@ -75,7 +76,7 @@ class Contents:
 
 
 class _Counted:
-    """Parts to write, with their size, their digest and their beginning."""
+    """The parts to write, with their total size, their digest and their beginning."""
 
     def __init__(self, parts: Iterable[bytes], limit: int) -> None:
         self._parts, self._limit = parts, limit

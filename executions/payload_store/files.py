@@ -12,7 +12,10 @@ from executions.payload_store.object_storage import ObjectStorage, translated
 
 
 def write(name: str, data: bytes) -> None:
-    """Write a file; raises PayloadStoreUnavailable. A folder's file is synced to the disk."""
+    """Write a file. Raises PayloadStoreUnavailable.
+
+    In a folder, the file is synced to the disk.
+    """
     with _reported("written", name):
         _storage().write(name, data)
 
@@ -34,9 +37,10 @@ def write_parts(name: str, parts: Iterable[bytes]) -> None:
 
 @contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
-    """Open a file for reading, at any position; only what is read is in memory.
+    """Open a file for reading, at any position; only the part that is read is in memory.
 
-    Raises StoredValueBroken without the file, and PayloadStoreUnavailable, also while it is read.
+    Raises StoredValueBroken if the file is missing, and PayloadStoreUnavailable, both also during
+    reads.
     """
     with ExitStack() as stack:
         with _reported("read", name):
@@ -45,19 +49,22 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 
 def read(name: str) -> bytes:
-    """Return a file's bytes; raises StoredValueBroken without it, and PayloadStoreUnavailable."""
+    """Return a file's bytes.
+
+    Raises StoredValueBroken if the file is missing, and PayloadStoreUnavailable.
+    """
     with _reported("read", name):
         return _storage().read(name)
 
 
 def remove(name: str) -> None:
-    """Delete a file, if it exists; raises PayloadStoreUnavailable."""
+    """Delete a file, if it exists. Raises PayloadStoreUnavailable."""
     with _reported("deleted", name):
         _storage().remove(name)
 
 
 def probe() -> None:
-    """Write, read and delete a small file; raises the errors of these operations."""
+    """Write, read and delete a small file. Raises the errors of these operations."""
     name = f"probe/{uuid4().hex}"
     write(name, b"valkyr")
     if read(name) != b"valkyr":
@@ -66,7 +73,7 @@ def probe() -> None:
 
 
 class _Source:
-    """Parts to write; keeps the error with which they ended, which is not the store's."""
+    """The parts to write; keeps the error with which they ended: it is not the store's error."""
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         self._parts = parts

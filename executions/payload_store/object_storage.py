@@ -1,6 +1,6 @@
-"""Files below an address: in a folder by the system itself, elsewhere by fsspec.
+"""Files below an address: a folder on this system, or any storage that fsspec supports.
 
-A file appears whole or not at all. fsspec is imported at the first use.
+A file appears complete or not at all. fsspec is imported at the first use.
 """
 
 import os
@@ -33,14 +33,14 @@ class ObjectStorage:
     address: str
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file. A folder's file is synced to the disk."""
+        """Write a file. In a folder, the file is synced to the disk."""
         if (folder := self.folder) is not None:
             _write_local(folder / name, [data])
         else:
             self._system.pipe_file(self._path(name), data)
 
     def write_parts(self, name: str, parts: Iterable[bytes]) -> None:
-        """Write a file in parts, of which a few MiB are in memory."""
+        """Write a file in parts, of which only a few MiB are in memory."""
         if (folder := self.folder) is not None:
             _write_local(folder / name, parts)
             return
@@ -80,7 +80,7 @@ class ObjectStorage:
 
     @contextmanager
     def opened(self, name: str, *, buffered: bool = True) -> Iterator[BinaryIO]:
-        """Open a file for reading; fsspec's own buffer is small if it is not `buffered`."""
+        """Open a file for reading; without `buffered`, fsspec's own buffer is small."""
         if (folder := self.folder) is not None:
             if not folder.is_dir():
                 raise OSError(f"the folder {folder} does not exist")
@@ -93,7 +93,10 @@ class ObjectStorage:
                 yield file
 
     def remove(self, name: str) -> None:
-        """Delete a file, and in a folder what a killed process left of it; ignore a missing one."""
+        """Delete a file; ignore a missing one.
+
+        In a folder, also delete the remains of a killed process.
+        """
         with suppress(FileNotFoundError):
             if (folder := self.folder) is not None:
                 for part in folder.glob(f"{Path(name).parent}/{_part_of(Path(name).name, '*')}"):
@@ -128,9 +131,9 @@ class ObjectStorage:
 def translated(
     what: str, missing: Callable[[], ValkyrError], unavailable: Callable[[str], ValkyrError]
 ) -> Iterator[None]:
-    """Raise `missing` for a file that is not there, and `unavailable` for any other error.
+    """Raise `missing` for a missing file, and `unavailable` for any other error.
 
-    `what` says what is done with the file: "written", "read" or "deleted". `unavailable` gets the
+    `what` names the operation on the file: "written", "read" or "deleted". `unavailable` gets the
     name of the error's class; its text may contain addresses and keys.
     """
     try:
@@ -150,14 +153,14 @@ def _part_of(name: str, unique: str) -> str:
 
 
 def _up_to(parts: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """Yield parts until they have more bytes together than this."""
+    """Yield parts until their total size exceeds this number of bytes."""
     while size >= 0 and (part := next(parts, None)) is not None:
         size -= len(part)
         yield part
 
 
 def _discard(file: Any) -> None:
-    """Give up a file of fsspec that is being written, so that no part of it appears."""
+    """Abandon a file of fsspec that is being written, so that no part of it appears."""
     with suppress(Exception):
         file.discard()
     # Otherwise the destructor completes the file.

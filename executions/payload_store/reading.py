@@ -1,4 +1,7 @@
-"""Read stored values: whole within a bound, or in parts. No query: the reference has the name."""
+"""Read stored values: whole within a limit, or in parts.
+
+This uses no query, because the reference has the file's name.
+"""
 
 import json
 from collections.abc import Iterator
@@ -35,9 +38,9 @@ def text_of(workspace_id: UUID, reference: dict[str, Any]) -> bytes:
 def opened(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[BinaryIO]:
     """Open the JSON of a stored value for reading, of any size, at any position.
 
-    A few MiB are in memory. At the end of a content that is read from its beginning, the digest is
-    checked. Call it outside any transaction. Raises StoredValueBroken, PayloadStoreUnavailable, and
-    SealBroken, also while it is read.
+    Only a few MiB are in memory. At the end of a content that is read from its beginning, the
+    digest is checked. Call it outside any transaction. Raises StoredValueBroken,
+    PayloadStoreUnavailable, and SealBroken, also during reads.
     """
     found = facts(reference)
     if found is None:
@@ -56,7 +59,7 @@ def opened(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[BinaryIO]:
 
 
 def parts_of(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[bytes]:
-    """Yield the JSON of a stored value in parts; the last one after the digest was checked."""
+    """Yield the JSON of a stored value in parts; check the digest before the last part."""
     with opened(workspace_id, reference) as file:
         before = file.read(CHUNK)
         while part := file.read(CHUNK):

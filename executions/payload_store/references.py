@@ -1,4 +1,4 @@
-"""The form of a reference: id, digest, size, type and a bounded preview. Pure."""
+"""The form of a reference: id, digest, size, type and a bounded preview."""
 
 import re
 from codecs import getincrementaldecoder
@@ -58,12 +58,12 @@ def is_content(value: Any) -> bool:
 
 
 def content_stem(payload_id: UUID | str) -> str:
-    """Return what stands for the digest in a content's file name, which precedes its digest."""
+    """Return the part of a content's file name that stands in place of its digest."""
     return sha256(f"content {payload_id}".encode()).hexdigest()
 
 
 def _text_of(beginning: bytes) -> str:
-    """Return the first characters of a text in UTF-8; nothing of other contents."""
+    """Return the first characters of a text in UTF-8; "" for other contents."""
     try:
         text = getincrementaldecoder("utf-8")().decode(beginning)
     except UnicodeDecodeError:

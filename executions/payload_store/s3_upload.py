@@ -1,6 +1,6 @@
-"""Upload a file to S3 in parts of which one is in memory, with the file system of s3fs.
+"""Upload a file to S3 in parts, one of which is in memory, with the file system of s3fs.
 
-s3fs's own files hold a part three times: as a buffer, as bytes, and in the connection's buffer.
+The files of s3fs hold a part three times: as a buffer, as bytes, and in the connection's buffer.
 """
 
 from collections.abc import Generator, Iterable
@@ -16,7 +16,7 @@ BLOCK = 5 * 1024 * 1024
 
 
 def write(system: Any, path: str, parts: Iterable[bytes]) -> None:
-    """Write a file, which appears when all of its parts are there."""
+    """Write a file, which appears when all of its parts are uploaded."""
     bucket, key, _ = system.split_path(path)
     place = {"Bucket": bucket, "Key": key}
     found = blocks(parts)
@@ -43,10 +43,10 @@ def write(system: Any, path: str, parts: Iterable[bytes]) -> None:
 
 
 class UploadPart(SeekableReader):
-    """The memory of one part, outside of Python's heap, which would keep it for each thread.
+    """The memory of one part, outside Python's heap, which would keep it for each thread.
 
-    It is filled again for the next part: the client's objects refer to a body until Python's
-    collector finds their cycles. Close it after the last part.
+    The same memory is filled for the next part, because the client's objects refer to a body until
+    Python's collector finds their cycles. Close it after the last part.
     """
 
     def __init__(self) -> None:
@@ -54,11 +54,11 @@ class UploadPart(SeekableReader):
         self._memory = mmap(-1, BLOCK)
 
     def begin(self) -> None:
-        """Forget the part."""
+        """Start a new part: forget the content."""
         self._size = self._position = 0
 
     def add(self, data: memoryview) -> memoryview:
-        """Add to the part, and return the data for which there is no room."""
+        """Add data to the part, and return the data that does not fit."""
         room = min(len(data), BLOCK - self._size)
         self._memory[self._size : self._size + room] = data[:room]
         self._size += room
@@ -70,7 +70,7 @@ class UploadPart(SeekableReader):
         return self._size
 
     def readinto(self, buffer: Any) -> int:
-        """Read from the position."""
+        """Read bytes from the current position."""
         found = self._memory[self._position : min(self._size, self._position + len(buffer))]
         buffer[: len(found)] = found
         self._position += len(found)
@@ -82,7 +82,7 @@ class UploadPart(SeekableReader):
 
 
 def blocks(parts: Iterable[bytes]) -> Generator[UploadPart, None, None]:
-    """Yield parts of `BLOCK` bytes, the last one perhaps smaller: always the same object."""
+    """Yield parts of `BLOCK` bytes, of which the last may be smaller, always in the same object."""
     block = UploadPart()
     try:
         for part in parts:

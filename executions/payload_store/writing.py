@@ -1,7 +1,8 @@
 """Store a value: declare its use, write its file, return the reference for the row.
 
 The use commits before the file is written, and the row that holds the reference commits after it.
-So a value that a row refers to has a file, and the collector knows the use before there is one.
+So every value to which a row refers has a file, and the collection knows the use before the file
+exists.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,7 +31,7 @@ COLLECTED = "The value was deleted from the store while it was stored. Try again
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A value's JSON, which is made in parts whenever it is read; its digest and its size."""
+    """A value's JSON, with its digest and size; each read produces the JSON in parts."""
 
     value: Any
     digest: str
@@ -58,7 +59,7 @@ def is_above(value: Any, above: int) -> bool:
 
 
 def encoded(value: Any, what: str, limit: int) -> Encoded:
-    """Return a value with the digest of its JSON; raises PayloadError, also above the limit."""
+    """Return a value with the digest of its JSON. Raises PayloadError, also above the limit."""
     made, size, kept = sha256(), 0, []
     for part in payloads.parts(value, what, limit):
         made.update(part)

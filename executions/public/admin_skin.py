@@ -1,4 +1,4 @@
-"""Classes, widgets and templates of admin pages: Unfold's if it is installed, else Django's."""
+"""Classes, widgets and templates of admin pages: Unfold's if it is installed, or else Django's."""
 
 from executions.admin.skin import (
     MEDIA,

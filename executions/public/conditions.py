@@ -1,4 +1,4 @@
-"""Report conditions for notifications, and listen to reports."""
+"""Report conditions for notifications, and listen to the reports."""
 
 from executions.events import (
     LASTING,

@@ -1,4 +1,4 @@
-"""Register types of credentials, also ones whose values another server issues."""
+"""Register types of credentials, including those whose values another server issues."""
 
 from executions.credentials import (
     CredentialSource,

@@ -1,4 +1,4 @@
-"""Read and check workflow definitions; pure, without a database."""
+"""Read and check workflow definitions, without a database."""
 
 from executions.definition.catalog import Catalog, ConfigProblem, OutcomeRule, catalog
 from executions.definition.graph.document import modules_of, normalise

@@ -1,4 +1,4 @@
-"""Check values against JSON Schemas within a budget of work; pure, without a database."""
+"""Check values against JSON Schemas within a budget of work, without a database."""
 
 from executions.definition.json_schema.budget import (
     DEFINITION,

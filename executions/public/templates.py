@@ -1,4 +1,4 @@
-"""Read the templates of definitions, and write templates for a person to complete; pure."""
+"""Read the templates of definitions, and write templates for a person to complete."""
 
 from executions.definition.templates import (
     WEB,

@@ -1,4 +1,4 @@
-"""Bound the values that steps handle; pure, without a database."""
+"""Limit the values that steps handle, without a database."""
 
 from executions import payloads
 

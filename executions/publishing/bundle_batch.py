@@ -49,8 +49,8 @@ def write(
 ) -> dict[str, int | None]:
     """Create and change workflows, and publish; return the numbers of new versions by slug.
 
-    Raises SlugTaken if a user took a slug meanwhile, and InvalidDefinition for a draft that cannot
-    be stored at all.
+    Raises SlugTaken if a user has taken a slug since the comparison, and InvalidDefinition for a
+    draft that cannot be stored at all.
     """
     numbers = dict[str, int | None]()
     with transaction.atomic():

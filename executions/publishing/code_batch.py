@@ -41,7 +41,7 @@ class CodeVersion:
 class CodeContent:
     """A checked definition, ready to be written; `mark` is the checksum of `resolved`.
 
-    If the workflow does not exist or was deleted meanwhile, it is created with `new_id`.
+    If the workflow does not exist or was deleted, it is created with `new_id`.
     """
 
     slug: str
@@ -158,7 +158,7 @@ def _number(rows: Sequence[_Written]) -> None:
 
 
 def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], WorkflowVersion]:
-    """Return the versions with these checksums; of several with one checksum, the newest."""
+    """Return the versions with these checksums; the newest if several have the same one."""
     if not ids:
         return {}
     rows = WorkflowVersion.objects.filter(

@@ -41,7 +41,7 @@ class CodeDefinition:
 
     @property
     def called(self) -> str:
-        """Return the displayed name: the given name, else the definition's name, else the slug."""
+        """Return the displayed name: the given one, or the definition's, or the slug."""
         return (self.name or str(self.definition.get("name") or self.slug))[:200]
 
 
@@ -70,9 +70,9 @@ def publish_from_code(
     """Publish a definition under a slug, unless the newest version is equal.
 
     `origin` names its source, such as `shop.flows:fulfil`, and `line` its line there. A missing
-    workflow is created. Content of an earlier version makes that one the latest again. One query if
-    nothing changed. Raises InvalidDefinition with all problems, and SlugTaken if a user's workflow,
-    or one of another origin, has the slug.
+    workflow is created. If the content equals that of an earlier version, that version becomes the
+    latest again. Uses one query if nothing changed. Raises InvalidDefinition with all problems, and
+    SlugTaken if a user's workflow, or one of another origin, has the slug.
     """
     one = CodeDefinition(slug, definition, origin, description, line, name)
     return publish_many_from_code([one], workspace=workspace)[slug]
@@ -83,8 +83,8 @@ def publish_many_from_code(
 ) -> dict[str, CodeVersion]:
     """Publish many definitions as `publish_from_code` does; return their versions by slug.
 
-    One query if nothing changed. All are checked before any is written; then BATCH workflows are
-    written per transaction. If several have one slug, the last one counts.
+    Uses one query if nothing changed. All are checked before any is written; then BATCH workflows
+    are written per transaction. If several have the same slug, the last one counts.
     """
     plan = plan_from_code(given, workspace=workspace)
     versions = {slug: plan.current[slug] for slug in plan.unchanged}
@@ -111,9 +111,9 @@ class CodePlan:
 def plan_from_code(
     given: Sequence[CodeDefinition], *, workspace: Workspace | None = None
 ) -> CodePlan:
-    """Compare definitions with the published ones, and check those that differ; writes nothing.
+    """Compare definitions with the published ones, and check those that differ; write nothing.
 
-    One query if nothing changed. Raises InvalidDefinition and SlugTaken, as publishing does.
+    Uses one query if nothing changed. Raises InvalidDefinition and SlugTaken, as publishing does.
     """
     slug = settings().code_workspace if workspace is None else workspace.slug
     wanted = {one.slug: one for one in given}
@@ -148,7 +148,7 @@ def _published(workspace: str, slugs: list[str]) -> Iterable[Any]:
 
 
 def _says(one: CodeDefinition, row: Mapping[str, Any]) -> bool:
-    """Return whether a row equals the code; compares the checksum last, because that is slow."""
+    """Return whether a row equals the code; compare the checksum last, because that is slow."""
     said = (one.origin, one.line, one.called, one.description)
     has = tuple(row[name] for name in ("origin", "origin_line", "name", "description"))
     return said == has and row["mark"] == _mark(one.definition)
@@ -165,7 +165,7 @@ def _mark(definition: Mapping[str, Any]) -> str:
 def _checked(
     one: CodeDefinition, workspace_id: UUID | None, current: CodeVersion | None
 ) -> CodeContent:
-    """Return a definition, checked and resolved; raises InvalidDefinition with all problems."""
+    """Return a definition, checked and resolved. Raises InvalidDefinition with all problems."""
     source, new_id = dict(one.definition), uuid7()
     if found := check(source, workspace_id, current.workflow_id if current else new_id):
         many = "1 problem" if len(found) == 1 else f"{len(found)} problems"

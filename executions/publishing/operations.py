@@ -19,13 +19,13 @@ from executions.triggers.stored_input import stored
 
 
 def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion:
-    """Publish the draft; with `version`, an earlier published version again."""
+    """Publish the draft, or, if `version` is given, that published version again."""
     kind = data.get("kind", VersionKind.PUBLISHED)
     return versioning.publish(pk, actor=actor, kind=kind, again=data.get("version"))
 
 
 def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    """Archive a workflow; with `expected_revision`, only at this revision of the draft."""
+    """Archive a workflow; if `expected_revision` is given, only at this revision of the draft."""
     return versioning.archive_workflow(
         pk,
         actor=actor,

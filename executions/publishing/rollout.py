@@ -32,7 +32,7 @@ class RolledBack:
 
 
 def make_latest(workflow: Workflow, version: WorkflowVersion, actor: Actor) -> None:
-    """Use the version for all new executions and activate its triggers; ends a canary.
+    """Use the version for all new executions and activate its triggers; end a canary.
 
     The caller holds the workflow's lock.
     """
@@ -45,7 +45,7 @@ def make_latest(workflow: Workflow, version: WorkflowVersion, actor: Actor) -> N
 def begin_canary(
     workflow: Workflow, version: WorkflowVersion, percent: float, actor: Actor
 ) -> None:
-    """Use the version for a share of new executions; ends an earlier canary.
+    """Use the version for a share of new executions; end an earlier canary.
 
     The caller holds the workflow's lock. Raises NotPublished without a latest version.
     """
@@ -60,13 +60,13 @@ def begin_canary(
 
 
 def set_share(workflow_id: UUID, version_id: UUID, percent: float) -> bool:
-    """Change the share of a canary; return False if the version is not the canary any more."""
+    """Change the share of a canary; return False if the version is no longer the canary."""
     rows = Workflow.objects.filter(pk=workflow_id, canary_version_id=version_id)
     return bool(rows.update(canary_percent=percent))
 
 
 def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
-    """End a canary: no new execution uses it. Return False if it is not the canary any more.
+    """End a canary: no new execution uses it. Return False if the version is no longer the canary.
 
     Call it in a transaction: the workflow's row stays locked.
     """
@@ -78,7 +78,7 @@ def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
 
 
 def promote(workflow_id: UUID, version_id: UUID) -> bool:
-    """Make a canary the latest version; return False if it is not the canary any more.
+    """Make a canary the latest version; return False if it is no longer the canary.
 
     Call it in a transaction: the workflow's row stays locked.
     """
@@ -94,7 +94,7 @@ def promote(workflow_id: UUID, version_id: UUID) -> bool:
 
 
 def end_canary(workflow: Workflow, actor: Actor, reason: str) -> None:
-    """End the canary of a locked workflow, if it has one, because of another change."""
+    """End the canary of a locked workflow, if any, because of another change."""
     version_id = workflow.canary_version_id
     if version_id is None or not withdraw(workflow.pk, version_id):
         return

@@ -1,4 +1,4 @@
-"""Example workflows that are one definition each.
+"""Example workflows, each of which is a single definition.
 
 They are in `examples/` of the repository, and in the wheel next to this app's packages; a process
 reads them once, on first use.

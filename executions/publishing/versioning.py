@@ -44,13 +44,13 @@ class SlugTaken(ValkyrError):
 
 
 class PublishedFromGit(ValkyrError):
-    """The workspace publishes and archives workflows from Git only; use `valkyr apply`."""
+    """The workspace publishes and archives workflows from Git only. Use `valkyr apply`."""
 
     code = "published_from_git"
 
 
 class FromCode(ValkyrError):
-    """The workflow comes from code, which alone changes it; copy it to edit the copy."""
+    """The workflow comes from code, and only the code can change it. Copy it to edit the copy."""
 
     code = "workflow_from_code"
 
@@ -185,7 +185,8 @@ def publish_trial(
     """Make a test version of a definition (by default the draft), or of a part of it.
 
     The draft stays unchanged, and triggers do not start the version: `triggers.start` takes its ID.
-    Raises NotFound, InvalidDefinition with all problems, by the places in the given definition.
+    Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the given
+    definition.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
@@ -219,7 +220,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class CheckedDefinition:
-    """A definition's problems, and the credentials that it names and the workspace lacks."""
+    """A definition's problems, and the credentials that it names but that the workspace lacks."""
 
     problems: list[DefinitionProblem]
     missing_credentials: list[str]
@@ -228,7 +229,10 @@ class CheckedDefinition:
 def check_many(
     given: Sequence[tuple[Any, UUID | None]], workspace_id: UUID
 ) -> list[CheckedDefinition]:
-    """Check definitions, each with its workflow's ID, as `check` does; at most three queries."""
+    """Check definitions, each with its workflow's ID, as `check` does.
+
+    Uses at most three queries.
+    """
     of_credentials = misfits_of_many(given, catalog(), workspace_id, limits().remote_queues)
     checked = []
     for (definition, _), misfits in zip(given, of_credentials, strict=True):
@@ -250,12 +254,12 @@ def checksum_of(definition: dict[str, Any]) -> str:
 
 
 def resolved(workflow: Workflow, definition: Any) -> dict[str, Any]:
-    """Return a definition as a version of the workflow would store it; raises InvalidDefinition."""
+    """Return a definition as a version of the workflow would store it. Raises InvalidDefinition."""
     return resolve(_sound(definition, workflow, "backtested"), catalog(), limits())
 
 
 def locked_to_git(workflow: Workflow) -> str:
-    """Return why users cannot publish or archive a workflow; empty if they can."""
+    """Return the reason why users cannot publish or archive a workflow; empty if they can."""
     if workflow.origin or not workflow.workspace.publish_from_git:
         return ""
     return (
@@ -279,7 +283,7 @@ def _refuse_from_code(workflow: Workflow, changes: Mapping[str, Any]) -> None:
 
 
 def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> WorkflowVersion:
-    """Return the next version, not saved; raises InvalidDefinition."""
+    """Return the next version, not saved. Raises InvalidDefinition."""
     resolved = resolve(_sound(source, workflow), catalog(), limits())
     return WorkflowVersion(
         workflow=workflow,
@@ -294,7 +298,7 @@ def _version(workflow: Workflow, source: Any, kind: str, actor: Actor) -> Workfl
 
 
 def _published_source(workflow: Workflow, number: int) -> Any:
-    """Return the source of a published version; raises NotFound."""
+    """Return the source of a published version. Raises NotFound."""
     rows = workflow.versions.filter(number=number, kind=VersionKind.PUBLISHED)
     source = rows.values_list("source", flat=True).first()
     if source is None:
@@ -315,7 +319,7 @@ def _unsound(found: list[DefinitionProblem], what: str) -> InvalidDefinition:
 
 
 def storable(definition: Any) -> Any:
-    """Return a draft; raises InvalidDefinition for one that cannot be stored at all."""
+    """Return a draft. Raises InvalidDefinition for one that cannot be stored at all."""
     try:
         payloads.dump(definition, "definition", MAX_DRAFT_BYTES)
     except ValkyrError as error:

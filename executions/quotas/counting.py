@@ -23,7 +23,7 @@ LENGTHS = {QuotaWindow.HOUR: timedelta(hours=1), QuotaWindow.DAY: timedelta(days
 
 
 def start_of(window: QuotaWindow, now: datetime) -> datetime:
-    """Return when the window that contains `now` began."""
+    """Return the start of the window that contains `now`."""
     hour = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     return hour if window == QuotaWindow.HOUR else hour.replace(hour=0)
 
@@ -54,7 +54,7 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
 
 
 def check(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
-    """Raise QuotaExceeded if a window has no room for `more`; counts and locks nothing."""
+    """Raise QuotaExceeded if a window has no room for `more`; count and lock nothing."""
     counters = {limit: Counter(workspace_id, limit.user_id) for limit in ceilings.limits}
     seen = present(counters.values())
     refusals = []
@@ -67,7 +67,7 @@ def check(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
 
 
 def room(workspace_id: UUID, ceilings: Ceilings) -> int | None:
-    """Return how many more fit into every window, None without limits; locks the counters.
+    """Lock the counters, and return how many more fit into every window; None without limits.
 
     Call it under the same conditions as `count`.
     """
@@ -112,9 +112,9 @@ def count_use(
 
 
 def prune() -> int:
-    """Delete counters of windows that began more than two days ago.
+    """Delete counters of windows that began more than two days ago, at most 5,000.
 
-    Return how many, at most 5,000.
+    Returns the number of deleted counters.
     """
     old = QuotaUse.objects.filter(starts_at__lt=database_now() - KEPT)
     with transaction.atomic():
@@ -144,7 +144,7 @@ def _exceeded(
 
 
 class Counter(NamedTuple):
-    """The owner of a counter: a workspace, or one of its users."""
+    """The owner of a counter: a workspace or one of its users."""
 
     workspace_id: UUID
     user_id: Any
@@ -154,7 +154,10 @@ class Counter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One window of a counter: the limit and the use; None if there is no limit or no count."""
+    """One window of a counter, with its limit and its use.
+
+    Either is None if there is no limit or no count.
+    """
 
     limit: int | None
     used: int | None
@@ -170,14 +173,14 @@ class Present:
     used: Mapping[tuple[Counter, str], int]
 
     def window(self, counter: Counter, name: QuotaWindow, limit: int | None) -> Window:
-        """Return a counter's current window: this limit, its use, its start and its end."""
+        """Return a counter's current window for this limit: its use, its start and its end."""
         used = self.used.get((counter, name.value), None if limit is None else 0)
         starts_at = start_of(name, self.now)
         return Window(limit, used, starts_at, starts_at + LENGTHS[name])
 
 
 def present(counters: Iterable[Counter]) -> Present:
-    """Return the counters' present windows; two queries, whatever their number."""
+    """Return the counters' present windows. Uses two queries for any number of counters."""
     wanted = set(counters)
     now = database_now()
     starts = {name.value: start_of(name, now) for name in QuotaWindow}

@@ -12,7 +12,7 @@ from executions.states import QuotaWindow
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `most` executions per window, of the whole workspace or of one user.
+    """A limit of `most` executions per window, for the whole workspace or for one user.
 
     `of` names the owner at the start of a sentence, such as "The tier 'free'".
     """
@@ -57,7 +57,7 @@ Its statement replaces the default one, so it reads the tier's limits too.
 
 
 def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
-    """Return the limits of a workspace and of one principal in it. One query."""
+    """Return the limits of a workspace and of one principal in it. Uses one query."""
     query = query_of(workspace_id, user_id)
     return query.read(ahead.fetch(query.statement))
 
@@ -71,7 +71,7 @@ def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
 
 
 def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:
-    """Return a tier's limits from a row of `ceilings.sql`, and `more`."""
+    """Return a tier's limits from a row of `ceilings.sql`, together with `more`."""
     name, concurrent, pending, hourly, daily, archived, key = row
     own = windowed(None, f"The tier {name!r} of this workspace", hourly, daily)
     return Ceilings(name, concurrent, pending, tightest([*own, *more]), archived, key)

@@ -59,7 +59,7 @@ def _primary_name() -> str:
 
 
 class _Found:
-    """The servers that Sentinels named recently."""
+    """The servers that Sentinels named most recently."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -85,7 +85,7 @@ _found = _Found()
 def behind_sentinels() -> Iterator[str]:
     """Yield the addresses of the engine's Redis servers that only Sentinels name.
 
-    If no Sentinel responds, yields the servers of the last response; raises redis.RedisError if
+    If no Sentinel responds, yields the servers of the last response. Raises redis.RedisError if
     there was none.
     """
     named = [one for one in messaging.own_addresses() if messaging.SENTINEL in one]

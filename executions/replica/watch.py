@@ -72,7 +72,7 @@ class ReplicaWatch:
         self._lock = Lock()
 
     def fresh(self) -> bool:
-        """Return whether the replica has all changes older than `lag_seconds`; does not wait."""
+        """Return whether the replica has all changes older than `lag_seconds`, without waiting."""
         now = self._asked_at = monotonic()
         self._run()
         return now >= self._rests_until and now - self._fresh_until <= self._lag
@@ -119,7 +119,7 @@ class ReplicaWatch:
 
 
 def _session(alias: str) -> psycopg.Connection[Any]:
-    """Return a session outside of the pool, with short timeouts."""
+    """Return a session outside the pool, with short timeouts."""
     given: Mapping[str, Any] = connections[alias].get_connection_params()
     parts = {name: given[name] for name in NAMES if given.get(name)}
     return psycopg.connect(

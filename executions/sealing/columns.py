@@ -37,7 +37,10 @@ def opened(row: Any, column: str, form: str, value: Any) -> Any:
 
 
 def sealed(row: Any, column: str, form: str, value: Any) -> Any:
-    """Return a column's value for storage, sealed if there is a key. One query for each row."""
+    """Return a column's value for storage, sealed if there is a key.
+
+    Uses one query for each row.
+    """
     key = _key(row)
     if key is None:
         return value
@@ -66,9 +69,9 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 
 
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
-    """Seal a row's values again that were copied from `places`, by column; save the row.
+    """Seal a row's values again that were copied from `places`, by column, and save the row.
 
-    Return whether any of the values was sealed. Raises SealBroken.
+    Returns whether any of the values was sealed. Raises SealBroken.
     """
     changed = []
     for column, where in places.items():
@@ -83,7 +86,7 @@ def rebind(row: Any, places: Mapping[str, str]) -> bool:
 
 
 def seals(row: Any) -> bool:
-    """Return whether the row's workspace seals its payloads. One query for each row."""
+    """Return whether the row's workspace seals its payloads. Uses one query for each row."""
     return _key(row) is not None
 
 

@@ -4,7 +4,7 @@ from executions.errors import ValkyrError
 
 
 class SealingError(ValkyrError):
-    """Sealing does not work just now; the server's key needs its administrator."""
+    """Sealing does not work now. An administrator must check the server's key."""
 
     code = "sealing_unavailable"
 
@@ -16,7 +16,7 @@ class NoInstallationKey(SealingError):
 
 
 class WrongInstallationKey(SealingError):
-    """The installation's key is another than the one that sealed the data keys."""
+    """The installation's key is not the one that sealed the data keys."""
 
     code = "wrong_installation_key"
 

@@ -1,11 +1,12 @@
-"""Seal a file in frames, so that neither the writer nor the reader holds it whole.
+"""Seal a file in frames, so that neither the writer nor the reader holds the whole file in memory.
 
 A file begins with a header: `valkyr`, the format's version, the size of a frame, and a random salt.
 The salt and the workspace's key give the file's own key, by HMAC-SHA-256. Each frame is AES-256-GCM
 under that key. It is bound to the header, the workspace, the file's name, its number, and whether
 it is the last. So a frame that is missing, repeated, moved, or from another file does not open.
 
-Tink's streaming AEAD does not serve: its readers in Python cannot seek, as batches of a CSV do.
+Tink's streaming AEAD is not suitable: its readers in Python cannot seek, which batches of a CSV
+require.
 """
 
 import os
@@ -43,7 +44,7 @@ def is_framed(beginning: bytes) -> bool:
 
 
 def sealed_size(size: int) -> int:
-    """Return the bytes of the sealed file of a content with `size` bytes."""
+    """Return the size, in bytes, of the sealed file for a content of `size` bytes."""
     return HEADER.size + size + max(1, -(-size // FRAME)) * OVERHEAD
 
 
@@ -64,7 +65,7 @@ class SealedFile(SeekableReader):
         self._at = HEADER.size  # of the source
 
     def readinto(self, buffer: Any) -> int:
-        """Read from one frame."""
+        """Read bytes from one frame."""
         number, start = divmod(self._position, FRAME)
         # An empty content has a frame, too, which says that there is no more.
         if number > self._last or (self._position >= self._size > 0):

@@ -1,4 +1,4 @@
-"""The installation's key, which seals keysets: AES-256-GCM here, or a KMS's own."""
+"""The installation's key, which seals keysets: AES-256-GCM in this process, or in a KMS."""
 
 import base64
 import binascii
@@ -30,9 +30,10 @@ MAKE_ONE = "Create one with `openssl rand -base64 32`."
 
 @dataclass(frozen=True, slots=True)
 class KeySource:
-    """One installation key; `uri` is its public name: `file`, `env`, or a KMS key's URI.
+    """One installation key.
 
-    `material` are its 32 bytes; None if a KMS keeps them.
+    `uri` is its public name: `file`, `env`, or a KMS key's URI. `material` are its 32 bytes; None
+    if a KMS keeps them.
     """
 
     variable: str
@@ -41,7 +42,7 @@ class KeySource:
 
 
 def present() -> KeySource | None:
-    """Return the installation's key, None if none is set; raises ImproperlyConfigured."""
+    """Return the installation's key, or None if none is set. Raises ImproperlyConfigured."""
     return _only_one(PRESENT)
 
 
@@ -124,11 +125,11 @@ class Aead(Protocol):
         """Encrypt and authenticate."""
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Decrypt; raises TinkError."""
+        """Decrypt. Raises TinkError."""
 
 
 def required() -> KeySource:
-    """Return the installation's current key; raises NoInstallationKey or ImproperlyConfigured."""
+    """Return the installation's current key. Raises NoInstallationKey or ImproperlyConfigured."""
     source = present()
     if source is None:
         raise NoInstallationKey(
@@ -148,14 +149,14 @@ def required() -> KeySource:
 
 
 def openers() -> Iterator[KeySource]:
-    """Yield the keys that may seal a keyset, the current one first; raises NoInstallationKey."""
+    """Yield the keys that may seal a keyset, the current one first. Raises NoInstallationKey."""
     yield required()
     if (former := old()) is not None:
         yield former
 
 
 def aead_of(source: KeySource) -> Aead:
-    """Return the key's AEAD; raises KeyUnavailable if a KMS does not answer."""
+    """Return the key's AEAD. Raises KeyUnavailable if a KMS does not answer."""
     if source.material is None:
         from executions.sealing.kms import kms_aead  # boto3 takes a second to import
 

@@ -1,6 +1,7 @@
-"""A set of data keys: create it, add and remove keys, seal and open it. No database here.
+"""A set of data keys: create it, add and remove keys, seal and open it.
 
-Tink's keysets for Python are immutable, so a changed one is built from its keys.
+This module uses no database. Tink's keysets for Python are immutable, so a changed one is built
+from its keys.
 """
 
 from collections.abc import Collection
@@ -28,7 +29,7 @@ class Keys:
 
     @cached_property
     def primary(self) -> int:
-        """Return the id of the key that seals."""
+        """Return the id of the primary key, which seals."""
         return int(self.handle.keyset_info().primary_key_id)
 
     @cached_property
@@ -69,7 +70,7 @@ def with_more(keys: Keys, others: Keys) -> Keys:
 
 
 def without(keys: Keys, ids: Collection[int]) -> Keys:
-    """Return the set without these keys; never removes the primary."""
+    """Return the set without these keys; the primary key is never removed."""
     keyset = _proto(keys)
     if keyset.primary_key_id in ids:
         raise ValueError(
@@ -83,7 +84,7 @@ def without(keys: Keys, ids: Collection[int]) -> Keys:
 
 
 def sealed_keys(keys: Keys, by: Aead) -> bytes:
-    """Return the keys sealed with the installation's key, with their ids in the clear for `ids_in`.
+    """Return the sealed set of keys, with their ids in the clear for `ids_in`.
 
     Raises KeyUnavailable.
     """
@@ -102,7 +103,7 @@ def sealed_keys(keys: Keys, by: Aead) -> bytes:
 
 
 def opened_keys(sealed: bytes, by: Aead) -> Keys:
-    """Return the keys; raises WrongInstallationKey, and KeyUnavailable if a KMS does not answer."""
+    """Return the keys. Raises WrongInstallationKey, and KeyUnavailable if a KMS does not answer."""
     import tink
     from google.protobuf.message import DecodeError
     from tink import aead, proto_keyset_format
@@ -115,7 +116,7 @@ def opened_keys(sealed: bytes, by: Aead) -> Keys:
 
 
 def ids_in(sealed: bytes) -> tuple[tuple[int, ...], int]:
-    """Return the ids of the keys in a sealed set, and the primary key's id; needs no key."""
+    """Return the ids of the keys in a sealed set, and the primary key's id, without opening it."""
     from tink.proto import tink_pb2
 
     info = tink_pb2.EncryptedKeyset.FromString(sealed).keyset_info

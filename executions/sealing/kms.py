@@ -22,7 +22,7 @@ _ANOTHER = {"InvalidCiphertextException", "IncorrectKeyException"}
 
 
 def kms_aead(uri: str) -> Aead:
-    """Return Tink's AEAD for the KMS key `aws-kms://<arn>`; raises KeyUnavailable."""
+    """Return Tink's AEAD for the KMS key `aws-kms://<arn>`. Raises KeyUnavailable."""
     import tink
     from tink.integration import awskms
 
@@ -42,18 +42,18 @@ def kms_aead(uri: str) -> Aead:
 
 
 class _Told:
-    """An AEAD whose errors say what to do."""
+    """An AEAD whose errors explain what to do."""
 
     def __init__(self, inner: Aead, uri: str) -> None:
         self._inner = inner
         self._uri = uri
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
-        """Encrypt; raises KeyUnavailable."""
+        """Encrypt. Raises KeyUnavailable."""
         return self._ask(self._inner.encrypt, plaintext, associated_data)
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Decrypt; raises WrongInstallationKey or KeyUnavailable."""
+        """Decrypt. Raises WrongInstallationKey or KeyUnavailable."""
         return self._ask(self._inner.decrypt, ciphertext, associated_data)
 
     def _ask(self, question: Any, data: bytes, associated_data: bytes) -> bytes:

@@ -61,10 +61,10 @@ class _Opened:
 def prepare() -> None:
     """Open the data keys if any workspace seals payloads; each transaction calls it first.
 
-    So no lock is held while a KMS is called. Each process asks the database once, with one query.
-    If the first workspace begins to seal later, `load_segment` opens its key in workers, and other
-    processes open it when they need it. If the keys cannot be opened, the code that needs them
-    reports the error.
+    So no lock is held while a KMS is called. Each process queries the database once. If the first
+    workspace begins to seal later, `load_segment` opens its key in workers, and other processes
+    open it when they need it. If the keys cannot be opened, the code that needs them reports the
+    error.
     """
     if alias() in _Opened.tried or store.kept() is not None:
         return
@@ -86,9 +86,10 @@ def _any_seals() -> bool:
 
 
 def opened(key: int) -> OpenedKey:
-    """Return a key; one query if this process does not hold it.
+    """Return a key.
 
-    Raises KeyUnknown, and the errors of `unseal`.
+    Uses one query if this process does not hold the key. Raises KeyUnknown, and the errors of
+    `unseal`.
     """
     place = alias(), key
     with _Opened.lock:
@@ -116,20 +117,23 @@ def forget() -> None:
 
 
 def current(workspace_id: UUID) -> int | None:
-    """Return the key that seals the workspace's payloads; None without sealing. One query."""
+    """Return the key that seals the workspace's payloads; None if it does not seal them.
+
+    Uses one query.
+    """
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
     return rows.values_list("pk", flat=True).first()
 
 
 def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Annotate rows with the `sealing_key` of their workspace, like `current`. No query."""
+    """Annotate rows with the `sealing_key` of their workspace, like `current`. Uses no query."""
     keys = PayloadKey.objects.filter(workspace_id=OuterRef("workspace_id"), seals=True)
     found: QuerySet[Any] = rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
     return found
 
 
 def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the keys of those executions whose workspaces seal payloads. One query."""
+    """Return the keys of those executions whose workspaces seal payloads. Uses one query."""
     rows = WorkflowExecution.objects.filter(
         pk__in=list(execution_ids), workspace__payload_keys__seals=True
     )
@@ -159,9 +163,9 @@ def make(workspace_id: UUID) -> int:
 
 
 def stop(workspace_id: UUID) -> bool:
-    """Seal no more of the workspace's payloads; its keys stay.
+    """Stop sealing the workspace's payloads; its keys stay.
 
-    Return whether the workspace sealed payloads before.
+    Returns whether the workspace sealed payloads before.
     """
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=True)
     return bool(rows.update(seals=False, marks={}))
@@ -181,7 +185,7 @@ class KeyState:
 
 
 def state(workspace_id: UUID) -> KeyState:
-    """Return the state of a workspace's keys, of which there are a few. One query."""
+    """Return the state of a workspace's keys. Uses one query."""
     keys = list(PayloadKey.objects.filter(workspace_id=workspace_id).defer("sealed", "marks"))
     current = next((key for key in keys if key.seals), None)
     return KeyState(current, len(keys) - (current is not None))

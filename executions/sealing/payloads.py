@@ -1,12 +1,12 @@
 """Seal payloads: inputs, outputs, variables, errors and logs of one workspace.
 
 A sealed value is an envelope, `{"$sealed": "<key>.<base64>"}` in a JSON column and
-`$sealed:<key>.<base64>` in a text column. It is AES-256-GCM under a key of the workspace
-(`payload_keys`), bound to the workspace and a place: an execution, a step and a column. It opens
-nowhere else.
+`$sealed:<key>.<base64>` in a text column. It is encrypted by AES-256-GCM with a key of the
+workspace (`payload_keys`), and bound to the workspace and a place: an execution, a step and a
+column. It cannot be opened anywhere else.
 
-Each value of variables is sealed by itself, so that SQL can merge them. Sealed logs are a list of
-envelopes, each over a list of lines, so that SQL can append to them.
+Each variable is sealed separately, so that SQL can merge them. Sealed logs are a list of envelopes,
+each over a list of lines, so that SQL can append to them.
 """
 
 import base64
@@ -32,7 +32,7 @@ _FORM = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9+/]+={0,2}")
 
 
 def place(execution_id: UUID | str, column: str, step_path: str = "") -> str:
-    """Return the place of a value: its execution, its step ("" for none) and its column."""
+    """Return the place of a value: its execution, its step ("" without one) and its column."""
     return f"{execution_id}|{step_path}|{column}"
 
 
@@ -54,19 +54,19 @@ def key_of(value: Any) -> int | None:
 
 
 def seal_json(text: str, where: str, key: int | None) -> str:
-    """Return the envelope of a JSON text; the text itself without a key, or for null."""
+    """Return the envelope of a JSON text; without a key, or for null, return the text itself."""
     if key is None or text == "null":
         return text
     return f'{{"{SEALED}":"{_sealed(text, where, key)}"}}'
 
 
 def seal_text(text: str, where: str, key: int | None) -> str:
-    """Return the envelope of a text; the text itself without a key, or if it is empty."""
+    """Return the envelope of a text; without a key, or if it is empty, return the text itself."""
     return text if key is None or not text else f"{TEXT}{_sealed(text, where, key)}"
 
 
 def seal_each(text: str, where: str, key: int | None, names: Container[str] | None = None) -> str:
-    """Return a JSON object's text with each value (of these names) sealed, for variables."""
+    """Return a JSON object's text with each value, or those of these names, sealed."""
     if key is None:
         return text
     parts = (
@@ -82,12 +82,12 @@ def seal_facts(text: str, where: str, key: int | None) -> str:
 
 
 def seal_lines(text: str, where: str, key: int | None) -> str:
-    """Return a JSON list's text as a list of one envelope, for logs."""
+    """Return a JSON list's text as a list of one envelope, as logs are stored."""
     return text if key is None else f"[{seal_json(text, where, key)}]"
 
 
 def seal_bytes(data: bytes, where: str, key: int) -> bytes:
-    """Return sealed bytes, for a file in object storage; the reader must know the key."""
+    """Return sealed bytes, for a file in object storage, whose reader must know the key."""
     found = payload_keys.opened(key)
     return bytes(found.aead.encrypt(data, _bound(found.workspace_id, where)))
 

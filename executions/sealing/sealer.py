@@ -31,7 +31,7 @@ class PayloadSealer:
 
     @property
     def key(self) -> int | None:
-        """Return the key; one query if it is not known, or was read long ago."""
+        """Return the key. Uses one query if the key is unknown or was read long ago."""
         if self._key == UNKNOWN or time.monotonic() - self._known_at > CURRENT_SECONDS:
             self._key = payload_keys.current(self.workspace_id)
             self._known_at = time.monotonic()
@@ -54,13 +54,16 @@ class PayloadSealer:
         return payloads.seal_json(text, where, self.key if self._key == UNKNOWN else self._key)
 
     def text(self, text: str, column: str, step_path: str = "") -> str:
-        """Return a text as it is stored. No query for an empty one."""
+        """Return a text as it is stored. Uses no query for an empty text."""
         if not text or self.key is None:
             return text
         return payloads.seal_text(text, place(self.execution_id, column, step_path), self.key)
 
     def each(self, text: str, column: str) -> str:
-        """Return a JSON object's text as it is stored, each value by itself. No query for `{}`."""
+        """Return a JSON object's text as it is stored, with each value sealed separately.
+
+        Uses no query for `{}`.
+        """
         if text == "{}" or self.key is None:
             return text
         return payloads.seal_each(text, place(self.execution_id, column), self.key)
@@ -94,7 +97,7 @@ def opened_text(execution_id: UUID, value: str, column: str, step_path: str = ""
 
 
 def shown_text(execution_id: UUID, value: str, column: str, step_path: str = "") -> str:
-    """Return the start of a text for display; a sentence if it is sealed and does not open."""
+    """Return the start of a text for display; if it is sealed and cannot be opened, a sentence."""
     try:
         return opened_text(execution_id, value, column, step_path)[:SHOWN]
     except (SealingError, ImproperlyConfigured):

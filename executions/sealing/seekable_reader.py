@@ -13,15 +13,15 @@ class SeekableReader(RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return True: the file is readable."""
         return True
 
     def seekable(self) -> bool:
-        """Return True."""
+        """Return True: the file can seek."""
         return True
 
     def tell(self) -> int:
-        """Return the position."""
+        """Return the current position."""
         return self._position
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:

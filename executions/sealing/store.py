@@ -1,8 +1,8 @@
 """The one keyset row, opened once per process and kept while it is current.
 
-A transaction that seals holds a shared lock until it ends; one that adds or removes keys holds an
-exclusive lock: no value is sealed with a key that is being removed. Both are advisory locks of
-PostgreSQL, which are granted in the order of requests and cost no write.
+A transaction that seals holds a shared lock until it ends, and one that adds or removes keys holds
+an exclusive lock, so that no value is sealed with a key that is being removed. Both are advisory
+locks of PostgreSQL, which are granted in the order of requests and cost no write.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ from executions.sealing.keys import Keys, new_keys, opened_keys, sealed_keys, wi
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """A column of values sealed for `place_of(row, value)`, and the column of their keys' ids."""
+    """A column of values that are sealed for `place_of(row, value)`, and the column of key ids."""
 
     model: type[Model]
     value: str = "sealed"
@@ -39,16 +39,16 @@ class SealedColumn:
 
     @property
     def label(self) -> str:
-        """Return the column's name for display: `executions.Credential.sealed`."""
+        """Return the column's name for display, such as `executions.Credential.sealed`."""
         return f"{self.model._meta.label}.{self.value}"
 
     def count(self) -> Counter[int]:
-        """Return how many values each key seals. One query."""
+        """Return the number of values that each key seals. Uses one query."""
         rows = self.model._default_manager.values_list(self.key).annotate(many=Count("*"))
         return Counter(dict(rows.order_by()))
 
     def holds(self, ids: Collection[int]) -> bool:
-        """Return whether any value is sealed with one of these keys. One query."""
+        """Return whether any value is sealed with one of these keys. Uses one query."""
         return self.model._default_manager.filter(**{f"{self.key}__in": ids}).exists()
 
 
@@ -94,13 +94,13 @@ def hold_shared() -> None:
 
 
 def hold_alone() -> None:
-    """Prevent sealing until the transaction ends; waits for current sealers."""
+    """Prevent sealing until the transaction ends; wait for transactions that seal now."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.SEALING_KEYS])
 
 
 def present() -> Keys | None:
-    """Return the current keyset; None before the first secret. One small query.
+    """Return the current keyset; None before the first secret. Uses one small query.
 
     Opening the keyset raises NoInstallationKey, WrongInstallationKey or KeyUnavailable.
     """
@@ -115,7 +115,7 @@ def present() -> Keys | None:
 
 
 def kept() -> Keys | None:
-    """Return the keyset that this process holds, current or not; no query."""
+    """Return the keyset that this process holds, current or not, without a query."""
     found = _opened.get(alias())
     return found.keys if found else None
 

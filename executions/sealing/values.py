@@ -23,7 +23,7 @@ class Sealed:
 
 
 def place_of(row: Model, column: str = "sealed") -> str:
-    """Return the binding of a row's sealed column: `executions.Credential.sealed:<id>`."""
+    """Return the binding of a row's sealed column, such as `executions.Credential.sealed:<id>`."""
     return f"{row._meta.label}.{column}:{row.pk}"
 
 
@@ -67,7 +67,7 @@ class Sealer:
 
 
 def unseal(value: bytes | memoryview, bound_to: str) -> bytes:
-    """Return the value that was sealed for `bound_to`. No query if this process has the key.
+    """Return the value that was sealed for `bound_to`. Uses no query if this process has the key.
 
     Raises SealBroken, or KeyUnknown if the value was resealed since it was read and the key is
     gone: read it again. Raises the errors of `prepare` if the keyset must be opened.
@@ -93,7 +93,10 @@ def _key_id(sealed: bytes, bound_to: str) -> int:
 
 
 def _holding(key_id: int, bound_to: str) -> Keys:
-    """Return a keyset with this key: this process's or the current one. Raises KeyUnknown."""
+    """Return a keyset with this key: the process's own, or the current one.
+
+    Raises KeyUnknown.
+    """
     keys = store.kept()
     if keys is None or key_id not in keys.ids:
         keys = store.present()

@@ -1,4 +1,4 @@
-"""The empty page of the studio, whose attributes hold the user's data and the addresses."""
+"""The empty page of the studio, whose attributes hold the user's data and the URLs."""
 
 import json
 from typing import Any
@@ -99,7 +99,7 @@ def _canary_number(found: Workflow) -> int:
 
 
 def _migrate_page(found: Workflow, may: Powers) -> str:
-    """Return the URL of the admin page that migrates live executions; "" without permission."""
+    """Return the URL of the admin page that migrates live executions; "" without the permission."""
     if not (may.allows(Action.AUTHOR) and may.allows(Action.OPERATE)):
         return ""
     return addresses.admin_or_none("executions_workflow_operate_migrate", found.pk) or ""

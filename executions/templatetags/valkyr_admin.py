@@ -1,7 +1,7 @@
-"""Template tags by which admin templates work with and without Unfold.
+"""Template tags that let admin templates work with Unfold and without it.
 
-Django imports this module with its template engine, which Unfold needs before it is itself
-imported: so the tags read `executions.admin.skin` when they are used.
+Django imports this module with its template engine, which Unfold needs before Unfold itself is
+imported. So the tags read `executions.admin.skin` when they are used.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ def skin_styles() -> Any:
 
 @register.simple_tag
 def skin_fonts() -> Any:
-    """Return the fonts of icons, for pages outside of the admin."""
+    """Return the fonts of icons, for pages outside the admin."""
     from executions.admin.skin import FONTS
 
     return SafeString("\n".join(FONTS.render_css()))

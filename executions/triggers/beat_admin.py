@@ -1,8 +1,8 @@
 """Apply changes of a schedule's entry in beat's own admin to its trigger.
 
 Beat's admin belongs to the project, and some of its actions send no signal (its bulk actions, a
-crontab that several entries share). So no signal is used: the entry is read before a fire time is
-recorded, and `follow_all` reads all entries after any change.
+crontab that several entries share). So this module uses no signal: `follow` reads the entry before
+a fire time is recorded, and `follow_all` reads all entries after any change.
 """
 
 import logging
@@ -64,7 +64,7 @@ def follow(trigger: Trigger) -> bool:
 
 
 def follow_all() -> int:
-    """Apply changes in beat's tables since this process last read them; return their number."""
+    """Apply all changes in beat's tables since this process last read them; return their number."""
     global _followed  # noqa: PLW0603 - one look a process
     changed = PeriodicTasks.last_change()
     if changed is None or changed == _followed:
@@ -96,7 +96,7 @@ def differs(trigger: Trigger, entry: PeriodicTask | None) -> bool:
 
 
 def refusal(entry: PeriodicTask) -> str | None:
-    """Return why the entry's schedule cannot be used; None if it can."""
+    """Return the reason why the entry's schedule cannot be used; None if it can."""
     if entry.crontab is None:
         return NO_CRONTAB
     if ANY not in {entry.crontab.day_of_month, entry.crontab.day_of_week}:

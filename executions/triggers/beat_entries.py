@@ -108,7 +108,7 @@ def published_fields(trigger: Trigger) -> dict[str, str]:
 
 
 def beat_fields(schedule: str) -> dict[str, str]:
-    """Return the fields of beat's crontab: the schedule's fields, or wider ones with its times."""
+    """Return the fields of beat's crontab: the schedule's, or wider ones with its times."""
     texts = schedule.split()
     values, nth = croniter.expand(schedule)
     fields = {
@@ -123,7 +123,7 @@ def beat_fields(schedule: str) -> dict[str, str]:
 
 
 def _field(name: str, text: str, values: Sequence[int | str]) -> str:
-    """Return the field's own text if beat reads it in the same way, else its values or `*`."""
+    """Return the field's own text if beat reads it in the same way; otherwise its values or `*`."""
     if list(values) == [ANY]:
         return ANY
     if not all(isinstance(value, int) for value in values):

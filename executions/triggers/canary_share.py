@@ -33,7 +33,7 @@ def with_shares(
     """Return the request of each payload: on the latest version, or on the canary version.
 
     `request` names no version. The concurrency key that the latest version renders decides; without
-    one `key`, the idempotency key; otherwise the execution's ID. Needs no query.
+    one, the idempotency `key`; without both, the execution's ID. Uses no query.
     """
     version_id, percent = request.workflow.canary_version_id, request.workflow.canary_percent
     if version_id is None or percent is None:
@@ -64,7 +64,7 @@ def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest,
 
 
 def _customers(request: StartRequest, payload_list: Sequence[Any]) -> list[str | None]:
-    """Return the concurrency keys; a payload without a valid one is rejected later."""
+    """Return the concurrency keys; payloads without a valid key are rejected later."""
     rule = request.version.graph.concurrency
     try:
         keys = concurrency.render_all(rule, request.workflow.pk, payload_list)

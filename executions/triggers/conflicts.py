@@ -23,7 +23,7 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """The new executions that may run within their key's limit, and those replaced by later ones.
+    """The new executions that may run within their key's limit, and those that later ones replace.
 
     Both lists are in the order of the executions. A replaced execution is inserted waiting, and
     then cancelled.
@@ -106,7 +106,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Return, for each execution of a batch, whether a later one replaces it to keep the limit."""
+    """Return, for each execution of a batch, whether a later one replaces it."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):

@@ -1,4 +1,4 @@
-"""CRON triggers: beat sends tasks on the schedule, rows decide whether an execution starts.
+"""CRON triggers: beat sends tasks on the schedule, and rows decide whether an execution starts.
 
 Beat may be early, late, doubled or silent (it leaves out times on days with a clock change). `tend`
 checks every few seconds for a time without a message, and starts delayed ticks. Each time fires
@@ -112,7 +112,7 @@ def _serve_next(trigger_id: UUID, patient: bool) -> bool:
 
 
 def _stopped(trigger: Trigger) -> str:
-    """Return why queued ticks of the trigger no longer start, or ""."""
+    """Return the reason why queued ticks of the trigger no longer start, or ""."""
     if not trigger.enabled or trigger.workflow.archived_at is not None:
         return SWITCHED_OFF
     paused = trigger.paused_until is not None and database_now() < trigger.paused_until
@@ -220,7 +220,7 @@ def _first(trigger: Trigger) -> datetime | None:
 def locked(trigger_id: UUID, *, patient: bool) -> Trigger | None:
     """Return the trigger with its workflow, locked.
 
-    None if it is missing or, without `patience`, locked by another process.
+    Returns None if it is missing or, without `patience`, locked by another process.
     """
     return (
         Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=not patient)
@@ -253,7 +253,7 @@ def _ticks(
 def _first_start(
     trigger_id: UUID, its: CronRule, decision: Decision, now: datetime
 ) -> tuple[datetime, str]:
-    """Return when the tick may start, and the reason for a delay."""
+    """Return the time at which the tick may start, and the reason for a delay."""
     if decision.reason == CAUGHT_UP:
         return now, CAUGHT_UP
     late = delay(trigger_id, decision.fire_at, its.jitter_seconds)
@@ -270,7 +270,7 @@ TRIGGERS_AT_ONCE, SECONDS = 100, 4.0
 
 
 def fire(trigger_id: UUID) -> CronTick | None:
-    """Record the due times and start their executions where allowed; skips a time that has a tick.
+    """Record the due times and start their executions if allowed; skip times that have a tick.
 
     Returns the newest new tick, with its execution or the reason for none; None if no time was due.
     """

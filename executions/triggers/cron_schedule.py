@@ -1,4 +1,4 @@
-"""CRON schedules: a trigger's settings, its due times, and how missed times catch up. Pure."""
+"""CRON schedules: a trigger's settings, its due times, and how missed times catch up."""
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ AHEAD = timedelta(days=400)
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Five cron fields in a time zone, between two instants (None: without end)."""
+    """Five cron fields in a time zone, between two instants; None means no limit."""
 
     text: str
     zone: ZoneInfo
@@ -59,7 +59,7 @@ class Schedule:
                 yield (last := time)
 
     def newest(self, after: datetime, until: datetime) -> datetime | None:
-        """Return the last time with after < time <= until, in UTC; None when there is none."""
+        """Return the last time with after < time <= until, in UTC; None if there is none."""
         after, until = self._within(after, until)
         if until <= after:
             return None
@@ -92,7 +92,7 @@ class Schedule:
         return _locals(croniter(self.text, self._wall(until) + back + SECOND), forwards=False)
 
     def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:
-        """Return when the zone's clocks show `local`: up to two instants if they are set back."""
+        """Return the instants at which the zone's clocks show `local`: two if they are set back."""
         first = local.replace(tzinfo=self.zone).astimezone(UTC)
         second = local.replace(tzinfo=self.zone, fold=1).astimezone(UTC)
         if self._wall(first) != local:
@@ -144,7 +144,10 @@ SKIP, QUEUE, CANCEL_PREVIOUS = "skip", "queue", "cancelPrevious"
 
 @dataclass(frozen=True, slots=True)
 class CronRule:
-    """A CRON trigger as published; `overlap` is skip, queue, cancelPrevious or allow."""
+    """A CRON trigger as published.
+
+    `overlap` is skip, queue, cancelPrevious or allow.
+    """
 
     schedule: Schedule
     overlap: str
@@ -175,7 +178,7 @@ def upcoming(schedule: Schedule, after: datetime, number: int) -> list[datetime]
 
 
 def delay(trigger_id: UUID, fire_at: datetime, seconds: int) -> timedelta:
-    """Return a start's jitter: 0 to `seconds`, always the same for this trigger and time."""
+    """Return a start's jitter, from 0 to `seconds`; it is always equal for one trigger and time."""
     drawn = int.from_bytes(sha256(f"{trigger_id} {fire_at.isoformat()}".encode()).digest()[:8])
     return timedelta(seconds=round(seconds * drawn / 2**64))
 
@@ -201,7 +204,7 @@ CAUGHT_UP = "Missed at its time, and started later."
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The decision on one time: whether it fires, and why."""
+    """The decision whether a time fires, with the reason."""
 
     fire_at: datetime
     fires: bool

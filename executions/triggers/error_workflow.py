@@ -32,7 +32,7 @@ MAX_MESSAGE = 10_000
 def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
     """Start the error workflow of an execution that failed.
 
-    Does nothing for a test run, or for an error workflow that failed.
+    Do nothing for a test run, or for an error workflow that failed itself.
     """
     if execution.failure_of_id is not None:
         return

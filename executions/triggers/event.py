@@ -41,7 +41,7 @@ Result = dict[str, Any]  # a trigger's result for an event, as callers see it
 
 @dataclass(frozen=True, slots=True)
 class EventReceipt:
-    """An event, and whether this call stored it, or an earlier call with the same id."""
+    """An event, and whether this call stored it; otherwise an earlier call with the same id did."""
 
     event: Event
     created: bool
@@ -121,7 +121,7 @@ def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
 
 
 def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) -> bool:
-    """Return whether a filter matches. Raises TemplateError, also if no time is left.
+    """Return whether a filter matches. Raises TemplateError, even if only the time ran out.
 
     The response lists the started workflows, so the request evaluates the filters.
     """

@@ -2,7 +2,7 @@
 
 A start inside `atomic()` commits or rolls back with the caller's rows, and takes no lock that
 others would wait for. Messages are sent after the commit; the sweeper sends them if the process
-dies in between.
+dies before that.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ FACTS = (
 
 
 class OtherTransaction(ValkyrError):
-    """A transaction of another database is open, and a start cannot commit together with it."""
+    """A transaction of another database is open, so the start cannot commit together with it."""
 
     code = "other_transaction"
 
@@ -90,7 +90,7 @@ def start_many_from_code(
     version_id: UUID | None = None,
     own_transaction: bool = False,
 ) -> list[Handle]:
-    """Start one execution per payload, at most 1,000, all or none; in the payloads' order.
+    """Start one execution per payload, at most 1,000, all or none, in the payloads' order.
 
     Raises ValueError for more payloads, and the errors of `start_from_code`.
     """
@@ -113,7 +113,7 @@ def start_many_from_code(
 
 
 def _joins(own_transaction: bool) -> bool:
-    """Return whether the caller's transaction uses Valkyr's database; raises OtherTransaction."""
+    """Return whether the caller's transaction uses Valkyr's database. Raises OtherTransaction."""
     ours = alias()
     if connections[ours].in_atomic_block:
         return True

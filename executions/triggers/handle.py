@@ -38,7 +38,7 @@ class ExecutionFailed(ValkyrError):
 
 
 class Handle:
-    """One execution, by its `id`; everything else is read on access.
+    """One execution, known by its `id`; all other values are read on access.
 
     `await handle` returns the output, as `output()` does.
     """
@@ -59,7 +59,7 @@ class Handle:
 
     @property
     def state(self) -> str:
-        """Return the current state from the database; raises NotFound."""
+        """Return the current state from the database. Raises NotFound."""
         return str(self._values("state")[0])
 
     def output(self, timeout: float | None = None) -> Any:
@@ -118,7 +118,7 @@ class Handle:
 
 
 def _pauses() -> Iterator[float]:
-    """Yield the seconds between checks, without end."""
+    """Yield the seconds between checks, indefinitely."""
     pause = FIRST_LOOK
     while True:
         yield pause

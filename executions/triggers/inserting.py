@@ -1,4 +1,4 @@
-"""Insert new executions with one prepared statement for all of a request."""
+"""Insert the new executions of a request with one prepared statement."""
 
 import json
 from collections.abc import Sequence

@@ -24,8 +24,8 @@ from executions.triggers.stored_input import StoredInput, row_limit, row_of, val
 class Branch:
     """The origin of a new execution that replays or forks another.
 
-    `point` says where a fork begins; empty for a replay, which begins at the start. `prepare` adds
-    a fork's past: it is called in the transaction, before anything may run.
+    `point` says where a fork begins; it is empty for a replay, which begins at the start. `prepare`
+    adds a fork's past: it is called in the transaction, before anything may run.
     """
 
     origin_id: UUID
@@ -37,7 +37,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class ParentRun:
-    """The parent of a new execution: a live execution with `depth` parents of its own.
+    """The parent of a new execution: a live execution that has `depth` ancestors itself.
 
     `run_id` is the run that waits for the child, or None. A child of an error workflow belongs to
     the same failure (`failure_of`), so its own failure starts no other error workflow.
@@ -70,7 +70,7 @@ class StartRequest:
 
 
 def chosen_priority(priority: int | None) -> int:
-    """Return the requested priority, -1 for none; raises InvalidPayload outside 0 to 9."""
+    """Return the requested priority, -1 for none. Raises InvalidPayload outside 0 to 9."""
     if priority is None:
         return -1
     if not 0 <= priority <= 9:

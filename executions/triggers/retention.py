@@ -24,7 +24,10 @@ def expire() -> dict[str, int]:
 
 
 def days() -> float:
-    """Return for how many days to keep events and messages (VALKYR_EVENT_RETENTION_DAYS)."""
+    """Return the number of days for which events and messages are kept.
+
+    The setting is VALKYR_EVENT_RETENTION_DAYS.
+    """
     return valkyr_settings().event_retention_days
 
 
@@ -35,7 +38,7 @@ def events(before: datetime) -> QuerySet[Event]:
 
 
 def messages(before: datetime) -> QuerySet[RefusedMessage]:
-    """Return messages refused before a time and resolved."""
+    """Return resolved messages that were refused before a time."""
     return RefusedMessage.objects.filter(pk__lt=first_id_at(before)).exclude(resolution="")
 
 

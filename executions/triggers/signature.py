@@ -1,6 +1,7 @@
 """A webhook's signature: `t=<unix seconds>,v1=<hex>`, HMAC-SHA256 over `<t>.<body>`.
 
-Pure. The signature includes the time, so that an old request cannot pass as a new one.
+This module does no I/O. The signature includes the time, so that an old request cannot pass as a
+new one.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The only function that starts executions: every entry point and trigger calls this.
+"""The only function that starts executions: every entry point and trigger calls it.
 
 The payload is checked before anything is written; the rows and the first runs are one transaction,
 and messages are sent after it.
@@ -92,8 +92,8 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
     `trial` is the version of a test run, which only a user starts. A known idempotency key returns
     the earlier execution. `trigger` is the workflow's trigger that caused the start, if any.
     `joined` starts it as part of the caller's transaction, which may stay open for long: with
-    limits or a concurrency key, the execution is counted and admitted only after the commit. A
-    taken key makes it wait, whatever the rule for conflicts is. Limits are first checked without a
+    limits or a concurrency key, the execution is counted and admitted only after the commit. If its
+    key is taken it waits, regardless of the rule for conflicts. Limits are first checked without a
     lock, so a start over a limit is rejected as usual. Starts in other open transactions are not
     visible, so the execution may still have to wait for a free slot. A large payload is written to
     the payload store first; a caller that begins a transaction calls `stored_input.stored` before.
@@ -224,7 +224,7 @@ def owe_execution(
     """Insert the execution of an error workflow, which waits for admission.
 
     It takes no lock and counts against no quota, so it can join the transaction in which another
-    execution ends. A taken concurrency key makes it wait, whatever the rule for conflicts is.
+    execution ends. If its concurrency key is taken it waits, regardless of the rule for conflicts.
     Raises InvalidPayload, NotPublished or WorkflowDisabled.
     """
     request = StartRequest(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
@@ -379,7 +379,7 @@ def _labels(request: StartRequest, payload_list: Sequence[Any]) -> RenderedLabel
 
 
 def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
-    """Return whether the rows are the transaction's last statement, which may then commit it."""
+    """Return whether the rows are the transaction's last statement, with which it may commit."""
     return (
         not request.more
         and request.branch is None
@@ -391,7 +391,7 @@ def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
 
 
 def _limits(request: StartRequest, actor: Actor) -> Ceilings:
-    """Return the workspace's limits; a joined start takes no lock, so that others do not wait."""
+    """Return the workspace's limits; a joined start takes no lock, so that others need not wait."""
     take = unlocked if request.joined else hold
     return take(request.workflow.workspace_id, actor.user_id)
 
@@ -404,7 +404,7 @@ def _verdict(
 ) -> conflicts.ConflictVerdict:
     """Return which executions may run immediately.
 
-    For a joined start, which holds no locks, all of them or none.
+    A joined start holds no locks: either all of its executions may run, or none.
     """
     if not request.joined:
         return conflicts.settle(rule, keys)

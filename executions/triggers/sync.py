@@ -174,7 +174,7 @@ def hold_schedules(triggers: Iterable[Trigger], *, held: bool) -> None:
 
 
 def locked(trigger_id: UUID) -> Trigger:
-    """Return the trigger with its workflow, locked until the transaction ends; raises NotFound."""
+    """Return the trigger with its workflow, locked until the transaction ends. Raises NotFound."""
     trigger = (
         Trigger.objects.select_for_update(no_key=True, of=("self",))
         .select_related("workflow")

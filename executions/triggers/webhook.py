@@ -32,7 +32,7 @@ SALT = "valkyr.webhook"
 
 
 def secret_of(trigger_id: UUID, version: int) -> str:
-    """Return the secret in its displayed form: 64 hex characters."""
+    """Return the secret in the form that users see: 64 hex characters."""
     return _derived(trigger_id, version, settings.SECRET_KEY)
 
 
@@ -56,7 +56,7 @@ PRUNED_AT_ONCE = 5_000
 
 
 class NotAuthentic(ValkyrError):
-    """Refused: expected a signature or token of this address, fresh and not used before."""
+    """Rejected: expected a signature or token of this address, fresh and not used before."""
 
     code = "not_authentic"
 
@@ -85,7 +85,7 @@ class Authentic:
 
 
 def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
-    """Return the trigger this request may start; raises NotAuthentic."""
+    """Return the trigger that this request may start. Raises NotAuthentic."""
     trigger = (
         Trigger.objects.filter(pk=trigger_id, type=TriggerType.WEBHOOK)
         .select_related("workflow")
@@ -137,7 +137,10 @@ def accept(
 
 
 def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
-    """Return the webhook's secret for a user; audited. Raises NotFound or NoWebhook."""
+    """Return the webhook's secret for a user, and write an audit row.
+
+    Raises NotFound or NoWebhook.
+    """
     with transaction.atomic():
         trigger = _webhook(trigger_id)
         audit(actor, "trigger.reveal", trigger, reason)
@@ -147,7 +150,7 @@ def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
 def rotate(
     trigger_id: UUID, *, actor: Actor, reason: str = "", overlap: int = OVERLAP_SECONDS
 ) -> str:
-    """Replace the webhook's secret and return the new one; audited.
+    """Replace the webhook's secret, return the new one, and write an audit row.
 
     The previous one stays valid for `overlap` seconds; 0 rejects it at once. Only one former secret
     stays valid; earlier ones are rejected from now on. Raises NotFound, NoWebhook or ValueError.

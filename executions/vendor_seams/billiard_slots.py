@@ -18,7 +18,7 @@ from billiard.popen_fork import Popen
 
 
 def slot() -> int:
-    """Return the place of this child in its pool, counted from 0."""
+    """Return the slot of this child in its pool, counted from 0."""
     found: int = current_process().index  # type: ignore[attr-defined]
     return found
 

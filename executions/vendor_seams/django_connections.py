@@ -52,7 +52,7 @@ def hooks_for_commit(connection: Any) -> int:
 def let_hooks_fail(connection: Any, *, after: int) -> int:
     """Make the hooks after the first `after` ones robust, so that none stops the others.
 
-    Returns how many were changed.
+    Returns the number of changed hooks.
     """
     hooks = connection.run_on_commit
     hooks[after:] = [(ids, hook, True) for ids, hook, _ in hooks[after:]]

@@ -42,7 +42,8 @@ class OwnSchema(AutoSchema):
 def own_settings(wanted: Mapping[str, Any]) -> Iterator[None]:
     """Make a document under `wanted` and drf-spectacular's defaults, in this thread.
 
-    The settings apply to the whole process meanwhile, so make the document once and keep it.
+    During the block, the settings apply to the whole process, so make the document once and keep
+    it.
     """
     changes = {
         name: perform_import(value, name) if name in IMPORT_STRINGS else value

@@ -30,20 +30,20 @@ class LimitedWait:
         timeout: float | None = None,
         returns_tuple: bool = False,
     ) -> Any:
-        """Wait for an answer of the broker; raises TimeoutError."""
+        """Wait for an answer of the broker. Raises TimeoutError."""
         limit = timeout or ANSWER_SECONDS
         waited: Any = super()
         return waited.wait(method, callback, timeout=limit, returns_tuple=returns_tuple)
 
 
 class LimitedChannel(LimitedWait, pyamqp.Channel):
-    """kombu's channel, which waits for answers and confirmations for a limited time."""
+    """kombu's channel, which waits only for a limited time for answers and confirmations."""
 
     def basic_publish_confirm(self, *args: Any, **kwargs: Any) -> Any:
-        """Send a message and wait for its confirmation; raises OperationalError.
+        """Send a message and wait for its confirmation. Raises OperationalError.
 
-        kombu does not try again after this error, as it does after others. The connection ends:
-        a late confirmation would count for the next message.
+        kombu does not try again after this error, as it does after others. The connection ends: a
+        late confirmation would count for the next message.
         """
         limit = kwargs.pop("confirm_timeout", None) or CONFIRMATION_SECONDS
         try:

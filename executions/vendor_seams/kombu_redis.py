@@ -1,4 +1,4 @@
-"""kombu's channels on Redis, by itself or found by Sentinels, with six changes.
+"""kombu's channels on Redis, with Sentinels or without, with six changes.
 
 A worker survives the loss of Redis with messages in hand. kombu's channel asks its closed
 connection for an address when it requeues unacknowledged messages or acknowledges a late one, finds
@@ -11,9 +11,9 @@ treats the rejection as the caller's mistake, which ends the worker; after a con
 worker retries.
 
 A worker takes messages again once Redis accepts writes again. kombu forgets a message only after
-Redis took its acknowledgement. A message whose acknowledgement Redis rejected kept its place in the
-worker's prefetch limit; a worker that lost all places took no more messages. Redis keeps
-unacknowledged messages, and delivers them again after the visibility timeout.
+Redis took its acknowledgement. A message whose acknowledgement Redis rejected still counted against
+the worker's prefetch limit; once such messages filled the limit, the worker took no more. Redis
+keeps unacknowledged messages, and delivers them again after the visibility timeout.
 
 A queue under a key prefix exists while it holds a message. kombu sends EXISTS, which is not among
 the commands to which it adds the prefix: every queue was missing, so the sweeper took each backlog
@@ -22,16 +22,15 @@ for lost and sent it again.
 A channel keeps one client while its connections are the same. kombu makes one for every message
 that is sent or acknowledged: 0.15 ms of the 0.6 ms that a message costs.
 
-A Sentinel that is away costs a second. redis-py tries each one four times, with pauses of up to
-10 s, before it asks the next.
+A Sentinel that is away costs a second. redis-py tries each one four times, with pauses of up to 10
+s, before it asks the next.
 
 Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channel.QoS`,
 `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
 `Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel`,
 `Transport.connection_errors` and `SentinelChannel._sentinel_managed_pool(asynchronous)`, which
-reads `sentinel_kwargs` (kombu 5.5 to 5.7).
-No public way: each change is a fault or a cost in kombu.
-If it breaks: workers end when Redis does, or take no messages after it refused to write, or
+reads `sentinel_kwargs` (kombu 5.5 to 5.7). No public way: each change is a fault or a cost in
+kombu. If it breaks: workers end when Redis does, or take no messages after it refused to write, or
 backlogs are sent twice, or find the new primary late.
 """
 
@@ -53,7 +52,7 @@ class QoS(transport.QoS):
     """The messages that a worker holds; one that Redis rejects no longer counts."""
 
     def ack(self, delivery_tag: str) -> None:
-        """Acknowledge a message; if Redis rejects it, free its place anyway and raise."""
+        """Acknowledge a message; if Redis rejects this, stop counting it anyway, and raise."""
         try:
             super().ack(delivery_tag)
         except ResponseError:
@@ -61,7 +60,7 @@ class QoS(transport.QoS):
             raise
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        """Requeue or drop a message; if Redis rejects it, free its place anyway and raise."""
+        """Requeue or drop a message; if Redis rejects this, stop counting it anyway, and raise."""
         try:
             super().reject(delivery_tag, requeue=requeue)
         except ResponseError:

@@ -40,7 +40,7 @@ class Watcher(Protocol):
         """Forget the settings that the open transaction has made."""
 
     def is_at_work(self) -> bool:
-        """Return whether the current code needs any commands."""
+        """Return whether the current code needs commands before its statements."""
 
 
 def watch(connection: Connection[Any], watcher: Watcher) -> None:

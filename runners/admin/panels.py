@@ -229,7 +229,7 @@ execution_admin.panels.append(steps)
 
 REASONS_TITLE = lazy("Why is it not running?")
 REASONS_SHOWN = 50
-REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Why"), lazy("Since"), lazy("Until"))
+REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), lazy("Until"))
 
 
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:

@@ -28,7 +28,7 @@ class RunnerAdmin(FactAdmin):
 
     list_display = ("name", "health", "host", "pid", "pool", "queue_names", "started", "seen")
     ordering = ("-seen_at",)
-    empty_text = lazy("No worker has reported: `make up` starts them with everything else.")
+    empty_text = lazy("No worker has reported. Start the workers with `make up`.")
     search_texts = ("name", "host")
 
     def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:

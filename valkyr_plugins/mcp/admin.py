@@ -123,7 +123,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "object_id")
     search_texts = ("title", "rationale", "created_by_name")
 
-    @display(description=lazy("what"))
+    @display(description=lazy("change"))
     def what(self, row: Proposal) -> str:
         """Return the change in a sentence."""
         return marks.clipped(row.title, 90)
@@ -139,7 +139,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
         """Return the kind of the change."""
         return str(ProposalKind(row.kind).label)
 
-    @display(description=lazy("why"))
+    @display(description=lazy("reason"))
     def why(self, row: Proposal) -> str:
         """Return the agent's reason."""
         return marks.clipped(row.rationale, 60) or marks.EMPTY
@@ -162,7 +162,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the proposal: its reason, its preview, and its arguments."""
         payloads = may(request, obj, Permission.VIEW_PAYLOADS)
-        sections = [PageSection(gettext("Why"), body=obj.rationale)]
+        sections = [PageSection(gettext("Reason"), body=obj.rationale)]
         if obj.state == ProposalState.PENDING:
             sections.append(_preview(request, obj, shown=payloads))
         if obj.result is not None:

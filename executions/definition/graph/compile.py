@@ -27,7 +27,7 @@ UNDO_KIND = "undo"
 
 
 def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
-    """Return the Graph of a published definition (see `resolve`); raises ValueError for a cycle."""
+    """Return the Graph of a published definition (see `resolve`). Raises ValueError for a cycle."""
     settings = resolved["settings"]
     whole = _Whole(
         workflow_id, MappingProxyType(resolved["variables"]), settings["priority"], resolved["name"]
@@ -179,7 +179,7 @@ def _order(tasks: list[Task]) -> tuple[int, ...]:
 def _watches(
     step: Step, body: Graph, ids: tuple[Mapping[str, int], ...]
 ) -> frozenset[tuple[int, int]]:
-    """Return the references of a container's deferred templates, as seen from inside its body."""
+    """Return the references of a container's deferred templates, as seen from its body."""
     found: set[tuple[int, int]] = set()
     for template in step.deferred.values():
         own, outer = tasks_read(template, (body.task_by_id, *ids))

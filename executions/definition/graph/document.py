@@ -15,7 +15,7 @@ from executions.definition.graph.yaml_text import dump_yaml, read_yaml
 
 
 def load_text(text: str, *, content_type: str) -> dict[str, Any]:
-    """Parse a text; `content_type` is a media type or a file name that means YAML or JSON.
+    """Parse a text; `content_type` is a media type or a file name of YAML or JSON.
 
     Raises DefinitionError. The document is as written: see `normalise` and `problems`.
     """
@@ -43,7 +43,7 @@ def _read(text: str, content_type: str) -> Any:
 
 
 def read_json(text: str) -> Any:
-    """Return the value that the text describes; raises TextError."""
+    """Return the value that the text describes. Raises TextError."""
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except json.JSONDecodeError as error:

@@ -1,4 +1,7 @@
-"""Choose the next iterations of a container: pure, from the counters of its waiting run."""
+"""Choose the next iterations of a container from the counters of its waiting run.
+
+This module does no I/O.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +14,7 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class LoopTurns:
-    """A loop in iteration `index` of `count`, or of at most `most` if it has a condition."""
+    """A loop in iteration `index` of `count`; with a condition, of at most `most`."""
 
     index: int
     count: int | None = None
@@ -38,7 +41,7 @@ class MapTurns:
     """Items below `next` were started.
 
     Those in `open` are running, those in `spare` were returned unstarted. At most `wide` items run
-    at once. `failed` is the first failed item, if failures stop the map: no more items start then.
+    at once. `failed` is the first failed item if failures stop the map; no more items then start.
     """
 
     total: int
@@ -100,7 +103,7 @@ class MapTurns:
         )
 
     def begun(self, indexes: Iterable[int]) -> "MapTurns":
-        """Return the state with spare items moved to open ones, after a worker has started them."""
+        """Return the state after workers started these items: spare items become open."""
         taken = {*indexes} & {*self.spare}
         return replace(
             self,
@@ -109,14 +112,14 @@ class MapTurns:
         )
 
     def given_back(self, unstarted: Iterable[int]) -> "MapTurns":
-        """Return the state in which items that were assigned but never started are spare."""
+        """Return the state in which items that were assigned but not started are spare."""
         back = set(unstarted) & set(self.open)
         return replace(self.closed(back), spare=tuple(sorted({*self.spare, *back})))
 
     def begun_again(self, set_back: Iterable[int]) -> tuple["MapTurns", tuple[int, ...]]:
         """Restart items that a roll-back reset, up to the limit; return the state and these items.
 
-        These items had started before, so they restart even if another item failed meanwhile.
+        These items had started before, so they restart even if another item has failed since then.
         """
         known = {*self.spare, *(index for index in set_back if self.next <= index < self.total)}
         again = tuple(sorted(known))[: self.free]

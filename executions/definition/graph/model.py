@@ -1,7 +1,7 @@
 """A published definition, compiled: tasks, steps and edges by index, ready for planning.
 
-Immutable and free of I/O; workers cache one Graph a version. A container's body is a Graph of its
-own; indexes are positions in the `tasks` and `steps` of one Graph.
+It is immutable and does no I/O; workers cache one Graph per version. A container's body is its own
+Graph; indexes are positions in the `tasks` and `steps` of one Graph.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """Whether and for how long equal steps reuse a result; `scope` is `workflow` or `workspace`."""
+    """The reuse of results by equal steps: whether, for how long, and in which scope.
+
+    `scope` is `workflow` or `workspace`.
+    """
 
     scope: str
     ttl_seconds: float

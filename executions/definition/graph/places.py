@@ -1,8 +1,8 @@
 """The place of a step: the workflow itself, or one iteration of a container's body.
 
 A place is written as the prefix of its steps' paths: `refine[2].` is the third iteration of the
-loop `refine`, `batch[17].inner[0].` a nested place, the empty string the workflow. The undo steps
-of a place's tasks have a nested place: `undo:`, `refine[2].undo:`.
+loop `refine`, `batch[17].inner[0].` is a nested place, and the empty string is the workflow. The
+undo steps of a place's tasks have a nested place: `undo:`, `refine[2].undo:`.
 """
 
 import re
@@ -97,7 +97,7 @@ def undo_path(path: str) -> str:
 
 
 def place_of(root: Graph, prefix: str) -> Place:
-    """Return the place with a prefix; raises KeyError if the workflow has no such body."""
+    """Return the place with a prefix. Raises KeyError if the workflow has no such body."""
     place = Place("", root)
     for part in prefix.split(".")[:-1] if prefix else ():
         name, _, number = part.rstrip("]").partition("[")
@@ -109,14 +109,14 @@ def place_of(root: Graph, prefix: str) -> Place:
 
 
 def undo_place(place: Place) -> Place:
-    """Return the place of the undo steps of a place's tasks; raises KeyError if there are none."""
+    """Return the place of the undo steps of a place's tasks. Raises KeyError if there are none."""
     if place.graph.undo is None:
         raise KeyError(place.prefix + UNDO)
     return Place(place.prefix + UNDO, place.graph.undo, place, index=place.index)
 
 
 def find(root: Graph, path: str) -> tuple[Place, Step]:
-    """Return the place and the step of a path; raises KeyError if the workflow has no such step."""
+    """Return the place and the step of a path. Raises KeyError if the workflow has no such step."""
     prefix, inner = split(path)
     place = place_of(root, prefix)
     return place, place.graph.steps[place.graph.by_path[inner]]

@@ -1,6 +1,7 @@
-"""Plan what happens next from the states of all steps of an execution; pure.
+"""Plan what happens next from the states of all steps of an execution.
 
-The sweeper and a chord's body plan with this; a completing step only uses `settle`.
+This module does no I/O. The sweeper and a chord's body plan with it; a completing step only uses
+`settle`.
 """
 
 from collections import deque
@@ -144,7 +145,7 @@ def plan(graph: Graph, facts: Mapping[int, StepFact]) -> Plan:
 
     Start the steps whose task is ready, or whose predecessor in the task's chain has ended. Skip
     the tasks that no taken edge leads to. If no step is live and none can start, `blocked` are the
-    tasks that wait for a dead one or that nothing will start.
+    tasks that wait for a dead step or can never start.
     """
     result = Plan()
     outcomes = task_outcomes(graph, facts)

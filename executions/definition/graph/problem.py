@@ -1,4 +1,4 @@
-"""One problem of a definition, and the notation of its place."""
+"""One problem of a definition, and the notation of its path."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,10 @@ MAX_COMPARED = 100
 
 @dataclass(frozen=True, slots=True)
 class DefinitionProblem:
-    """The place (`tasks[3].with.url`; empty for the whole document), a stable code, a sentence."""
+    """One problem: its path, a stable code, and a sentence.
+
+    A path is like `tasks[3].with.url`; it is empty for the whole document.
+    """
 
     path: str
     code: str
@@ -19,7 +22,7 @@ class DefinitionProblem:
 
 
 class DefinitionError(Exception):
-    """A text is not a definition; `problems` says why."""
+    """A text is not a definition; `problems` has the reasons."""
 
     def __init__(self, problems: list[DefinitionProblem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
@@ -40,7 +43,7 @@ def problem(pointer: Pointer, code: str, message: str) -> DefinitionProblem:
 
 
 def did_you_mean(name: str, known: Iterable[str], *, at_most: int = MAX_COMPARED) -> str:
-    """Return `; did you mean "fetch"?` if a known name is similar, else an empty string."""
+    """Return `; did you mean "fetch"?` if a known name is similar, otherwise an empty string."""
     names = list(known)
     # Comparing is slow; a long list comes from a program, which needs no hint.
     close = get_close_matches(name[:100], names, n=1) if len(names) <= at_most else []

@@ -16,7 +16,7 @@ MAIN = "main"
 
 @dataclass(slots=True)
 class ModuleEntry:
-    """One module of a task; `config` is None where `with` is not an object."""
+    """One module of a task; `config` is None if `with` is not an object."""
 
     pointer: Pointer
     id: str | None

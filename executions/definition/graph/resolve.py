@@ -1,4 +1,4 @@
-"""Publishing: write everything that a run needs into the definition, so that it is fixed.
+"""Publishing: write everything that a run needs into the definition, so that it does not change.
 
 Policies, timeouts, queues and the modules' properties are filled in for each module; a version then
 runs without settings or the catalog.
@@ -35,7 +35,7 @@ MAP: Mapping[str, Any] = {"maxConcurrency": 100, "onItemError": "fail"}
 def resolve(
     document: dict[str, Any], catalog: Catalog, limits: Limits = DEFAULTS
 ) -> dict[str, Any]:
-    """Return the full definition of a valid document; raises KeyError for an unknown module.
+    """Return the full definition of a valid document. Raises KeyError for an unknown module.
 
     Settings and triggers have all their keys. Tasks have only `modules`, and containers a `body`;
     each module has `retry` written out, `timeoutSeconds`, `queue`, `inline`, `effect`,
@@ -101,7 +101,7 @@ def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
 def _expanded(task: Mapping[str, Any], catalog: Catalog) -> Mapping[str, Any]:
     """Return the task with the body that the engine runs, if its module writes the body.
 
-    The version stores the written body: a later release of the module changes nothing that runs.
+    The version stores the written body, so that a later release of the module does not change it.
     """
     expand = catalog[modules_of(task)[0]["use"]].expand
     return task if expand is None else expand(task, catalog)
@@ -110,9 +110,8 @@ def _expanded(task: Mapping[str, Any], catalog: Catalog) -> Mapping[str, Any]:
 def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
     """Return the undo as a module.
 
-    It inherits no settings from its task, and always has its own claim.
-
-    In memory, a crash would lose its position among the other undo steps.
+    It inherits no settings from its task, and always has its own claim: in memory, a crash would
+    lose its position among the other undo steps.
     """
     module = _module({"id": MAIN, **undo}, {}, catalog[undo["use"]], limits)
     return module | {"inline": False}
@@ -147,8 +146,8 @@ def _module(
 def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapping[str, Any]:
     """Return the module's `with`; a container's includes what the engine needs.
 
-    A deferred template that is null means "none" and is removed; as a template it would be a
-    condition that is never true.
+    A deferred template that is null means that there is none. It is removed, because as a template
+    it would be a condition that is never true.
     """
     if spec.container == "map":
         return {**MAP, **config}

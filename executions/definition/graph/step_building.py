@@ -51,7 +51,7 @@ def callbacks_read(template: Template, ids: Ids) -> frozenset[tuple[int, int]]:
 
 
 def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozenset[int]:
-    """Return the tasks whose history a template may read: `tasks.a` alone names all."""
+    """Return the tasks whose history a template may read; `tasks.a` alone includes its history."""
     return frozenset(
         task_by_id[reference[1]]
         for reference in template.references
@@ -62,7 +62,7 @@ def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozens
 
 
 def _innermost(name: str, ids: Ids) -> tuple[int, int]:
-    """Return the innermost task of that name: how many bodies further out, and its index there."""
+    """Return the innermost task of that name: the number of bodies outwards, and its index."""
     level = next(level for level, known in enumerate(ids) if name in known)
     return level, ids[level][name]
 
@@ -154,7 +154,7 @@ class LazySteps(Sequence[Step]):
         return MappingProxyType({path: index for index, path in enumerate(self._paths)})
 
     def mentioning(self, word: str) -> Iterator[Step]:
-        """Yield the steps with the word in a template, without building others."""
+        """Yield the steps that have the word in a template, without building others."""
         for index, unbuilt in enumerate(self._unbuilt):
             if unbuilt is None or _mentions(unbuilt.document["with"], word):
                 yield self[index]

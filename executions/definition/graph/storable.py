@@ -1,6 +1,7 @@
-"""Check first that a definition can be stored: bounded JSON, valid text.
+"""Check that a definition can be stored: bounded JSON, valid text.
 
-PostgreSQL's JSONB rejects NUL and lone surrogates; documents over the limit are not read.
+PostgreSQL's JSONB rejects NUL and lone surrogates. Documents over the limit are not read any
+further.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
 def storage_problems(document: Any) -> list[DefinitionProblem]:
-    """Return why the document cannot be stored or is too large; [] if it can be stored."""
+    """Return why the document cannot be stored or is too large; [] if there is no such reason."""
     return _value_problems(document) or _size_problems(document)
 
 
@@ -75,7 +76,7 @@ def too_large(size: int) -> DefinitionProblem:
 
 
 def canonical_json(value: Any) -> str:
-    """Return `value` as ASCII JSON with sorted keys and no spaces; raises ValueError for NaN."""
+    """Return `value` as ASCII JSON with sorted keys and no spaces. Raises ValueError for NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

@@ -49,9 +49,9 @@ MAX_PROBLEMS = 500
 def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list[DefinitionProblem]:
     """Return all problems of a JSON value as a definition; [] if it can be published.
 
-    A document that is too large, too deep or has too many tasks has only that problem; after
-    MAX_PROBLEMS a last problem says that more are left out. Problems are in the order of the rules
-    and, for one rule, of the document.
+    A document that is too large, too deep or has too many tasks has only that problem. After
+    MAX_PROBLEMS problems, a last one says that more are left out. Problems are in the order of the
+    rules and, for one rule, of the document.
     """
     found = storage_problems(document)
     if found:
@@ -71,7 +71,7 @@ def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list
 def warnings(document: Any, catalog: Catalog) -> list[DefinitionProblem]:
     """Return possible mistakes in a definition that can be published.
 
-    Empty for a document that is not a definition.
+    The result is empty for a document that is not a definition.
     """
     if not isinstance(document, dict) or storage_problems(document):
         return []

@@ -1,8 +1,9 @@
-"""Decide whether an execution can move to another version of its workflow: pure.
+"""Decide whether an execution can move to another version of its workflow.
 
-Steps correspond by their paths; tasks that were renamed, by a table of names. An execution can move
-if its steps so far are a possible beginning in the new version: each step that waits, is due or is
-dead exists there, and no new task comes before a task that has started.
+This module does no I/O. Steps correspond by their paths; renamed tasks correspond by a table of
+names. An execution can move if its steps so far are a possible beginning in the new version: each
+step that waits, is due or is dead exists there, and no new task comes before a task that has
+started.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,11 +57,11 @@ class ReachedStep:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether an execution can move, and the tasks from which it would continue.
+    """The decision whether an execution can move, with the tasks from which it would continue.
 
     `busy` are the tasks that a worker executes now, and those that are due if the execution cannot
-    move with them: it may be able to once they end. `at` are the tasks that wait or are due,
-    `starts` those that would start at once. All are places without iterations, such as
+    move with them: it may be able to once they end. `at` are the tasks that wait or are due;
+    `starts` are those that would start at once. All are places without iterations, such as
     `refine.draft`.
     """
 
@@ -208,7 +209,7 @@ def _continue(
 def _impossible(
     change: VersionPair, place: Place, facts: Mapping[int, StepFact], planned: Plan
 ) -> Iterator[str]:
-    """Yield the reasons why the started tasks of a place would not have started."""
+    """Yield the reasons why started tasks of a place would not have started in the new version."""
     graph = place.graph
     outcomes = task_outcomes(graph, facts) | dict.fromkeys(planned.skip, SKIPPED)
     version = f"version {change.number}"
@@ -301,7 +302,7 @@ def _body(graph: Graph, place: str) -> Graph | None:
 
 
 def _hands_out(root: Graph, place: str) -> bool:
-    """Return whether a step reads the callback URL of the task at `place` or of one in its body."""
+    """Return whether a step reads the callback URL of the task at `place` or in its body."""
     return any(
         read == place or read.startswith(f"{place}.") for read in _callbacks(Place("", root))
     )

@@ -15,7 +15,7 @@ _NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions")
 
 
 def definition_yaml(document: Any) -> str:
-    """Return a stored definition as YAML that `load_text` reads back as an equal document.
+    """Return a stored definition as YAML, which `load_text` reads back as an equal document.
 
     Parts that do not have the schema's shape are written as they are.
     """

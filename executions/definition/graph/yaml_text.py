@@ -29,7 +29,7 @@ _FLOAT = re.compile(
 
 
 def read_yaml(text: str) -> Any:
-    """Return the JSON value that a YAML text describes; raises TextError."""
+    """Return the JSON value that a YAML text describes. Raises TextError."""
     builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
@@ -49,7 +49,7 @@ def dump_yaml(value: Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Also quotes text that only the 1.2 schema reads as a number."""
+    """Quotes also the text that only the 1.2 schema reads as a number."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -169,7 +169,7 @@ class _Builder:
             raise _refused("too_deep", f"values are nested more than {MAX_DEPTH} deep", event)
 
     def _raise_to(self, height: int) -> None:
-        """Make a container higher than its content."""
+        """Set a container's height above the height of its content."""
         if self.open:
             self.open[-1].height = max(self.open[-1].height, height + 1)
 

@@ -44,12 +44,12 @@ class EvaluationBudget:
     __slots__ = ("_left", "_most", "_payloads")
 
     def __init__(self, most: int, payloads: int = 1) -> None:
-        """Begin with `most` evaluations, for this number of payloads together."""
+        """Begin with `most` evaluations for this number of payloads together."""
         self._most = self._left = most
         self._payloads = payloads
 
     def spend(self, evaluations: int) -> None:
-        """Charge evaluations; raises BudgetExceeded if too few are left."""
+        """Charge evaluations. Raises BudgetExceeded if too few are left."""
         self._left -= evaluations
         if self._left < 0:
             raise BudgetExceeded(self._most, self._payloads)
@@ -77,7 +77,7 @@ def spending(budget: EvaluationBudget) -> Iterator[None]:
 def timed() -> Iterator[None]:
     """Charge this thread's check, if any, for the CPU time of this block.
 
-    Use it for work in C of unknown cost; each such block must be short by itself.
+    Use it for work in C of unknown cost; each such block must be short.
     """
     began = time.thread_time()
     try:
@@ -104,7 +104,7 @@ def one_definition() -> Iterator[None]:
 
 
 def for_a_schema(otherwise: int = DEFINITION) -> EvaluationBudget:
-    """Return the rest of the definition's budget, if a definition is being checked.
+    """Return the rest of the definition's budget if a definition is being checked.
 
     Otherwise, return a new budget of `otherwise` evaluations.
     """
@@ -126,5 +126,5 @@ def one_request(payloads: int) -> Iterator[None]:
 
 
 def for_a_payload() -> EvaluationBudget:
-    """Return the rest of the budget that the request's payloads share, else a new budget."""
+    """Return the rest of the budget that the request's payloads share, or a new budget."""
     return _request.get() or EvaluationBudget(REQUEST)

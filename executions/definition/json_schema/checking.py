@@ -49,7 +49,7 @@ def unchecked_formats() -> frozenset[str]:
 
 
 def _charged(check: Any) -> Any:
-    """Charge a check for the characters of a text before it reads them."""
+    """Charge a check for the characters of a text before the check reads them."""
 
     def checked(value: object) -> bool:
         if isinstance(value, str):
@@ -97,7 +97,10 @@ class Unresolvable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One place where a value breaks its schema: `path` of names and places, `rule` a keyword."""
+    """One place where a value breaks its schema.
+
+    `path` has names and indexes; `rule` is a keyword.
+    """
 
     path: tuple[str | int, ...]
     rule: str
@@ -133,7 +136,7 @@ def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> l
 
 
 def schema_mistakes(schema: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
-    """Return the first `most` problems of `schema` as a JSON Schema; raises BudgetExceeded."""
+    """Return the first `most` problems of `schema` as a JSON Schema. Raises BudgetExceeded."""
     return mistakes(_meta_validator(), schema, budget, most)
 
 
@@ -144,7 +147,7 @@ def _mistakes(checker: Any, value: Any) -> Iterator[Mistake]:
 
 
 def _repr(value: Any) -> str:
-    """Return the value for a message; empty for a value that is too large."""
+    """Return the value as text for a message; empty if the value is too large."""
     pending, characters = [value], 0
     while pending:
         one = pending.pop()
@@ -172,9 +175,9 @@ def _class() -> Any:
 
 
 def _evolve(checker: Any, **changes: Any) -> Any:
-    """Check a part of the schema by the same rules, whatever `$schema` it names.
+    """Check a part of the schema by the same rules, regardless of its `$schema`.
 
-    For a part that names a dialect, the library would use its own class: with `re`, without a
+    For a part that names a dialect, the library would use its own class, with `re` and without a
     budget.
     """
     for attribute, argument in _fields():

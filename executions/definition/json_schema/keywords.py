@@ -1,7 +1,7 @@
 """Keywords that the library checks without a limit, checked here in linear time.
 
 `pattern` and similar keywords use RE2, `uniqueItems` and `enum` compare texts, `unevaluated…` look
-names up in sets. Every other keyword is the library's own, charged for its work.
+names up in sets. The library itself checks every other keyword, whose work is charged.
 """
 
 import functools
@@ -58,7 +58,7 @@ def _size(argument: Any, instance: Any) -> int:
 
 
 def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check `pattern`: the text matches somewhere."""
+    """Check `pattern`: the pattern matches somewhere in the text."""
     from jsonschema import ValidationError
 
     if isinstance(instance, str) and not _matches(pattern(text), instance):

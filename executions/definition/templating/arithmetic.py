@@ -1,7 +1,7 @@
 """Arithmetic of numbers, and `+` and `*` of texts and lists, with sizes checked in advance.
 
-Numbers stay under MAX_BITS bits by `*` and `**`; `+` and `-` add one bit each, and an expression
-has few of them. Division and `%` of numbers cannot grow.
+`*` and `**` keep numbers under MAX_BITS bits; `+` and `-` add one bit each, and an expression has
+few of them. Division and `%` of numbers cannot grow.
 """
 
 import math
@@ -104,7 +104,7 @@ def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "comm
 
 
 def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any:
-    """Return the filter `int`: the whole number of a number or a short text, else `default`."""
+    """Return the filter `int`: the whole number of a number or a short text, or `default`."""
     try:
         if isinstance(value, str):
             _bounded_number_text(value)
@@ -120,7 +120,7 @@ def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any
 
 
 def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
-    """Return the filter `float`: the number of a number or a short text, else `default`."""
+    """Return the filter `float`: the number of a number or a short text, or `default`."""
     if isinstance(value, str):
         _bounded_number_text(value)
     try:
@@ -149,7 +149,7 @@ def numbers_between(budget: RenderBudget, *args: int) -> range:
 
 
 def number(value: Any, name: str) -> Any:
-    """Return the value; raises TypeError if it is not a number."""
+    """Return the value. Raises TypeError if it is not a number."""
     if not isinstance(value, (int, float)):
         if isinstance(value, Undefined):
             str(value)  # raises the error that names what was missing

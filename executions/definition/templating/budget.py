@@ -98,7 +98,7 @@ class RenderBudget:
     ) -> None:
         """Create a budget.
 
-        `seconds` lowers the profile's CPU time, `deadline` is on `time.monotonic`.
+        `seconds` lowers the profile's limit of CPU time; `deadline` is a time of `time.monotonic`.
         """
         if profile is None:
             profile = current_profile()
@@ -118,13 +118,13 @@ class RenderBudget:
         self._began = self._looked = time.thread_time()
 
     def spend(self, units: int) -> None:
-        """Count work before doing it; raises TooLarge or OutOfTime instead."""
+        """Count work before doing it. Raises TooLarge or OutOfTime instead."""
         self.work -= units
         if self.work < self._look_at:
             self._look(units)
 
     def hold(self, size: int) -> None:
-        """Count bytes to build, and the work of reading them; raises TooLarge."""
+        """Count bytes to build, and the work of reading them. Raises TooLarge."""
         self.spend(size >> _PAGING)
         self.memory -= size
         if self.memory < 0:

@@ -1,4 +1,4 @@
-"""Compare, find and sort; the work is first computed from the weights of both sides.
+"""Compare, find and sort; the work is charged first, by the weights of both sides.
 
 Python compares nested lists in one call that nothing can interrupt. A comparison reads at most the
 values of the lighter side. Finding reads at most those of the container, or its length times the
@@ -80,7 +80,7 @@ def index(
 
 
 def count(budget: RenderBudget, items: Any, item: Any) -> int:
-    """Return how often `item` is in a list."""
+    """Return how many times `item` occurs in a list."""
     _before_finding(budget, items, item)
     return int(items.count(item))
 
@@ -98,7 +98,7 @@ def _before_finding(budget: RenderBudget, items: Any, item: Any) -> None:
 
 
 def key(value: Any) -> Any:
-    """Return a value for use as a key; raises TypeError for containers.
+    """Return a value for use as a key. Raises TypeError for containers.
 
     Python hashes a tuple and its items again at each use.
     """
@@ -158,7 +158,7 @@ def _weights(budget: RenderBudget, keys: list[Any]) -> int:
 
 
 class Chained:
-    """An operand of `a < b < c`: Python's own chain of comparisons, each counted."""
+    """An operand of `a < b < c`: Python chains the comparisons, and each is counted."""
 
     __slots__ = ("budget", "value")
     __hash__ = None  # type: ignore[assignment]

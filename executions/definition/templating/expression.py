@@ -88,7 +88,7 @@ class Expression:
 
 @lru_cache(maxsize=8192)
 def compile_expression(source: str) -> Expression:
-    """Compile the text between the braces; raises ExpressionSyntaxError."""
+    """Compile the text between the braces. Raises ExpressionSyntaxError."""
     keys = plain_path(source)
     if keys is not None and keys[0] == ROOT:
         secret = secret_of(keys)
@@ -115,7 +115,7 @@ def _reference(keys: tuple[str | int, ...]) -> Reference:
 
 
 def parse(source: str) -> nodes.Expr:
-    """Return the tree of one expression's text; raises ExpressionSyntaxError."""
+    """Return the tree of one expression's text. Raises ExpressionSyntaxError."""
     if not source:
         raise ExpressionSyntaxError("template_syntax", "the expression between {{ and }} is empty")
     if len(source) > MAX_SOURCE:
@@ -209,7 +209,7 @@ CHOICES = (nodes.CondExpr, nodes.And, nodes.Or, nodes.Call, nodes.Not)
 
 
 def certain_paths(source: str) -> list[Keys]:
-    """Return the paths that an expression always reads: those outside of calls and conditions."""
+    """Return the paths that an expression always reads: those outside calls and conditions."""
     keys = plain_path(source)
     if keys is not None:
         return [keys]

@@ -1,7 +1,7 @@
 """printf-like formats (`"%05d" % n`, `"%s of %d" | format(a, b)`), measured in advance.
 
-One strict grammar reads every directive, and rejects any other `%`: nothing that Python would
-expand is unmeasured. Lists and objects are written as JSON.
+One strict grammar reads every directive and rejects any other `%`, so that everything that Python
+would expand is measured. Lists and objects are written as JSON.
 """
 
 import re
@@ -57,7 +57,7 @@ class _Arguments:
         budget.spend(1 + len(self._listed))
 
     def values(self) -> Any:
-        """Return the values for Python: unchanged, but with texts for lists and objects."""
+        """Return the values for Python, with lists and objects as text."""
         if self._named is not None:
             return {**self._named, **self._texts} if self._texts else self._named
         return tuple(self._listed) if self._tuple else self._listed[0]

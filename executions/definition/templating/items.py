@@ -1,4 +1,4 @@
-"""Filters of lists and objects; each item is counted, in generators as it passes.
+"""Filters of lists and objects; each item is counted, in generators when it is taken.
 
 Filters that call others for each item (`map`, `select`) nest at most as deep as an expression is
 long, since an expression cannot define functions; the called filters count their own work.
@@ -68,7 +68,7 @@ def dictsort(
 
 
 def first(budget: RenderBudget, value: Any) -> Any:
-    """Return the first item; takes at most one from a generator."""
+    """Return the first item; take at most one from a generator."""
     budget.spend(1)
     for item in value:
         return item
@@ -217,7 +217,7 @@ def unique(
 
 
 def sliced(budget: RenderBudget, value: Any, start: Any, stop: Any, step: Any) -> Any:
-    """Return `value[start:stop:step]`, which is at most as long as the value."""
+    """Return `value[start:stop:step]`, whose length is at most that of the value."""
     part = slice(start, stop, step)
     if not isinstance(value, (str, list, tuple, range)):
         return StrictName(obj=value, name=":")

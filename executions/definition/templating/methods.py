@@ -70,7 +70,7 @@ def _reading(name: str) -> Method:
 
 
 def _searching(name: str) -> Method:
-    """Return a method that searches from the left: linear time in CPython (two-way search)."""
+    """Return a method that searches from the left, in linear time in CPython (two-way search)."""
     method = getattr(str, name)
 
     def search(
@@ -88,7 +88,10 @@ def _searching(name: str) -> Method:
 
 
 def _searching_back(name: str) -> Method:
-    """Return a method that searches from the right, in the product of both lengths in CPython."""
+    """Return a method that searches from the right.
+
+    In CPython, this takes the product of both lengths.
+    """
     method = getattr(str, name)
 
     def search(
@@ -179,7 +182,7 @@ def _rpartition(budget: RenderBudget, text: str, sep: str, /) -> tuple[str, str,
 def _split(
     budget: RenderBudget, text: str, sep: str | None = None, maxsplit: int = -1
 ) -> list[str]:
-    """Split the text; makes at most MAX_ITEMS parts before it raises."""
+    """Split the text into at most MAX_ITEMS parts; raise an error if there are more."""
     budget.spend(scan(text) + (0 if sep is None else scan(_text(sep))))
     return _parts(budget, text.split(sep, _splits(budget, text, sep, maxsplit)))
 

@@ -1,4 +1,4 @@
-"""Read plain paths (`tasks.a.output.rows[0].id`) without Jinja: the hot path of rendering."""
+"""Read plain paths (`tasks.a.output.rows[0].id`) without Jinja: most renderings need only this."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ SHOWN_KEYS = 10
 
 
 def plain_path(source: str) -> Keys | None:
-    """Return the keys of an expression that is only a path, else None."""
+    """Return the keys of an expression that is only a path; None for other expressions."""
     if _PATH.fullmatch(source) is None:
         return None
     keys: list[str | int] = []
@@ -69,7 +69,10 @@ def _missing(scope: Mapping[str, Any], keys: Keys) -> str:
 
 
 def lacks(value: Any, key: str | int) -> str:
-    """Return why `value` has no `key`, to continue a sentence that begins with the value's name."""
+    """Return the reason why `value` has no `key`.
+
+    The text continues a sentence that begins with the value's name.
+    """
     key = quoted(key) if isinstance(key, str) else key
     if value is None:
         return f'is null and has no "{key}"'

@@ -94,7 +94,7 @@ def guarded(view: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def allowed() -> Iterator[None]:
-    """Allow rendering in this block. The caller limits how much is rendered (`budget.Budget`)."""
+    """Allow rendering in this block, whose amount the caller limits (`budget.Budget`)."""
     token = _refused.set(False)
     try:
         yield

@@ -46,7 +46,7 @@ REFERENCES: Values = _References()
 
 
 def secret_of(keys: tuple[str | int, ...]) -> SecretField:
-    """Return the secret of a path that begins with `secrets`; raises ExpressionSyntaxError."""
+    """Return the secret of a path that begins with `secrets`. Raises ExpressionSyntaxError."""
     name, field = (*keys[1:], VALUE)[:2] if len(keys) > 1 else ("", "")
     if len(keys) > 3 or not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise ExpressionSyntaxError(
@@ -92,8 +92,8 @@ def reveal(
 ) -> tuple[Any, list[Pointer]]:
     """Return `value`, as a template rendered it, with secrets in place of their references.
 
-    Also returns the texts left unchanged because they differ from what the template yields: a user
-    edited them. `value` itself is not changed.
+    Also returns the texts that were left unchanged because a user edited them, so that they differ
+    from the template's result. `value` itself is not changed.
     """
     render_guard.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
@@ -113,8 +113,8 @@ def places(
     """Return the places of secrets in `value`, as a template rendered it, for `fill`.
 
     A place is a pointer to a text and, for each secret in it, the index of its reference, the
-    credential and the field. Also returns the texts without places because they differ from what
-    the template yields: a user edited them.
+    credential and the field. Also returns the texts without places, which a user edited, so that
+    they differ from the template's result.
     """
     render_guard.check()
     budget = budget or RenderBudget()

@@ -34,7 +34,7 @@ Keys = tuple[str | int, ...]
 
 
 def check_syntax(tree: nodes.Expr) -> list[Keys]:
-    """Return the paths an expression reads; raises ExpressionSyntaxError for unavailable names."""
+    """Return the paths an expression reads. Raises ExpressionSyntaxError for unavailable names."""
     found: list[Keys] = []
     pending: list[tuple[nodes.Node, int]] = [(tree, 0)]
     while pending:
@@ -95,7 +95,7 @@ def _computed_keys(node: nodes.Node) -> Iterator[nodes.Node]:
 
 
 def _keys_outside_in(node: nodes.Node) -> Iterator[str | int | None]:
-    """Yield each subscript's key, None if not constant; last the name, None if there is none."""
+    """Yield each subscript's key (None if not constant), and last the name (or None)."""
     while True:
         if isinstance(node, nodes.Getattr):
             yield node.attr

@@ -1,6 +1,6 @@
 """Filters of texts, and helpers of text methods; each states why its result and work are bounded.
 
-Values that are not text are converted to JSON first, as in the rest of a template.
+Values that are not text are first converted to JSON, as elsewhere in a template.
 """
 
 import html
@@ -73,7 +73,7 @@ def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) ->
 def indented(
     budget: RenderBudget, value: Any, width: int | str = 4, first: bool = False, blank: bool = False
 ) -> str:
-    """Return the filter `indent`: each of Python's lines grows by the width."""
+    """Return the filter `indent`: each line, as Python splits them, grows by the width."""
     text = as_text(budget, value)
     margin = len(width) if isinstance(width, str) else max(whole(width, "indent"), 0)
     bounded_text(margin)
@@ -256,7 +256,7 @@ def word_count(budget: RenderBudget, value: Any) -> int:
 
 
 def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[str]:
-    """Return the lines of a text, counted in advance."""
+    """Return the lines of a text; charge the budget before splitting it."""
     budget.spend(2 * scan(text))
     lines = 1 + sum(text.count(end) for end in _LINE_ENDS)
     bounded_items(lines)
@@ -265,7 +265,7 @@ def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[st
 
 
 def whole(value: Any, name: str) -> int:
-    """Return the value, which must be a whole number; raises TypeError."""
+    """Return the value, which must be a whole number. Raises TypeError."""
     if not isinstance(value, int):
         raise TypeError(f"{name} takes a whole number")
     return value

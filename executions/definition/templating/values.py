@@ -76,7 +76,7 @@ MAX_DIGITS = 4_300  # as in Python: writing a longer number takes time with the 
 
 
 class UnusableValue(Exception):
-    """An expression yielded something that is not JSON, or too much of it."""
+    """The result of an expression is not JSON, or too large."""
 
 
 def as_json(budget: RenderBudget, value: Any) -> Any:
@@ -96,7 +96,7 @@ def as_json(budget: RenderBudget, value: Any) -> Any:
 
 
 def as_text(budget: RenderBudget, value: Any) -> str:
-    """Return `value` inside a longer text: text unchanged, everything else as JSON."""
+    """Return `value` for use inside a longer text: text unchanged, all other values as JSON."""
     kind_of = type(value)
     if kind_of is str:
         return value  # type: ignore[no-any-return]
@@ -224,7 +224,7 @@ _BLOCK = 7  # a comparison checks about 2**7 characters in the time of one value
 
 
 def weigh(budget: RenderBudget, value: Any) -> int:
-    """Return the work to compare, hash or copy a value; raises TooLarge if nested too deep.
+    """Return the work to compare, hash or copy a value. Raises TooLarge if nested too deep.
 
     The result may be extremely large: spend it before doing anything with the value.
     """
@@ -232,7 +232,7 @@ def weigh(budget: RenderBudget, value: Any) -> int:
 
 
 def _more(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
-    """Return a value's weight minus one, which is the least weight of a value."""
+    """Return a value's weight minus one, because one is the least weight of a value."""
     if type(value) in _LIGHT:
         return 0
     if isinstance(value, str):

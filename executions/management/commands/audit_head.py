@@ -1,4 +1,4 @@
-"""Print the head of the audit trail's hash chain, to store out of the database owner's reach."""
+"""Print the head of the audit trail's hash chain, to store outside the database owner's reach."""
 
 from datetime import UTC
 from typing import Any
@@ -11,7 +11,7 @@ from executions.models import AuditSeal
 
 
 class Command(BaseCommand):
-    """Prints `number:digest`."""
+    """Print `number:digest`."""
 
     help = "Print the newest seal of the audit trail as number:digest."
 

@@ -17,7 +17,7 @@ from executions.triggers.queues.sources import broker_url, find, open_source, sh
 
 
 class Command(BaseCommand):
-    """Prints a line when it starts to read, and a summary of the results when it ends."""
+    """Print a line when reading starts, and a summary of the results when it ends."""
 
     requires_system_checks = []  # those of pages and forms would take half of its start time
     help = (

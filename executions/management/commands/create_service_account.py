@@ -16,7 +16,7 @@ from executions.states import Role
 
 
 class Command(BaseCommand):
-    """Prints the token, once, and nothing else."""
+    """Print the token, once, and nothing else."""
 
     help = (
         "Create a service account (unless the workspace has one with this name) and a new API "
@@ -60,7 +60,7 @@ class Command(BaseCommand):
 
 
 def _check_name(name: str) -> None:
-    """Check the name by the model's own rule; raises CommandError."""
+    """Check the name by the model's own rule. Raises CommandError."""
     try:
         ServiceAccount._meta.get_field("name").clean(name, None)
     except ValidationError as error:

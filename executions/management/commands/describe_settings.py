@@ -15,7 +15,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "configurati
 
 
 class Command(BaseCommand):
-    """Describes every setting of the engine and of the installed plugins."""
+    """Describe every setting of the engine and of the installed plugins."""
 
     help = "Write every setting, with default and meaning, into docs/reference/configuration.md."
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         """Add the options for the file and the comparison."""
         parser.add_argument("--into", type=Path, default=PAGE, metavar="FILE")
         parser.add_argument(
-            "--check", action="store_true", help=("Write nothing; fail if the page is not current.")
+            "--check", action="store_true", help="write nothing; fail if the page is not current"
         )
 
     def handle(self, *args: Any, into: Path, check: bool, **options: Any) -> None:

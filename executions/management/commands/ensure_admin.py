@@ -14,7 +14,7 @@ from executions.states import Role
 
 
 class Command(BaseCommand):
-    """Prints whether the user was `created`, `exists`, or `exists with another password`."""
+    """Print whether the user was `created`, `exists`, or `exists with another password`."""
 
     help = (
         "Create the superuser VALKYR_ADMIN_USERNAME with VALKYR_ADMIN_PASSWORD as an "
@@ -23,7 +23,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the name; the password only comes from the environment."""
+        """Add the option for the name; the password comes only from the environment."""
         parser.add_argument("--username", default=os.environ.get("VALKYR_ADMIN_USERNAME", "admin"))
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -16,18 +16,21 @@ from executions.models import Activity, Workspace
 
 
 class Command(BaseCommand):
-    """Writes every selected row, oldest first; the export adds a row itself."""
+    """Write every selected row, oldest first.
+
+    The export itself adds a row.
+    """
 
     help = "Write the audit trail as JSON lines, oldest first."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options for the rows and the output."""
         parser.add_argument(
-            "--since", help=("Rows from this time on: a date such as 2026-11-01, or a time.")
+            "--since", help="only rows from this time on: a date such as 2026-11-01, or a time"
         )
-        parser.add_argument("--until", help="Rows before this time.")
-        parser.add_argument("--workspace", help="Only rows of this workspace (slug).")
-        parser.add_argument("--output", help="A new file; default: standard output.")
+        parser.add_argument("--until", help="only rows before this time")
+        parser.add_argument("--workspace", help="only rows of this workspace (slug)")
+        parser.add_argument("--output", help="a new file; default: standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the rows."""

@@ -30,7 +30,7 @@ MOST_NAMED = 20
 
 
 class Command(BaseCommand):
-    """Prints the result; on failure, a sentence and exit code 1."""
+    """Print the result; on failure, print an error and exit with code 1."""
 
     requires_system_checks = []  # they would load every page, a quarter of its start time
     help = HELP

@@ -32,7 +32,7 @@ ACTIONS = {
 
 
 class Command(BaseCommand):
-    """Prints the result; on failure, a sentence and exit code 1."""
+    """Print the result; on failure, print an error and exit with code 1."""
 
     requires_system_checks = []
     help = HELP
@@ -109,7 +109,7 @@ class Command(BaseCommand):
         self._say(f"Removed {', '.join(map(str, removed)) or 'no key'}.")
 
     def _tell(self, found: WalkResult) -> None:
-        """Print the progress: for each table, and each few seconds within one."""
+        """Print the progress: for each table, and every few seconds within one."""
         now = time.monotonic()
         if found.table != self._told or now - self._told_at > TOLD_SECONDS:
             self._say(f"  {found.table}: {found.read} rows read, {found.changed} changed …")

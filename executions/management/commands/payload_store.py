@@ -1,4 +1,4 @@
-"""Check the store of large values, show what it holds, and delete what no execution needs."""
+"""Check the store of large values, show its content, and delete values that no execution needs."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,7 +21,7 @@ ACTIONS = {
 
 
 class Command(BaseCommand):
-    """Prints the result; on failure, a sentence and exit code 1."""
+    """Print the result; on failure, print an error and exit with code 1."""
 
     requires_system_checks = []
     help = HELP

@@ -22,7 +22,7 @@ exit codes: 0 the trail matches, 1 it does not
 
 
 class Command(CommandWithExamples):
-    """Prints the mismatches, the earliest first."""
+    """Print the mismatches, the earliest first."""
 
     help = "Verify the audit trail against its hash chain and against exported heads."
     examples = EXAMPLES

@@ -19,7 +19,7 @@ SERVER = {"url": "http://127.0.0.1:8000", "description": "Under `make up`."}
 
 
 class Command(BaseCommand):
-    """`python manage.py write_schemas`."""
+    """Write the schemas into files."""
 
     help = "Write the workflow's JSON Schema and the API's OpenAPI document as files."
     requires_system_checks = ()

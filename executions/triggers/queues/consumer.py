@@ -27,8 +27,8 @@ TRIES = 3
 class Consumer:
     """Reads one queue for one trigger, one message at a time.
 
-    It reads at most `limit` messages (None: any number), or, with `once`, until the queue is empty.
-    `stop` ends it after the current message.
+    It reads at most `limit` messages (None means no limit), or, with `once`, until the queue is
+    empty. `stop` ends it after the current message.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Consumer:
         self.counts: Counter[str] = Counter()
 
     def run(self) -> None:
-        """Consume until stopped, or the limit is reached, or (`once`) the queue is empty."""
+        """Consume until stopped, the limit is reached, or, with `once`, the queue is empty."""
         while not self._stop.is_set() and not self._is_enough():
             message = self._next()
             if message is None:
@@ -103,7 +103,7 @@ class Consumer:
         return take(self._trigger_id, message)
 
     def _put_off(self, taken: IntakeCount) -> None:
-        """Return a valid message to the queue, and wait."""
+        """Return a valid message to the queue, and wait before the next attempt."""
         try:
             self._source.give_back()
         except Lost as error:
@@ -130,7 +130,7 @@ class Consumer:
 
 
 class _Absence:
-    """An outage: the waits between attempts, and one log line at its start and end."""
+    """An outage: the waits between attempts, and one log line each at its start and end."""
 
     def __init__(self, stop: Event) -> None:
         self._stop = stop

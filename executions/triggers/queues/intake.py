@@ -43,7 +43,7 @@ class IntakeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IntakeCount:
-    """A verdict; for LATER also the reason and the seconds until the next try."""
+    """A verdict; for LATER, also the reason and the seconds until the next attempt."""
 
     verdict: IntakeVerdict
     reason: str = ""
@@ -51,7 +51,7 @@ class IntakeCount:
 
 
 def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
-    """Start an execution for a message, or store it as refused; raises NotFound.
+    """Start an execution for a message, or store it as refused. Raises NotFound.
 
     A redelivered message does not start a second execution, if the sender's ID or a lasting token
     identifies it.
@@ -102,7 +102,7 @@ def refuse(trigger_id: UUID, message: QueueMessage, code: str, reason: str) -> I
 
 
 def queue_trigger(trigger_id: UUID) -> Trigger:
-    """Return a QUEUE trigger with its workflow; raises NotFound."""
+    """Return a QUEUE trigger with its workflow. Raises NotFound."""
     found = (
         Trigger.objects.filter(pk=trigger_id, type=TriggerType.QUEUE)
         .select_related("workflow")

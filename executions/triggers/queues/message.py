@@ -1,6 +1,6 @@
 """A message of a queue, its body as a payload, and the interface of a broker.
 
-Pure.
+This module does no I/O.
 """
 
 import base64
@@ -15,7 +15,10 @@ MAX_BYTES = 1024 * 1024
 
 
 class Unreadable(Exception):
-    """A body that cannot be a payload; `code` is stable, the message a sentence."""
+    """The body cannot be a payload.
+
+    `code` is stable; the message is a sentence.
+    """
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -38,14 +41,14 @@ class QueueMessage:
     problem: Unreadable | None = None
 
     def payload(self) -> Any:
-        """Return the body as JSON; raises Unreadable."""
+        """Return the body as JSON. Raises Unreadable."""
         if self.problem is not None:
             raise self.problem
         return payload_of(self.body)
 
 
 def payload_of(body: bytes) -> Any:
-    """Return the JSON value of a body of at most 1 MiB; raises Unreadable."""
+    """Return the JSON value of a body of at most 1 MiB. Raises Unreadable."""
     if len(body) > MAX_BYTES:
         raise Unreadable(
             "too_large",
@@ -95,7 +98,7 @@ def open_envelope(raw: bytes) -> OpenedEnvelope:
 
 
 def id_of(properties: Mapping[str, Any], headers: Mapping[str, Any]) -> str | None:
-    """Return the sender's ID: the property `message_id`, else the header `message_id` or `id`."""
+    """Return the sender's ID: the property `message_id`, or the header `message_id` or `id`."""
     for value in (properties.get("message_id"), headers.get("message_id"), headers.get("id")):
         if isinstance(value, str | int) and str(value):
             return str(value)
@@ -124,7 +127,7 @@ class MessageSource(Protocol):
     """
 
     def get(self) -> QueueMessage | None:
-        """Return the next message, now held by this source; None if the queue is empty."""
+        """Return the next message, which this source now holds; None if the queue is empty."""
 
     def acknowledge(self) -> None:
         """Acknowledge the held message; it is not delivered again."""
@@ -133,4 +136,4 @@ class MessageSource(Protocol):
         """Return the held message to its position at the front of the queue."""
 
     def close(self) -> None:
-        """Close the connection; a held message is redelivered."""
+        """Close the connection; the broker redelivers a held message."""

@@ -49,7 +49,7 @@ def start_again(
 
 
 def discard(message_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Discard a message without starting anything; raises NotFound or WrongState."""
+    """Discard a message without starting anything. Raises NotFound or WrongState."""
     _resolve(message_id, DISCARDED, lambda message: None, actor, reason)
 
 

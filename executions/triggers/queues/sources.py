@@ -1,6 +1,6 @@
 """The queues that consumers read and their triggers, by kombu or as lists in Redis.
 
-The engine's own queues are rejected: consuming them would take its messages away.
+The engine's own queues are rejected, because a consumer would take the engine's messages.
 """
 
 import os
@@ -79,7 +79,10 @@ return 1
 
 
 class RedisSource:
-    """A list in Redis. With `raw`, it holds plain JSON pushed with RPUSH; else kombu's messages."""
+    """A list in Redis.
+
+    With `raw`, it holds plain JSON pushed with RPUSH; otherwise, it holds kombu's messages.
+    """
 
     def __init__(self, url: str, queue: str, trigger_id: UUID, *, raw: bool = False) -> None:
         # No retries in the client: a second attempt would take a second message under one token.
@@ -136,7 +139,7 @@ class RedisSource:
         return QueueMessage(opened.body, opened.headers, opened.id, token, lasting=True)
 
     def _look_for_left(self) -> None:
-        """Find messages in flight: all of them at first, later only old ones."""
+        """Find messages in flight: all of them the first time, later only old ones."""
         now = time.time()
         if now - self._looked < STALE_SECONDS:
             return
@@ -290,7 +293,7 @@ def find(name: str) -> Trigger:
 
 
 def broker_url(trigger: Trigger, given: str | None = None) -> str:
-    """Return the broker's URL: `given`, else the trigger's broker, else the engine's broker.
+    """Return the broker's URL: `given`, or else the trigger's or the engine's broker.
 
     `env:NAME` means an environment variable. Raises Unclear if it is not set.
     """

@@ -176,7 +176,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
             context["live_rows"] = any(row.busy for row in context["cl"].result_list)
         return answer
 
-    @display(description=lazy("what"))
+    @display(description=lazy("selection"))
     def what(self, row: Redrive) -> Any:
         """Return the redrive's workflow and group, or its number of dead letters."""
         return (
@@ -205,7 +205,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         """Return the user who created the redrive."""
         return row.created_by_name
 
-    @display(description=lazy("why"))
+    @display(description=lazy("reason"))
     def why(self, row: Redrive) -> str:
         """Return the redrive's reason."""
         return marks.clipped(row.reason, 60) or marks.EMPTY
@@ -224,10 +224,10 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         lead: list[Any] = [self.mark(obj), panels.sentence(obj)]
         if obj.stop_reason:
             sections.insert(
-                0, PageSection(gettext("Why it stopped"), body=obj.stop_reason, error=True)
+                0, PageSection(gettext("Reason for the stop"), body=obj.stop_reason, error=True)
             )
         if obj.state == RedriveState.RUNNING and (held := held_by(obj)):
-            sections.insert(0, PageSection(gettext("Why it waits"), body=held))
+            sections.insert(0, PageSection(gettext("Reason for the wait"), body=held))
         refresh = 2 if obj.state == RedriveState.RUNNING else 0
         sections.append(done_to(obj.pk))
         return Page(lead, facts(self._facts(obj)), sections, refresh=refresh)

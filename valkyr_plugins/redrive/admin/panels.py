@@ -40,7 +40,7 @@ HEADERS = (
     lazy("Sent"),
     lazy("Ended"),
     lazy("Runs as"),
-    lazy("Why"),
+    lazy("Reason"),
 )
 
 
@@ -253,7 +253,7 @@ def _effects(found: Preview) -> PageSection:
 def _rejected(found: Preview) -> PageSection:
     return PageSection(
         gettext("Rejected by the module's schema"),
-        headers=(gettext("Dead letter"), gettext("Why")),
+        headers=(gettext("Dead letter"), gettext("Reason")),
         rows=[
             [
                 links.to("dlq_deadletterentry", entry.entry_id, marks.short(entry.entry_id)),

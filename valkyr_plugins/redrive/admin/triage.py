@@ -50,7 +50,7 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
         gettext("Redrives"),
         headers=(
             gettext("When"),
-            gettext("Who"),
+            gettext("Actor"),
             gettext("State"),
             gettext("Dead letters"),
             gettext("Succeeded"),

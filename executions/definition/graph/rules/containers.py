@@ -1,4 +1,4 @@
-"""Rules for containers: loops end within a limit, and sub-workflow names are possible."""
+"""Rules for containers: every loop has a limit, and sub-workflow names are valid."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -70,7 +70,7 @@ def _may_change(
     variables: Mapping[str, Any],
     written: frozenset[str] | None,
 ) -> bool:
-    """Return whether an iteration may change the value of the reference; True for a wrong one."""
+    """Return whether an iteration may change the reference's value; True if it is invalid."""
     root, names = reference[0], reference[1:]
     if root == "tasks" and names:
         outside = body.outside.around() if body.outside is not None else ()
@@ -105,7 +105,7 @@ KEY = "workflow"
 
 
 def subworkflow_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each slug of a sub-workflow that no workflow can have.
+    """Yield a problem for each invalid slug of a sub-workflow.
 
     The step itself checks, when it runs, that the workflow exists.
     """

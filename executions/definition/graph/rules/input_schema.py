@@ -1,4 +1,4 @@
-"""Rules for the payload's JSON Schema: valid, self-contained, and cheap enough to validate with."""
+"""Rules for the payload's JSON Schema: it is valid, self-contained, and cheap to validate with."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -93,7 +93,7 @@ def _unknown_module(module: ModuleEntry, catalog: Catalog) -> DefinitionProblem:
 
 
 def _checked(module: ModuleEntry, config: Mapping[str, Any]) -> list[ConfigProblem]:
-    """Return the problems from the module's own check; a third-party check may itself fail."""
+    """Return the problems that the module's own check finds; a third-party check may fail."""
     assert module.spec is not None
     try:
         return list(module.spec.check(config))

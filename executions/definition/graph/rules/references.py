@@ -1,4 +1,4 @@
-"""Rules for templates: they are valid, and read only what exists when they are rendered."""
+"""Rules for templates: each is valid, and reads only values that exist when it is rendered."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -100,7 +100,7 @@ class TemplateScope:
         return late
 
     def _unseen(self, name: str) -> Mistake:
-        """Return the problem of a task name that is not visible here."""
+        """Return the problem of a task name that is not visible at this place."""
         body = self.elsewhere.get(name)
         if body is not None and body.holder is not None:
             sentence = (
@@ -314,7 +314,7 @@ class _Walk:
 def single_name_problems(
     value: Any, pointer: Pointer, name: str, code: str, reason: str
 ) -> Iterator[DefinitionProblem]:
-    """Yield problems of a template that may read only `name`; `reason` ends the sentence."""
+    """Yield the problems of a template that may read only `name`; `reason` ends their message."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)

@@ -184,7 +184,7 @@ def _broker(address: Any, pointer: Pointer) -> Iterator[DefinitionProblem]:
 
 
 def _server(address: str) -> tuple[bool, bool]:
-    """Return two flags: the text is a broker's address; the text contains a secret."""
+    """Return whether the text is a broker's address, and whether it contains a secret."""
     try:
         parts = urlsplit(address)
         sound = parts.scheme in BROKERS and bool(parts.hostname) and (parts.port or 1) > 0

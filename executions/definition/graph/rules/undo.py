@@ -1,4 +1,4 @@
-"""Rules for undo steps: which tasks can have one, and which modules can be one."""
+"""Rules for undo steps: the tasks that can have one, and the modules that can be one."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,8 @@
 """Make the definition of a test run from a draft: a part of it, with given results.
 
 `section` selects the tasks, `request` has the requested part and the pinned results, `build`
-assembles the definition. All of it is pure; the engine runs the result like any other.
+assembles the definition. None of these does I/O; the engine runs the result like any other
+definition.
 """
 
 from executions.definition.graph.trial.build import Trial, trial

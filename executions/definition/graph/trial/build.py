@@ -43,7 +43,7 @@ class Trial:
     told_already: frozenset[str] = frozenset()  # the places that read tasks outside the part
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
-        """Return these and the document's problems, with paths as in the requested definition."""
+        """Return these problems and the document's, with paths as in the requested definition."""
         placed = (self._placed(one) for one in found)
         known = self.told_already
         rest = [one for one in placed if one.code not in UNKNOWN or one.path not in known]
@@ -150,7 +150,7 @@ class _Making:
         return leading.pop() if len(leading) == 1 else None
 
     def _natural(self) -> Iterator[EdgeEntry]:
-        """Yield the given edges within the section, except those to its start or before it."""
+        """Yield the section's own edges, except those to its start or before it."""
         kept, begins = self.section.kept, self.section.before | {self.section.start}
         for edge in self.reading.edges:
             if edge.source in kept and edge.target in kept and edge.target not in begins:

@@ -95,10 +95,10 @@ def stand_in(task: TaskEntry, pin: Pin, outcome: str) -> dict[str, Any]:
 
 
 def literal(value: Any) -> dict[str, Any]:
-    """Return a value without any text that could be read as a template.
+    """Return a value in a form that contains no template.
 
-    Unchanged if it contains none; else as JSON text with escaped braces. Outside of strings, JSON
-    never has a brace before another, or before a `%`.
+    A value without templates stays unchanged. Other values become JSON text with escaped opening
+    braces: outside strings, JSON never has `{{` or `{%`.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if not has_template(text) and not _deeper(value, DEEP):
@@ -107,7 +107,7 @@ def literal(value: Any) -> dict[str, Any]:
 
 
 def without_values(definition: Any, instead: Any) -> Any:
-    """Return a definition, as written or resolved, with `instead` in place of pinned results."""
+    """Return a definition, written or resolved, with `instead` in place of pinned results."""
     if not isinstance(definition, dict) or not isinstance(definition.get("tasks"), list):
         return definition
     return definition | {"tasks": [_hidden(task, instead) for task in definition["tasks"]]}

@@ -21,7 +21,7 @@ from executions.definition.templating.errors import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A task that is read, and its place; `called` if only its callback URL is read."""
+    """A task that is read, and the place of the read; `called` if only its callback URL is read."""
 
     pointer: Pointer
     name: str
@@ -51,9 +51,10 @@ def reads_in(value: object, pointer: Pointer) -> Iterator[Read]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Indexes of tasks: `kept` are all, `pinned` the given ones, `before` the ones before `start`.
+    """The tasks of a section, as indexes.
 
-    `missing` are those that must be pinned but are not, each with the task that needs it.
+    `kept` are all tasks, `pinned` those with given results, `before` those before `start`, and
+    `missing` those that must be pinned but are not, each with the task that needs it.
     """
 
     kept: frozenset[int]

@@ -1,4 +1,4 @@
-"""The types of values before anything runs, as the modules' schemas promise."""
+"""The types of values before a run, as the modules' schemas promise."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class Typed:
         return frozenset(found) or ANY
 
     def _branches(self) -> Iterator["Typed"]:
-        """Yield the alternatives without null, references resolved.
+        """Yield the alternatives except null, with references resolved.
 
         An open schema is one alternative.
         """
@@ -82,7 +82,10 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A missing key; `names` are the existing keys, `kind` is the type of the value."""
+    """A missing key.
+
+    `names` are the existing keys, `kind` is the type of the value.
+    """
 
     names: tuple[str, ...]
     kind: str

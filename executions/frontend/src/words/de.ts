@@ -198,7 +198,7 @@ export const de = {
   "expressions.rounded": "gerundet",
   "expressions.thoseThatPassATest": "Elemente, die einen Test bestehen",
   "expressions.thoseWhoseAttributePassesATest": "Elemente, deren Attribut einen Test besteht",
-  "expressions.inThisNumberOfLists": "in so vielen Listen",
+  "expressions.inThisNumberOfLists": "in diese Anzahl Listen geteilt",
   "expressions.sorted": "sortiert",
   "expressions.asText": "als Text",
   "expressions.withoutHtmlTags": "ohne HTML-Tags",

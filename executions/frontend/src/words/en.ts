@@ -195,7 +195,7 @@ export const en = {
   "expressions.rounded": "rounded",
   "expressions.thoseThatPassATest": "items that pass a test",
   "expressions.thoseWhoseAttributePassesATest": "items whose attribute passes a test",
-  "expressions.inThisNumberOfLists": "in this number of lists",
+  "expressions.inThisNumberOfLists": "split into this number of lists",
   "expressions.sorted": "sorted",
   "expressions.asText": "as text",
   "expressions.withoutHtmlTags": "without HTML tags",

@@ -197,7 +197,7 @@ export const es = {
   "expressions.rounded": "redondeado",
   "expressions.thoseThatPassATest": "elementos que pasan una prueba",
   "expressions.thoseWhoseAttributePassesATest": "elementos cuyo atributo pasa una prueba",
-  "expressions.inThisNumberOfLists": "en esa cantidad de listas",
+  "expressions.inThisNumberOfLists": "dividido en esa cantidad de listas",
   "expressions.sorted": "ordenado",
   "expressions.asText": "como texto",
   "expressions.withoutHtmlTags": "sin etiquetas HTML",

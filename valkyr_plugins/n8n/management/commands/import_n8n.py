@@ -27,21 +27,21 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options for files, destination and output."""
-        parser.add_argument("files", nargs="+", metavar="FILE", help="A file, or a folder.")
-        parser.add_argument("--workspace", help="The slug of the workspace to import into.")
-        parser.add_argument("--dry-run", action="store_true", help="Store nothing; only report.")
+        parser.add_argument("files", nargs="+", metavar="FILE", help="a file, or a folder")
+        parser.add_argument("--workspace", help="slug of the workspace to import into")
+        parser.add_argument("--dry-run", action="store_true", help="store nothing; only report")
         parser.add_argument(
-            "--json", action="store_true", help="Print one JSON object per workflow."
+            "--json", action="store_true", help="print one JSON object per workflow"
         )
         parser.add_argument(
             "--report", action="store_true",
-            help="Keep nothing; print the shares of the nodes and files that are mapped.",
+            help="store nothing; print the shares of the nodes and files that are mapped",
         )  # fmt: skip
         parser.add_argument(
             "--top",
             type=int,
             default=20,
-            help="With --report: how many of the remaining nodes to list.",
+            help="with --report: number of the remaining nodes to list",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the option to compare only."""
         parser.add_argument(
-            "--check", action="store_true", help=("Write nothing; fail if a file is not current.")
+            "--check", action="store_true", help="write nothing; fail if a file is not current"
         )
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
