@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from executions.database import connection
 from executions.database.one_partition import PartitionedTable, register
 from executions.database.routing import alias
+from executions.database.statements import BoundStatement, run
 from runners.partitions.layout import limits_of, quoted, table, time_of
 
 KEPT_SECONDS = 10.0
@@ -25,7 +25,7 @@ SELECT c.relname, pg_get_expr(c.relpartbound, c.oid)
   FROM pg_inherits i
   JOIN pg_class c ON c.oid = i.inhrelid
   JOIN pg_class p ON p.oid = i.inhparent
- WHERE i.inhparent = to_regclass(%s) AND p.relkind = 'p' AND NOT p.relrowsecurity
+ WHERE i.inhparent = to_regclass(%(table)s) AND p.relkind = 'p' AND NOT p.relrowsecurity
    AND has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
    AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE')
 """
@@ -68,11 +68,8 @@ def forget() -> None:
 
 
 def _read() -> NamedPartitions:
-    with connection.cursor() as cursor:
-        cursor.execute(PARTS, [quoted(table())])
-        rows = cursor.fetchall()
     now, found = datetime.now(UTC), []
-    for name, bound in rows:
+    for name, bound in run(BoundStatement(PARTS, {"table": quoted(table())}, kept=True)):
         first, end = limits_of(bound)
         if end is not None and _is_recent(first, end, now):
             found.append((first.int if first else 0, end.int, quoted(name)))

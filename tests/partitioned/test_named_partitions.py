@@ -14,7 +14,7 @@ from executions.database.statements import BoundStatement, run, run_together
 from runners import statements
 from runners.models import Run
 from runners.partitions import naming, switching, upkeep
-from runners.partitions.layout import layout
+from runners.partitions.layout import RunPartition, layout
 from runners.partitions.short_locks import in_short_locks
 from tests.support.copies import session
 from tests.support.partitioned import id_of_day
@@ -48,8 +48,14 @@ def runs_of(execution: UUID) -> Any:
     return statements.asked("lock_live", {"execution": execution})
 
 
-def first() -> str:
-    return layout().ranges[0].name
+def ranges() -> list[RunPartition]:
+    """Today's partition and the later ones."""
+    now = database_now()
+    return [one for one in layout().ranges if one.ends is not None and one.ends > now]
+
+
+def today() -> str:
+    return ranges()[0].name
 
 
 def test_hot_statements_are_marked() -> None:
@@ -61,19 +67,19 @@ def test_a_marked_statement_names_nothing_but_the_partition(name: str, execution
     asked = statements.asked(name, {})
     ids: Any = execution if asked.key == "execution" else [execution]
     text = one_partition.named_in(asked.text, ids)
-    assert first() in text
-    assert "runners_run " not in text.replace(f'"{first()}"', "")
+    assert today() in text
+    assert "runners_run " not in text.replace(f'"{today()}"', "")
 
 
 def test_executions_of_two_partitions_are_read_from_the_table(execution: UUID) -> None:
-    other = layout().ranges[1].first
-    assert naming.partition_of([execution]) == f'"{first()}"'
+    other = ranges()[1].first
+    assert naming.partition_of([execution]) == f'"{today()}"'
     assert other is not None
     assert naming.partition_of([execution, other]) == ""
     assert naming.partition_of([]) == ""
 
 
-def test_old_partitions_are_not_named(execution: UUID) -> None:
+def test_partitions_of_later_days_are_not_named(execution: UUID) -> None:
     """A connection would keep a plan of each statement for each partition."""
     ends = database_now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     name = upkeep.add(ends + timedelta(days=40), ends + timedelta(days=41))
@@ -87,7 +93,7 @@ def test_old_partitions_are_not_named(execution: UUID) -> None:
 
 def test_a_partition_that_got_another_name_is_read_from_the_table(execution: UUID) -> None:
     (found,) = runs_of_now(execution)
-    name = first()
+    name = today()
     with session(autocommit=True) as other:
         other.execute(f"ALTER TABLE {name} RENAME TO {name}_2".encode())
         try:
@@ -108,7 +114,7 @@ def runs_of_now(execution: UUID) -> Any:
 
 def test_statements_that_run_together_are_repeated_together(execution: UUID) -> None:
     [found, results] = run_together([runs_of(execution), load(execution)])
-    name = first()
+    name = today()
     with session(autocommit=True) as other:
         other.execute(f"ALTER TABLE {name} RENAME TO {name}_2".encode())
         try:
@@ -121,7 +127,7 @@ def test_statements_that_run_together_are_repeated_together(execution: UUID) -> 
 
 def test_a_statement_after_others_in_a_transaction_reads_the_table(execution: UUID) -> None:
     found = runs_of_now(execution)
-    name = first()
+    name = today()
     with session(autocommit=True) as other:
         other.execute(f"ALTER TABLE {name} RENAME TO {name}_2".encode())
         try:
@@ -141,8 +147,8 @@ def test_another_missing_table_is_an_error(execution: UUID) -> None:
 
 
 def test_a_detached_partition_is_not_read_by_its_name(engine: None) -> None:
-    today = database_now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    days = today + timedelta(days=50)
+    midnight = database_now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    days = midnight + timedelta(days=50)
     upkeep.add(days, days + timedelta(days=1))
     [part] = [one for one in layout().ranges if one.begins == days]
     in_short_locks(lambda cursor: upkeep.detach(cursor, part))
