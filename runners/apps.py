@@ -23,11 +23,13 @@ class RunnersConfig(ApiConfig):
         from executions.plugins import plugins
         from runners import checks, receivers  # noqa: F401 - connect on import
         from runners.modules.declared import declare
+        from runners.partitions import naming
         from runners.workers import health  # noqa: F401 - connects on import
 
         for plugin in plugins():
             declare(plugin.name, plugin.modules, plugin.needs)
         catalog.register(_modules)
+        naming.connect()
 
 
 def _modules() -> Catalog:

@@ -62,7 +62,11 @@ def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
     messages.publish_after_commit(parcels)
     if not parts:
         return []
-    rows = {"rows": f"[{','.join(parts)}]", "patience": config().patience}
+    rows = {
+        "rows": f"[{','.join(parts)}]",
+        "patience": config().patience,
+        "executions": [item.execution_id for item in executions],
+    }
     return [statements.asked("insert", rows)]
 
 

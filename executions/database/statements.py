@@ -7,15 +7,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.db import connections
+from django.db import ProgrammingError, connections
 from psycopg.rows import tuple_row
 
+from executions.database import one_partition
 from executions.database.names import named
 from executions.database.routing import alias
 from executions.vendor_seams.django_connections import is_outermost, mark_healthy
-from executions.vendor_seams.psycopg_pipeline import begins, one_round_trip
+from executions.vendor_seams.psycopg_pipeline import begins, is_idle, one_round_trip
 
 EACH_TIME = "--! plan each time"
+ONE_PARTITION = "--! one partition: "
 # How many prepared statements a connection keeps: more than there are. psycopg keeps 100, and each
 # further one costs a round trip that removes the oldest, which is then prepared again.
 MOST_PREPARED = 1_000
@@ -26,8 +28,11 @@ class Statements:
 
     They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
     table again. A statement with `--! plan each time` is planned for its values and for the present
-    tables: for an array of ids, a plan made while the table was small would continue to read the
-    whole table.
+    tables: with an array of ids, a plan made for a small table would continue to read the whole
+    table.
+
+    With `--! one partition: execution`, all rows of partitioned tables belong to the executions in
+    that parameter (an id or several), so the statement names their partition (`one_partition`).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -35,6 +40,7 @@ class Statements:
         self.folder = folder
         self.text = cache(self._text)
         self.kept = cache(self._kept)
+        self.key = cache(self._key)
 
     def fetch(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run a named statement on Django's connection and return its rows.
@@ -56,7 +62,7 @@ class Statements:
 
     def asked(self, name: str, params: Mapping[str, Any]) -> "BoundStatement":
         """Return the named statement, to be run together with others."""
-        return BoundStatement(self.text(name), params, self.kept(name))
+        return BoundStatement(self.text(name), params, self.kept(name), self.key(name))
 
     def _text(self, name: str) -> str:
         """Return a file's SQL without comments, with its shared parts and the project's names.
@@ -69,6 +75,12 @@ class Statements:
     def _kept(self, name: str) -> bool:
         """Return whether a statement's plan may be kept."""
         return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
+
+    def _key(self, name: str) -> str:
+        """Return the parameter that says in which partition the statement's rows are, or ""."""
+        lines = (self.folder / f"{name}.sql").read_text().splitlines()
+        keys = (line.removeprefix(ONE_PARTITION) for line in lines if ONE_PARTITION in line)
+        return next(keys, "")
 
     def _lines(self, file: Path) -> Iterator[str]:
         """Yield the lines of a file; `parts/<name>.sql` replaces the line `--+ <name>`."""
@@ -86,6 +98,12 @@ class BoundStatement:
     text: str
     params: Mapping[str, Any]
     kept: bool  # whether PostgreSQL keeps its plan
+    key: str = ""  # the parameter that says in which partition its rows are
+
+    @property
+    def narrowed(self) -> str:
+        """Return the text, naming the one partition that it reads if that is known."""
+        return one_partition.named_in(self.text, self.params[self.key]) if self.key else self.text
 
 
 def run(asked: BoundStatement) -> list[tuple[Any, ...]]:
@@ -95,13 +113,20 @@ def run(asked: BoundStatement) -> list[tuple[Any, ...]]:
     django = connections[alias()]
     if django.connection is None:
         django.ensure_connection()
-    if begins(django.connection):
+    raw = django.connection
+    if begins(raw):
         return run_together([asked])[0]
-    _keep_all(django.connection)
-    with django.wrap_database_errors, django.connection.cursor(row_factory=tuple_row) as cursor:
-        cursor.execute(asked.text, asked.params, prepare=asked.kept)
-        mark_healthy(django)
-        return _rows(cursor)
+    _keep_all(raw)
+    text = asked.narrowed if is_idle(raw) else asked.text
+    try:
+        with django.wrap_database_errors, raw.cursor(row_factory=tuple_row) as cursor:
+            cursor.execute(text, asked.params, prepare=asked.kept)
+            mark_healthy(django)
+            return _rows(cursor)
+    except ProgrammingError as error:
+        if text == asked.text or not one_partition.is_gone(error):
+            raise
+    return run(BoundStatement(asked.text, asked.params, asked.kept))
 
 
 def run_together(
@@ -123,11 +148,27 @@ def run_together(
         django.ensure_connection()
     raw = django.connection
     _keep_all(raw)
+    whole = [one.text for one in asked]
+    # Only if nothing precedes them in their transaction can they be repeated.
+    texts = [one.narrowed for one in asked] if is_idle(raw) else whole
+    try:
+        return _answers(django, texts, asked, last)
+    except ProgrammingError as error:
+        if texts == whole or not one_partition.is_gone(error):
+            raise
+    raw.rollback()
+    return _answers(django, whole, asked, last)
+
+
+def _answers(
+    django: Any, texts: Sequence[str], asked: Sequence[BoundStatement], last: bool
+) -> list[list[tuple[Any, ...]]]:
+    raw = django.connection
     with django.wrap_database_errors, ExitStack() as open_cursors:
         cursors = [open_cursors.enter_context(raw.cursor(row_factory=tuple_row)) for _ in asked]
         with one_round_trip(raw, commit=last and is_outermost(django)):
-            for cursor, statement in zip(cursors, asked, strict=True):
-                cursor.execute(statement.text, statement.params, prepare=statement.kept)
+            for cursor, text, statement in zip(cursors, texts, asked, strict=True):
+                cursor.execute(text, statement.params, prepare=statement.kept)
         mark_healthy(django)
         return [_rows(cursor) for cursor in cursors]
 

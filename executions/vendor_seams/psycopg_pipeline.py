@@ -62,9 +62,12 @@ def one_round_trip(
 
 def begins(connection: Connection[Any]) -> bool:
     """Return whether the next statement of this connection begins a transaction."""
-    return not connection.autocommit and (
-        connection.pgconn.transaction_status == TransactionStatus.IDLE
-    )
+    return not connection.autocommit and is_idle(connection)
+
+
+def is_idle(connection: Connection[Any]) -> bool:
+    """Return whether no transaction is open."""
+    return bool(connection.pgconn.transaction_status == TransactionStatus.IDLE)
 
 
 def _line_up(connection: Connection[Any], command: bytes) -> None:

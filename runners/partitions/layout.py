@@ -130,11 +130,14 @@ def quoted(name: str) -> str:
     return connection.ops.quote_name(name)
 
 
-def _partition(name: str, bound: str, rows: int, size: int) -> RunPartition:
+def limits_of(bound: str) -> tuple[UUID | None, UUID | None]:
+    """Return the first id and the end of a partition, from its bound; None without a limit."""
     found = BOUND.search(bound)
-    if found is None:
-        return RunPartition(name, None, None, rows, size)
-    return RunPartition(name, _limit(found["first"]), _limit(found["end"]), rows, size)
+    return (None, None) if found is None else (_limit(found["first"]), _limit(found["end"]))
+
+
+def _partition(name: str, bound: str, rows: int, size: int) -> RunPartition:
+    return RunPartition(name, *limits_of(bound), rows, size)
 
 
 def _limit(text: str) -> UUID | None:

@@ -164,7 +164,7 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
     if not over or not ranges or ranges[0].name != old.name or leavers(old).many:
         return False
     in_short_locks(lambda cursor: _detach(cursor, old), seconds=30, attempts=attempts)
-    _drop(old.name)
+    _drop(_name_of_detached(old))
     return True
 
 
@@ -190,6 +190,11 @@ def _drop(name: str) -> None:
 DETACHED = "valkyr: to be dropped"
 
 
+def _name_of_detached(old: RunPartition) -> str:
+    """Return the name of a partition that is detached."""
+    return f"{old.name}_detached"
+
+
 def long_name() -> str:
     """Return the name of the partition of executions that outlived their own."""
     return f"{table()}_long"
@@ -200,19 +205,26 @@ def is_long(one: RunPartition) -> bool:
     return one.name == long_name()
 
 
+def detach(cursor: Any, old: RunPartition) -> None:
+    """Detach a partition under another name, so that statements which name it fail from then on."""
+    name, detached = quoted(old.name), quoted(_name_of_detached(old))
+    cursor.execute(f"ALTER TABLE {quoted(table())} DETACH PARTITION {name}")
+    cursor.execute(f"ALTER TABLE {name} RENAME TO {detached}")
+    cursor.execute(f"COMMENT ON TABLE {detached} IS '{DETACHED}'")
+
+
 def _detach(cursor: Any, old: RunPartition) -> None:
     """Detach a partition; the runs of its remaining executions move to the long partition.
 
     The table is locked, so that no run of these executions is written during the move.
     """
-    of, name, long = quoted(table()), quoted(old.name), quoted(long_name())
+    of, long = quoted(table()), quoted(long_name())
     cursor.execute(f"LOCK TABLE {of} IN ACCESS EXCLUSIVE MODE")
     left = leavers(old)
     if left.many:
         raise TableBusy(f"Too many executions of {old.name} exist again. It stays.")
     there = any(is_long(one) for one in layout().partitions)
-    cursor.execute(f"ALTER TABLE {of} DETACH PARTITION {name}")
-    cursor.execute(f"COMMENT ON TABLE {name} IS '{DETACHED}'")
+    detach(cursor, old)
     if there:
         cursor.execute(f"ALTER TABLE {of} DETACH PARTITION {long}")
     else:
@@ -223,7 +235,7 @@ def _detach(cursor: Any, old: RunPartition) -> None:
         cursor.execute(f"ALTER TABLE {long} ADD PRIMARY KEY (id)")
     if left.executions:
         ids = list(left.executions)
-        copy_rows(cursor, old.name, long_name(), "execution_id = ANY(%s)", ids)
+        copy_rows(cursor, _name_of_detached(old), long_name(), "execution_id = ANY(%s)", ids)
     cursor.execute(
         f"ALTER TABLE {of} ATTACH PARTITION {long} FOR VALUES FROM (MINVALUE) TO ('{old.end}')"
     )

@@ -97,7 +97,7 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
             state, part = _row(rerun, dead[rerun.dead_run_id])
             texts += run_rows.owned(state, [part])
             parcels[rerun.run_id] = _parcel(rerun, state)
-    added = run_rows.insert_all(texts)
+    added = run_rows.insert_all(texts, [rerun.execution_id for rerun in reruns])
     messages.publish_after_commit([item for pk, item in parcels.items() if pk in added])
     return added
 

@@ -130,15 +130,19 @@ def succeeded(
 
 
 def insert(state: SegmentState, parts: list[str]) -> int:
-    """Insert rows of this module into the state's execution; return how many were new."""
-    return len(insert_all(owned(state, parts)))
+    """Insert rows made by `rows` into the state's execution; return how many were new."""
+    return len(insert_all(owned(state, parts), [state.context.execution_id]))
 
 
-def insert_all(texts: Sequence[str]) -> set[UUID]:
-    """Insert rows of `owned` in one statement; return the IDs of the new ones."""
+def insert_all(texts: Sequence[str], executions: Sequence[UUID]) -> set[UUID]:
+    """Insert `owned` rows of these executions in one statement; return the IDs of the new ones."""
     if not texts:
         return set()
-    rows_text = {"rows": f"[{','.join(texts)}]", "patience": config().patience}
+    rows_text = {
+        "rows": f"[{','.join(texts)}]",
+        "patience": config().patience,
+        "executions": executions,
+    }
     return {pk for (pk,) in statements.fetch("insert", rows_text)}
 
 

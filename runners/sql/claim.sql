@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Take the segment's live run: pending and due, or held by nobody any more.
 -- Races closed here:
 --  * two workers with the same message: the token observed before must still be the row's;

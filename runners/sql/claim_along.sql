@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Take a live run as `claim` does, in the transaction that records the end of another execution: that
 -- one's rows are locked, so this waits for nobody. Where somebody else has the execution or the run
 -- locked nothing is taken, and `claim` is tried afterwards.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- The outputs of given steps that succeeded. Each is looked up by the identity index (`LIMIT` keeps
 -- the planner from reading the whole execution instead).
 SELECT r.step_path, r.outputs::json

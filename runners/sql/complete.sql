@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Complete (or fail) a held run after which nothing is added: `record` without its insert, which
 -- costs as much to get ready as the rest. The races that are closed here are named there.
 -- Always one row, as of `record`: (recorded, execution's state, 0, other live runs or NULL).

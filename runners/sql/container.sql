@@ -1,3 +1,4 @@
+--! one partition: execution
 -- A container that waits for its body; the caller holds the execution's lock.
 SELECT id, progress::json, queue
   FROM runners_run

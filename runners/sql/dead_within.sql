@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Whether a step inside a container is dead and was not tried again.
 SELECT EXISTS (
     SELECT 1

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- The execution is over, or is to be undone: its live runs end, their holders are fenced, and
 -- nothing may wake them.
 -- Spared are held runs of the modules given: if they succeed, they have to be undone.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Record the first attempt of an execution's only step and end the execution with it: `lock`,
 -- `complete` and `end_well` in one statement, for there is no other run to look at. A row only if
 -- it was done; else nothing was, and those say why.

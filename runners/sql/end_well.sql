@@ -1,3 +1,4 @@
+--! one partition: execution
 -- RUNNING -> SUCCESS, in the transaction that recorded the execution's last run just before: if that
 -- record counted and nothing else of it is live. The execution was locked before the record, in a
 -- statement of its own, so that this one sees all that was committed before the lock was had.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- How given steps stand: the live, done and skipped ones by the identity index (`LIMIT` keeps the
 -- planner from reading the whole execution instead), then those that failed for good. A step that
 -- was tried again after it died has a row of both kinds: the first counts.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- The failures inside a container that were minded, the first ones first.
 SELECT step_path, error, error_type
   FROM runners_run

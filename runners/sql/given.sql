@@ -1,3 +1,4 @@
+--! one partition: execution
 -- What a container was started with: its inputs without a map's items, and how many those are.
 SELECT step_path, (inputs - 'items')::json,
        CASE WHEN jsonb_typeof(inputs -> 'items') = 'array'

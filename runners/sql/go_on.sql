@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Record a step that succeeded and begin the one that follows it, for steps with nothing else to
 -- tell: what `record` does for any number of rows and in any state, with a quarter less work for
 -- the database. A row only if it was done; else nothing was, and `record` says why.

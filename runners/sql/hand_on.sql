@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Record a segment's last step, from which nothing follows here, and claim a pending sibling that
 -- came with the same message: `record` and `claim` in one statement, without new rows.
 -- Races closed here, besides those that `record` names:

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- A remote runner reports the end of its run: hold it, as begun, until the result is recorded in
 -- this transaction. The caller holds the execution's lock. A lease that is over holds nothing.
 -- Answers who has it, under which inputs, and for how many milliseconds.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Whether anything in the execution moves or will by itself; containers only hold what does.
 SELECT EXISTS (
     SELECT 1

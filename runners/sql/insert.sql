@@ -1,3 +1,4 @@
+--! one partition: executions
 -- Add runs to an execution whose row the caller has locked, or inserted in this transaction.
 -- Pure steps are recorded without that lock by whoever has them in memory: a step that got its run
 -- that way meanwhile keeps it.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Some items of a map, out of what its run was started with; the list is unpacked once.
 SELECT i, (m.items -> i)::json, CASE WHEN i = (%(indexes)s::int[])[1] THEN m.sealed END
   FROM (SELECT inputs -> 'items' AS items,

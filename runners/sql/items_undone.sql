@@ -1,3 +1,4 @@
+--! one partition: execution
 -- As `items`, for undo steps: the map's own run may have ended in any way.
 SELECT i, (m.items -> i)::json, CASE WHEN i = (%(indexes)s::int[])[1] THEN m.sealed END
   FROM (SELECT inputs -> 'items' AS items,

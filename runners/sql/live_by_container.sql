@@ -1,3 +1,4 @@
+--! one partition: execution
 -- How many live runs the bodies of each container have, by state: the container's path without
 -- the indexes of its turns.
 SELECT regexp_replace(regexp_replace(step_path, '\[\d+\]', '', 'g'), '\.[^.]+\.[^.]+$', ''),

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- What a worker needs to know before it claims: the execution, the segment's one live run, and
 -- the results the first step's templates read. Plain read, no lock: the claim compares the token
 -- seen here, so whatever changes in between makes the claim fail. `coalesce` keeps the live run on the

@@ -1,3 +1,4 @@
+--! one partition: executions
 -- What `load` reads, of many executions whose segments of one path came with one message. Each is looked
 -- up by itself (`LIMIT` keeps the planner from reading one of the tables instead), however many come.
 SELECT asked.id, found.*

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Hold the live runs of an execution that moves to another version, whose lock the caller has: a
 -- wake or a sweep that came first is seen, one that comes later waits and finds the run as moved.
 SELECT id, state

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- A run and its execution, for who ends or moves it from outside.
 SELECT r.epoch, r.step_path, r.segment, r.attempt, r.budget_start, r.state,
        r.lease_token, r.leased_by, r.overrides::json, r.crashes, e.state, e.version_id,

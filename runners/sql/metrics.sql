@@ -1,2 +1,3 @@
+--! one partition: execution
 -- The figures of an execution that ends by other statements than `end_well`.
 --+ figures

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- How the given steps ended, those that have: first the done and skipped by the identity index
 -- (`LIMIT` keeps the planner from reading the whole execution instead), then the failed ones whose
 -- error edge was taken.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- A pending suspect for which this worker has no process to spare is sent again later. Its token
 -- stays: nobody held it.
 UPDATE runners_run r

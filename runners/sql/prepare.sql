@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Store a remote step's rendered inputs: from here on a runner can lease it. The token closes the
 -- race with whoever took the run meanwhile; of two workers that render it the first counts.
 UPDATE runners_run r

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- A container's counters; the caller holds the execution's lock.
 UPDATE runners_run
    SET progress = %(progress)s::jsonb

@@ -1,3 +1,4 @@
+--! one partition: executions
 -- The steps that executions have reached, in their present epochs: the runs that count for the plan.
 -- Each execution is read by itself, through the index of all its runs.
 SELECT asked.id, found.*

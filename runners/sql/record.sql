@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Complete (or fail) a held run, and in the same statement record what was run with it and add
 -- what comes next, the next one already claimed.
 -- Races closed here:

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Put a held run back to pending; its holder is fenced by the grown token. With a delay it is not to
 -- be sent now: the sweeper sends it when it is due. A claim grows the token, so a run found pending
 -- under the token given is one whose process ended before it claimed.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Results of finished steps that a later step's templates read. `IS TRUE` keeps the planner from
 -- combining two indexes: all runs of the execution are read by one.
 SELECT d.step_path, d.state, d.outcome, d.outputs::json, d.error, d.error_type

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Take a live run from whoever has it, to end it from outside: its holder is fenced from here on.
 WITH seized AS (
     UPDATE runners_run r

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- The turns of a container in which something had begun that the last roll-back undid. Runs queued
 -- before the container's own are those of an earlier attempt of it.
 SELECT DISTINCT substring(r.step_path FROM char_length(%(prefix)s) + 1

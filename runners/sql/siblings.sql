@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Of the sibling segments that came with one message, those that wait as they were inserted: the
 -- claim compares their token. Each is looked up by the identity index (`LIMIT` keeps the planner
 -- from reading the whole execution instead), however many siblings there are.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Runs that may have come with the same message as one whose worker is gone: pending since before
 -- it was begun. Where they came alone, sending them twice does no harm. `coalesce` keeps the planner
 -- from the identity index, which has all that is done too.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- A container begins anew: what its body did before is history.
 UPDATE runners_run
    SET superseded = true

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- A held run goes to sleep: its lease is let go, its timer set, and what may wake it noted. The
 -- caller holds the execution's lock. A run that waits for an event has not heard yet what comes
 -- until the commit. Answers whether anything else in the execution is awake

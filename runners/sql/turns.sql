@@ -1,3 +1,4 @@
+--! one partition: execution
 -- The turns of a container that have rows: what its counters are made from again after a roll-back.
 SELECT DISTINCT substring(step_path FROM char_length(%(prefix)s) + 1
                           FOR position(']' IN substring(step_path FROM char_length(%(prefix)s) + 1))

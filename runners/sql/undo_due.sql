@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Whether an execution that is to end has anything to undo: a task with an undo that succeeded in
 -- it, or whose last step runs and may succeed yet.
 SELECT EXISTS (

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- The tasks that are undone next and how their undo steps stand: of those that succeeded in this
 -- execution and have an undo, those not undone yet, the one that ended last before the others.
 -- Nothing is undone of what another execution did: a result that was reused, or came with a fork.

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- Pending runs that are due, for sending again when their execution goes on.
 UPDATE runners_run
    SET published_at = clock_timestamp(), publications = publications + 1,

@@ -1,3 +1,4 @@
+--! one partition: execution
 -- A container whose body is done goes on; the caller holds the execution's lock.
 UPDATE runners_run
    SET state = 'PENDING', progress = %(progress)s::jsonb, wake = %(wake)s::jsonb,

@@ -58,6 +58,8 @@ class Retention:
 
 def measure(stage: Stage, options: Options) -> tuple[list[Cost], Retention]:
     """Measure the steps, then the retention."""
+    from runners.partitions.naming import KEPT_SECONDS
+
     worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
     engine = Engine(stage, worker)
     works = {
@@ -75,6 +77,7 @@ def measure(stage: Stage, options: Options) -> tuple[list[Cost], Retention]:
     for turn in range(options.pairs):
         for on in (turn % 2 == 0, turn % 2 == 1):
             _switch(on=on)
+            time.sleep(KEPT_SECONDS)  # the worker reads the partitions again afterwards
             for name, (workflow, executions, steps) in works.items():
                 count = max(8, round(executions * options.scale))
                 engine.run(workflow, max(8, count // WARM_UP), steps)

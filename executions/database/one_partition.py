@@ -1,0 +1,61 @@
+"""Name the partition with a statement's rows in place of the partitioned table.
+
+PostgreSQL locks all partitions that a kept plan names, and costs them all, so it plans anew at each
+call. A statement that names one partition costs what it costs with a table. The owner of the table
+registers how partitions are found; statements say by `--! one partition: ` that they have one.
+
+A partition that was removed meanwhile must no longer exist by its name: then the statement fails
+before it reads or writes anything, and is repeated with the whole table. So statements that follow
+others in an open transaction, which cannot be repeated, name the whole table.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from psycopg.errors import UndefinedTable
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionedTable:
+    """A table that can be partitioned.
+
+    `find` returns the name of the partition with the rows of these ids (one or several), "" if they
+    have no known one; `forget` makes it read the partitions again.
+    """
+
+    name: str
+    find: Callable[[Any], str]
+    forget: Callable[[], None]
+
+
+_tables: list[PartitionedTable] = []  # at most one
+
+
+def register(table: PartitionedTable) -> None:
+    """Let statements name the partitions of this table."""
+    _tables[:] = [table]
+
+
+def named_in(text: str, ids: Any) -> str:
+    """Return the text of a statement, with the partition of these ids in place of the table."""
+    for table in _tables:
+        if partition := table.find(ids):
+            return _replaced(text, table.name, partition)
+    return text
+
+
+def is_gone(error: Exception) -> bool:
+    """Return whether a table that a statement names does not exist; if so, forget partitions."""
+    if not isinstance(error.__cause__, UndefinedTable):
+        return False
+    for table in _tables:
+        table.forget()
+    return True
+
+
+@lru_cache(maxsize=1_024)
+def _replaced(text: str, table: str, partition: str) -> str:
+    return re.sub(rf"\b{re.escape(table)}\b", partition, text)
