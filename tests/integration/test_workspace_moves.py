@@ -332,7 +332,7 @@ def test_sealed_values_open_in_the_target(workflow: Workflow, b: str) -> None:
         workflow.workspace,
         name="bank",
         type="bearer",
-        fields={"token": "t0ken"},
+        fields={"token": "t0ken-of-the-bank"},
         hosts=["bank.example"],
         actor=ACTOR,
     )
@@ -343,7 +343,7 @@ def test_sealed_values_open_in_the_target(workflow: Workflow, b: str) -> None:
     with serving(b):
         assert WorkflowExecution.objects.get(pk=execution).trigger_payload == {"word": "m4rker"}
         row = Credential.objects.get(pk=kept.pk)
-        assert b"t0ken" in unseal(row.sealed, place_of(row))
+        assert b"t0ken-of-the-bank" in unseal(row.sealed, place_of(row))
         payload_keys.make(pk)
         assert start(Workflow.objects.get(pk=workflow.pk), {"word": "new"})
 
