@@ -186,7 +186,8 @@ def _draining(table: MovedTable, workspace: UUID) -> str:
     A run that is added already claimed becomes pending instead, as in a paused execution.
     """
     if table.model is WorkflowExecution:
-        return f"IF gate = '{MoveGate.DRAINING}' AND TG_OP = 'INSERT' THEN {_refusal(workspace)} END IF;"
+        refusal = _refusal(workspace)
+        return f"IF gate = '{MoveGate.DRAINING}' AND TG_OP = 'INSERT' THEN {refusal} END IF;"
     if table.model is not Run:
         return ""
     return f"""
