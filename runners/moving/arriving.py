@@ -40,7 +40,7 @@ UPDATE {RUNS} r SET published_at = NULL, due_at = clock_timestamp()
 """
 
 
-class TooLong(Exception):
+class PauseTooLong(Exception):
     """The pause would be longer than it may be."""
 
 
@@ -59,7 +59,7 @@ def arrive(
 ) -> None:
     """Copy what is left of a closed workspace; `tell` is called before the commit.
 
-    Raises TooLong after `seconds`, Different; then nothing is changed in the target.
+    Raises PauseTooLong after `seconds`, Different; then nothing is changed in the target.
     """
     until = time.monotonic() + seconds
     given = {"workspace": move.workspace_id}
@@ -121,7 +121,7 @@ def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
 
 def _in_time(until: float, table: str) -> None:
     if time.monotonic() > until:
-        raise TooLong(
+        raise PauseTooLong(
             f"The pause would be too long: the copy had come to {table}. The workspace continues "
             "in its cell. Try again when fewer executions run, or allow a longer pause (--pause)."
         )

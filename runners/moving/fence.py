@@ -38,7 +38,7 @@ SELECT count(*) FROM {Run._meta.db_table} r JOIN {WorkflowExecution._meta.db_tab
 """
 
 
-class Gate(StrEnum):
+class MoveGate(StrEnum):
     """What writes of the workspace may do."""
 
     OPEN = "open"
@@ -56,7 +56,7 @@ def install(session: psycopg.Connection[Any], workspace: UUID) -> None:
     session.execute(f"CREATE TABLE IF NOT EXISTS {CHANGED} (execution uuid NOT NULL)")
     with session.transaction():
         session.execute(f"DELETE FROM {GATE}")
-        session.execute(f"INSERT INTO {GATE} VALUES (%s, %s)", [workspace, Gate.OPEN.value])
+        session.execute(f"INSERT INTO {GATE} VALUES (%s, %s)", [workspace, MoveGate.OPEN.value])
     for table in tables():
         _patiently(session, list(_installing(table, workspace)))
 
@@ -78,7 +78,7 @@ def installed(session: psycopg.Connection[Any]) -> UUID | None:
     return found[0] if found else None
 
 
-def set_gate(session: psycopg.Connection[Any], mode: Gate, seconds: float = 1.5) -> None:
+def set_gate(session: psycopg.Connection[Any], mode: MoveGate, seconds: float = 1.5) -> None:
     """Change what writes may do, once all open transactions with writes have ended.
 
     Raises StillWriting after `seconds`.
@@ -86,7 +86,7 @@ def set_gate(session: psycopg.Connection[Any], mode: Gate, seconds: float = 1.5)
     try:
         with session.transaction():
             session.execute(f"SET LOCAL lock_timeout = {int(seconds * 1000)}")
-            if mode is not Gate.OPEN:
+            if mode is not MoveGate.OPEN:
                 session.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
             session.execute(f"UPDATE {GATE} SET mode = %s", [mode.value])
     except LockNotAvailable as error:
@@ -101,11 +101,11 @@ def pause(session: psycopg.Connection[Any], workspace: UUID) -> int:
     Return how many steps still ran: their results are rejected, and they run again in the target.
     Raises StillWriting if a transaction with writes does not end.
     """
-    set_gate(session, Gate.DRAINING)
+    set_gate(session, MoveGate.DRAINING)
     until = time.monotonic() + DRAIN_SECONDS
     while _held(session, workspace) and time.monotonic() < until:
         time.sleep(LOOK_SECONDS)
-    set_gate(session, Gate.CLOSED)
+    set_gate(session, MoveGate.CLOSED)
     return _held(session, workspace)
 
 
@@ -165,7 +165,7 @@ BEGIN
     END IF;
     PERFORM pg_advisory_xact_lock_shared({LOCK});
     SELECT mode INTO gate FROM {GATE};
-    IF gate = '{Gate.CLOSED}' THEN
+    IF gate = '{MoveGate.CLOSED}' THEN
         IF {raising} THEN {_refusal(workspace)} END IF;
         RETURN NULL;
     END IF;
@@ -186,16 +186,15 @@ def _draining(table: MovedTable, workspace: UUID) -> str:
     A run that is added already claimed becomes pending instead, as in a paused execution.
     """
     if table.model is WorkflowExecution:
-        return (
-            f"IF gate = '{Gate.DRAINING}' AND TG_OP = 'INSERT' THEN {_refusal(workspace)} END IF;"
-        )
+        refusal = _refusal(workspace)
+        return f"IF gate = '{MoveGate.DRAINING}' AND TG_OP = 'INSERT' THEN {refusal} END IF;"
     if table.model is not Run:
         return ""
     return f"""
-    IF gate = '{Gate.DRAINING}' AND TG_OP = 'INSERT' AND NEW.state IN ('LEASED', 'RUNNING') THEN
+    IF gate = '{MoveGate.DRAINING}' AND TG_OP = 'INSERT' AND NEW.state IN ('LEASED', 'RUNNING') THEN
         NEW.state := 'PENDING'; NEW.lease_token := 0; NEW.leased_by := '';
         NEW.lease_until := NULL; NEW.deadline_at := NULL; NEW.started_at := NULL;
-    ELSIF gate = '{Gate.DRAINING}' AND TG_OP = 'UPDATE' AND NEW.state IN ('LEASED', 'RUNNING')
+    ELSIF gate = '{MoveGate.DRAINING}' AND TG_OP = 'UPDATE' AND NEW.state IN ('LEASED', 'RUNNING')
           AND NEW.lease_token <> OLD.lease_token THEN
         RETURN NULL;
     END IF;"""

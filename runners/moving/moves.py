@@ -16,12 +16,12 @@ from executions.database.clock import ClockTimestamp
 from executions.models import Workspace, WorkspaceMove
 from executions.states import MoveState
 from runners.moving import accounts_and_keys, arriving, cleaning, copying, fence
-from runners.moving.arriving import TooLong
-from runners.moving.fence import Gate
+from runners.moving.arriving import PauseTooLong
+from runners.moving.fence import MoveGate
 from runners.moving.sessions import MoveSessions, opened, without_retention
 from runners.moving.tables import MoveKind, of_kind
 
-__all__ = ["CannotMove", "MoveEstimate", "TooLong", "abort", "estimate", "find", "move"]
+__all__ = ["MoveEstimate", "MoveRefused", "PauseTooLong", "abort", "estimate", "find", "move"]
 
 Tell = Callable[[str], None]
 PAUSE_SECONDS = 4.5
@@ -30,7 +30,7 @@ ROUNDS, FEW = 20, 200  # of changes, before the pause
 ROWS_PER_SECOND = 20_000  # of a copy with its comparison, for estimates
 
 
-class CannotMove(Exception):
+class MoveRefused(Exception):
     """The move is not possible; the message says why, and what to do."""
 
 
@@ -50,18 +50,18 @@ class MoveEstimate:
 
 
 def find(name: str) -> tuple[Workspace, str]:
-    """Return a workspace by id or slug, and its cell; raises CannotMove."""
+    """Return a workspace by id or slug, and its cell; raises MoveRefused."""
     places = _places()
     for of in routing.aliases():
         cell = routing.cell_of(of)
         for row in Workspace.objects.using(of).filter(**_by(name)):
             if places.get(row.pk, cell) == cell:  # else the row was left behind by a move
                 return row, cell
-    raise CannotMove(f"No cell has a workspace {name!r}. Give its id or slug.")
+    raise MoveRefused(f"No cell has a workspace {name!r}. Give its id or slug.")
 
 
 def estimate(name: str, target: str) -> MoveEstimate:
-    """Return what a move would copy; raises CannotMove and NotAllowed. Changes nothing."""
+    """Return what a move would copy; raises MoveRefused and NotAllowed. Changes nothing."""
     workspace, source = find(name)
     _refuse(source, target)
     with opened(routing.alias_of(source), routing.alias_of(target)) as sessions:
@@ -80,7 +80,7 @@ def estimate(name: str, target: str) -> MoveEstimate:
 def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SECONDS) -> None:
     """Move a workspace, or go on with its move, until its rows are in the target only.
 
-    Raises CannotMove, NotAllowed, StillWriting, TooLong, Different.
+    Raises MoveRefused, NotAllowed, StillWriting, PauseTooLong, Different.
     """
     with _alone():
         row = _open(name, target, tell)
@@ -92,15 +92,15 @@ def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SEC
 
 
 def abort(name: str, tell: Tell) -> None:
-    """Return a workspace whose move has not switched; raises CannotMove."""
+    """Return a workspace whose move has not switched; raises MoveRefused."""
     with _alone():
         row = _unfinished(name)
         if row is None:
-            raise CannotMove(f"No move of a workspace {name!r} is unfinished.")
+            raise MoveRefused(f"No move of a workspace {name!r} is unfinished.")
         ends = routing.alias_of(row.source), routing.alias_of(row.target)
         with opened(*ends) as sessions, without_retention(sessions):
             if arriving.arrived(sessions.target_alias, row):
-                raise CannotMove(
+                raise MoveRefused(
                     "The workspace is in the target already. Run `valkyr_cells move` again to "
                     "finish, then move it back."
                 )
@@ -117,7 +117,7 @@ def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds
     tier = Workspace.objects.using(sessions.source_alias).get(pk=workspace).tier_id
     other = fence.installed(sessions.source)
     if other is not None and other != workspace:
-        raise CannotMove(f"The workspace {other} moves from the same cell. Finish that first.")
+        raise MoveRefused(f"The workspace {other} moves from the same cell. Finish that first.")
     fence.install(sessions.source, workspace)
     mark = copying.ExecutionMark(row.mark_at, row.mark) if row.mark and row.mark_at else None
     while found := copying.copy_ended(sessions, workspace, mark):
@@ -152,7 +152,7 @@ def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds
 def _reopen(sessions: MoveSessions, row: WorkspaceMove) -> None:
     """Let the workspace continue at the source, unless it is in the target or may be."""
     if not arriving.arrived(sessions.target_alias, row):
-        fence.set_gate(sessions.source, Gate.OPEN)
+        fence.set_gate(sessions.source, MoveGate.OPEN)
         sessions.source.execute(arriving.SENT_AGAIN, {"workspace": row.workspace_id})
 
 
@@ -183,7 +183,7 @@ def _open(name: str, target: str, tell: Tell) -> WorkspaceMove:
     row = _unfinished(name)
     if row is not None:
         if row.target != target:
-            raise CannotMove(
+            raise MoveRefused(
                 f"The workspace moves to {row.target or 'the first database'} already. Finish that "
                 "move, or abort it."
             )
@@ -194,17 +194,17 @@ def _open(name: str, target: str, tell: Tell) -> WorkspaceMove:
     try:
         return WorkspaceMove.objects.create(workspace_id=workspace.pk, source=source, target=target)
     except IntegrityError:
-        raise CannotMove("Another move of the workspace has begun.") from None
+        raise MoveRefused("Another move of the workspace has begun.") from None
 
 
 def _refuse(source: str, target: str) -> None:
-    """Raise CannotMove unless the workspace can move between these cells."""
+    """Raise MoveRefused unless the workspace can move between these cells."""
     if source == target:
-        raise CannotMove("The workspace is in that cell already.")
+        raise MoveRefused("The workspace is in that cell already.")
     for cell in (source, target):
         executor = MigrationExecutor(connections[routing.alias_of(cell)])
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            raise CannotMove(
+            raise MoveRefused(
                 f"{cell or 'The first database'} lacks migrations. Migrate it first: both "
                 "databases need the same tables."
             )
@@ -246,5 +246,5 @@ def _alone() -> Iterator[None]:
                 yield
                 return
         if time.monotonic() > until:
-            raise CannotMove("Another move is running. Wait until it ends.")
+            raise MoveRefused("Another move is running. Wait until it ends.")
         time.sleep(0.2)

@@ -38,10 +38,10 @@ GO_ON = (
 )
 FIRST = "-"  # the first database has no name
 REFUSALS = (
-    moves.CannotMove,
+    moves.MoveRefused,
     sessions.NotAllowed,
     fence.StillWriting,
-    moves.TooLong,
+    moves.PauseTooLong,
     copying.Different,
 )
 
