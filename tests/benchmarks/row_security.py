@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 from dataclasses import dataclass, field
+from datetime import timedelta
 from statistics import mean, median, quantiles
 from typing import Any
 
@@ -214,6 +215,7 @@ def _requests() -> list[Request]:
 
     from dlq.models import DeadLetterEntry
     from executions.access.actor import Actor
+    from executions.accounts.token_sessions import SessionAccess
     from executions.accounts.tokens import create_token
     from executions.models import WorkflowExecution
     from tests.support.admin_rows import one_of_each
@@ -223,6 +225,7 @@ def _requests() -> list[Request]:
     (here, boss, _), (there, _, _) = planted("here"), planted("there")
     for place in (here, there):
         one_of_each(place.workflows.first(), ROWS)
+    SessionAccess.lifetime = timedelta(hours=6)
     page = Client(SERVER_NAME="127.0.0.1")
     page.force_login(boss)
     session = {"Cookie": f"sessionid={page.cookies['sessionid'].value}"}
