@@ -19,6 +19,7 @@ from executions.database import accounts, ahead, alias, transaction
 from executions.database.ahead import Rows
 from executions.database.clock import ClockTimestamp
 from executions.database.routing import aliases, first, in_first, serving, turn_to
+from executions.database.row_scope import ANY, current, limited
 from executions.database.statements import BoundStatement, asked, fetch_one
 from executions.models import AccountSession, ApiToken
 
@@ -110,11 +111,13 @@ def account_in_session(
 
 
 def _in_first(statement: BoundStatement, likely: Callable[[], Sequence[BoundStatement]]) -> Rows:
-    """Return rows of the first database; `likely` ones are read ahead if the request uses it."""
-    if alias() == first():
-        return ahead.fetch(statement, likely())
-    with serving(first()):
-        return ahead.fetch(statement)
+    """Return rows of the first database; `likely` ones are read ahead if the request uses it.
+
+    The statement reads only tables without a policy.
+    """
+    together = likely() if alias() == first() else ()
+    with serving(first()), limited(current() if together else ANY):
+        return ahead.fetch(statement, together)
 
 
 @in_first

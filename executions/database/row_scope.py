@@ -1,9 +1,11 @@
 """The workspaces whose rows this request can see, set in PostgreSQL before its statements.
 
 Within `limited`, every statement of our connections runs as the role `scoped_role()`, to which the
-policies of `row_policies` apply, with the list of workspaces in a parameter. Each transaction sets
-its own scope, in the round trip of its first statement. So no statement sees the scope of another
-request, even if that request failed or shared the session.
+policies of `row_policies` apply, with the list of workspaces in a parameter. Both are set for the
+session before the first statement that needs them, so later statements cost nothing. Within a
+transaction, and behind a pooler, which lends a session to others after each transaction, they are
+set for the transaction, in the round trip of its first statement. Each request has a scope of its
+own, so it never uses the list of another.
 """
 
 from collections.abc import Iterator
@@ -17,22 +19,25 @@ from django.db.backends.signals import connection_created
 
 from executions.configuration import settings as valkyr_settings
 from executions.database.connections import REPLICA
-from executions.database.names import named
 from executions.database.routing import aliases
 from executions.vendor_seams.psycopg_scoped import (
-    has_failed,
-    in_transaction,
+    FAILED,
+    IDLE,
+    execute_alone,
+    is_direct,
     is_watched,
     literal,
+    state,
     watch,
 )
 
 # The parameter that policies read.
 WORKSPACES = "valkyr.workspaces"
-SET = "SELECT set_config('role', {role}, true), set_config('valkyr.workspaces', {ids}, true)"
-OF_MEMBER = (
-    "(SELECT coalesce(array_agg(m.workspace_id), '{{}}')::text"
-    " FROM executions_membership m WHERE m.user_id = {user})"
+# The function that returns the list of a member's workspaces, whatever the current role can see.
+OF_MEMBER = "valkyr_workspaces_of"
+SET = (
+    f"SELECT set_config('role', {{role}}, {{local}}),"
+    f" set_config('{WORKSPACES}', {{ids}}, {{local}})"
 )
 EVERYBODY = {"role": "'none'", "ids": "''"}
 
@@ -53,11 +58,12 @@ class RowScope:
         if self._workspace_id is not None:
             ids = literal(f"{{{self._workspace_id}}}")
         else:
-            # Read with the session's own role: all memberships.
-            ids = named(OF_MEMBER.format(user=literal(self._user_id)))
+            ids = f"{OF_MEMBER}({literal(self._user_id)})"
         return {"role": literal(scoped_role()), "ids": ids}
 
 
+# The scope of statements whose tables have no policy: the session's own does not matter.
+ANY = RowScope(None)
 _current: ContextVar[RowScope | None] = ContextVar("row_scope", default=None)
 
 
@@ -109,43 +115,68 @@ def watch_connection(connection: Any) -> None:
         watch(raw, ScopeWatcher())
 
 
-# A rolled-back savepoint may have undone the scope too.
+# What is set is uncertain.
 UNKNOWN = object()
 
 
 class ScopeWatcher:
-    """Tracks the scope of the transaction that is open on one connection.
+    """Tracks the scope that is set in one session.
 
-    A scope lasts until its transaction ends, so neither a session nor a pooler carries it to
-    another request. A statement outside of a transaction is a transaction of its own.
+    If no pooler lends the session to others, a statement outside of a transaction sets its scope
+    for the session, before it. Any other statement sets it until its transaction ends.
     """
 
     def __init__(self) -> None:
-        """Start without a transaction: all rows are visible."""
-        self._known: Any = None
+        """Start with a new session: all rows are visible."""
+        self._session: Any = None
+        self._transaction: Any = None  # in the open transaction
+        self._is_ours: bool | None = None  # whether no pooler lends the session; unknown yet
 
     def __call__(self, connection: Any) -> tuple[bytes, ...]:
         """Return the commands that set the scope of the next statement."""
-        if has_failed(connection):
+        now, alone = state(connection), connection.autocommit
+        if now == FAILED:
             self.forget()
             return ()
-        known, wanted = self._known if in_transaction(connection) else None, _current.get()
-        self._known = wanted
-        return () if known is wanted else _commands(known, wanted)
+        known, wanted = self._known(now, alone), _current.get()
+        if wanted is ANY:
+            wanted = known
+        self._transaction = wanted
+        if known is wanted:
+            return ()
+        if now == IDLE and alone and self._keeps(connection):
+            self._set(connection, wanted)
+            return ()
+        return (_command(wanted, local=True),)
 
     def forget(self) -> None:
         """Set the scope again before the next statement: a savepoint may have undone it."""
-        self._known = UNKNOWN
+        self._transaction = UNKNOWN
 
     def is_at_work(self) -> bool:
         """Return whether statements are currently limited."""
         return _current.get() is not None
 
+    def _known(self, now: int, alone: bool) -> Any:
+        """Return the scope that is set, as far as this is certain."""
+        if now == IDLE:
+            return self._session
+        # With `alone`, psycopg has begun this transaction unseen.
+        return UNKNOWN if alone else self._transaction
 
-def _commands(known: Any, wanted: RowScope | None) -> tuple[bytes, ...]:
-    """Return the commands that change the known scope to the requested one."""
-    # Under another scope's role, memberships would be hidden.
-    steps = [EVERYBODY] if known is not None else []
-    if wanted is not None:
-        steps.append(wanted.values)
-    return tuple(SET.format(**step).encode() for step in steps)
+    def _keeps(self, connection: Any) -> bool:
+        """Return whether this session keeps a scope until we set another."""
+        if self._is_ours is None:
+            self._is_ours = is_direct(connection)
+        return self._is_ours
+
+    def _set(self, connection: Any, wanted: Any) -> None:
+        """Set the session's scope; if this fails, nothing is known of it."""
+        self._session = UNKNOWN
+        execute_alone(connection, _command(wanted, local=False))
+        self._session = wanted
+
+
+def _command(wanted: RowScope | None, *, local: bool) -> bytes:
+    values = EVERYBODY if wanted is None else wanted.values
+    return SET.format(**values, local=str(local).lower()).encode()

@@ -10,9 +10,10 @@ from django.db import DatabaseError
 from django.db.models.signals import post_migrate
 
 from executions.database import transaction
+from executions.database.names import named
 from executions.database.routing import aliases, connection, serving
 from executions.database.row_policies import RESTRICTION, RowPolicy, policies
-from executions.database.row_scope import enabled, scoped_role
+from executions.database.row_scope import OF_MEMBER, enabled, scoped_role
 
 PAGE = "docs/how-to/row-level-security.md"
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
@@ -68,6 +69,7 @@ def install() -> list[str]:
         _ensure_role()
         _ensure_member()
         _grant()
+        _ensure_function()
         due = outdated()
         for policy in due:
             _execute(*policy.statements())
@@ -78,6 +80,7 @@ def remove() -> list[str]:
     """Drop our policies from all tables; the role stays. Returns the tables."""
     tables = [str(name) for name, _ in _rows(IN_PLACE, [RESTRICTION])]
     with transaction.atomic():
+        _execute(f"DROP FUNCTION IF EXISTS {OF_MEMBER}")
         for table in tables:
             quoted = connection.ops.quote_name(table)
             _execute(
@@ -107,6 +110,8 @@ def problems() -> Iterator[str]:
         yield f"The role {role} is not limited by policies: it is a superuser or has BYPASSRLS."
     if not _may_become(role):
         yield f"{_user()} cannot become {role}. {_by_hand()}"
+    if not _rows("SELECT to_regproc(%s)", [OF_MEMBER])[0][0]:
+        yield f"The function {OF_MEMBER} is missing in PostgreSQL. Run `migrate`."
     if names := [policy.table for policy in outdated()]:
         yield f"{len(names)} tables have no policy ({', '.join(names[:3])}). Run `migrate`."
 
@@ -155,6 +160,28 @@ def _grant() -> None:
         _execute(f"GRANT {', '.join(RIGHTS)} ON {table} TO {quoted}")
     for (sequence,) in _rows(SEQUENCES, {"role": role}):
         _execute(f"GRANT USAGE ON SEQUENCE {sequence} TO {quoted}")
+
+
+def _ensure_function() -> None:
+    """Create the function that lists a member's workspaces for any role.
+
+    Without it, a session that is limited to one account could not be limited to another.
+    """
+    (schema,) = _rows("SELECT quote_ident(current_schema())", [])[0]
+    table = f"{schema}.{named('executions_membership')}"
+    function = f"{schema}.{OF_MEMBER}"
+    person = named("{user_type}")
+    body = (
+        f"SELECT coalesce(array_agg(m.workspace_id), '{{}}')::text FROM {table} m"  # noqa: S608
+        " WHERE m.user_id = member"
+    )
+    _execute(
+        f"CREATE OR REPLACE FUNCTION {function}(member {person}) RETURNS text LANGUAGE plpgsql"
+        " STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp"
+        f" AS $$ BEGIN RETURN ({body}); END $$",
+        f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC",
+        f"GRANT EXECUTE ON FUNCTION {function} TO {_quoted(scoped_role())}",
+    )
 
 
 def _privileged(statement: str) -> None:

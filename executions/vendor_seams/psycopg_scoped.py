@@ -1,12 +1,13 @@
 """Set up the session on the server before each statement.
 
 A watched connection asks before each statement which commands are due, and sends them in the same
-round trip.
+round trip. The watcher may also execute a command by itself.
 
 Relies on: `Connection.cursor_factory` and `Connection.server_cursor_factory`, which make every
 cursor of a connection, whose statements go through `execute`, `executemany`, `stream` and `copy`; a
 setting with `is_local` lasts from one Sync to the next if statements are sent together outside of a
-transaction (psycopg 3.2, 3.3; PostgreSQL 15 to 18).
+transaction; `Connection.wait` runs the generator of `_exec_command`, which returns the result
+(psycopg 3.2, 3.3; PostgreSQL 15 to 18).
 No public way: psycopg has no hook before a statement, and a server-side cursor is declared in a
 round trip of its own.
 If it breaks: statements of requests see the rows of all workspaces, or of none.
@@ -17,12 +18,16 @@ from typing import Any, Protocol
 
 from psycopg import Connection, NotSupportedError
 from psycopg.pq import PipelineStatus, TransactionStatus
+from psycopg.pq.abc import PGresult
 from psycopg.sql import Literal
 
 from executions.vendor_seams.psycopg_pipeline import DUE, one_round_trip
 
-# They read no rows, and may undo the settings.
-SAVEPOINTS = ("SAVEPOINT", "ROLLBACK TO", "RELEASE SAVEPOINT")
+IDLE, OPEN = int(TransactionStatus.IDLE), int(TransactionStatus.INTRANS)
+FAILED = int(TransactionStatus.INERROR)  # it accepts only a rollback
+# They read no rows, and may undo the settings. SAVEPOINT is not one of them: it may be the first
+# statement of its transaction.
+SAVEPOINTS = ("ROLLBACK TO", "RELEASE SAVEPOINT")
 
 
 class Watcher(Protocol):
@@ -63,14 +68,30 @@ def is_watched(connection: Connection[Any]) -> bool:
     return hasattr(connection, DUE)
 
 
-def in_transaction(connection: Connection[Any]) -> bool:
-    """Return whether a transaction is open that accepts statements."""
-    return connection.pgconn.transaction_status == TransactionStatus.INTRANS
+def state(connection: Connection[Any]) -> int:
+    """Return IDLE, OPEN, FAILED, or another state of the connection's transaction."""
+    return connection.pgconn.transaction_status
 
 
-def has_failed(connection: Connection[Any]) -> bool:
-    """Return whether the open transaction has failed, so that it accepts only a rollback."""
-    return connection.pgconn.transaction_status == TransactionStatus.INERROR
+def execute_alone(connection: Connection[Any], command: bytes) -> PGresult:
+    """Execute one command in a round trip of its own, and return its result.
+
+    This takes less CPU time than a command that is sent together with others.
+    """
+    with connection.lock:
+        result: PGresult | None = connection.wait(connection._exec_command(command))
+    assert result is not None  # it is None only in a pipeline
+    return result
+
+
+def is_direct(connection: Connection[Any]) -> bool:
+    """Return whether the session is this connection's alone, not lent by a pooler; a round trip.
+
+    A pooler that lends sessions makes up the process id that it tells its clients, because a client
+    cancels its statements by that id.
+    """
+    found = execute_alone(connection, b"SELECT pg_backend_pid()")
+    return found.get_value(0, 0) == str(connection.pgconn.backend_pid).encode()
 
 
 def literal(value: Any) -> str:
@@ -131,7 +152,7 @@ def _send_alone(connection: Connection[Any]) -> None:
     due = getattr(connection, DUE)(connection)
     if not due:
         return
-    if connection.autocommit and not in_transaction(connection):
+    if connection.autocommit and state(connection) != OPEN:
         raise NotSupportedError("With row-level security this needs a transaction: open `atomic`.")
     with one_round_trip(connection, before=due):
         pass

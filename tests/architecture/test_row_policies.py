@@ -6,6 +6,7 @@ A model without one names the column in `rows_belong_to`, or is listed here.
 
 from django.apps import apps
 
+from executions.database import statements
 from executions.database.routing import is_ours
 from executions.database.row_policies import policies, policy_of
 
@@ -44,3 +45,10 @@ def test_a_policy_asks_its_own_table_by_a_sub_select_that_is_computed_once() -> 
     for one in found:
         assert f'"{one.table}".' in one.seen
         assert "ANY ((SELECT current_setting(" in one.seen or "EXISTS (" in one.seen
+
+
+def test_a_statement_that_runs_in_any_scope_reads_no_table_with_a_policy() -> None:
+    read = statements.statement("account_in_session")
+
+    assert "executions_accountsession" in read
+    assert not [one.table for one in policies() if one.table in read]

@@ -1,0 +1,175 @@
+"""Each statement of a session sees the scope that its code asks for, whatever happened before."""
+
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from django.db import connection
+
+from executions import configuration
+from executions.database.row_scope import ANY, RowScope, ScopeWatcher, limit, limited
+from executions.database.statements import MOST_PREPARED
+from executions.vendor_seams.psycopg_pipeline import one_round_trip
+from executions.vendor_seams.psycopg_scoped import watch
+
+pytestmark = pytest.mark.django_db
+SET = "SELECT coalesce(current_setting('valkyr.workspaces', true), '')"
+FAILING = "SELECT no_such_thing"
+STEPS = 400
+
+
+@pytest.fixture(autouse=True)
+def role(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Scopes with the session's own role, which needs no preparation."""
+    own = str(connection.settings_dict["USER"])
+    monkeypatch.setenv("VALKYR_ROW_LEVEL_SECURITY_ROLE", own)
+    configuration.forget()
+    yield
+    monkeypatch.undo()
+    configuration.forget()
+
+
+class Session:
+    """A session that is watched; `actual` looks at it from outside the watched cursors."""
+
+    def __init__(self) -> None:
+        given: dict[str, Any] = connection.get_connection_params()
+        given.pop("pool", None)
+        self.raw = psycopg.connect(**given, autocommit=True)
+        self.raw.prepared_max = MOST_PREPARED
+        self._unwatched = self.raw.cursor()
+        watch(self.raw, ScopeWatcher())
+
+    def seen(self) -> str:
+        """The list of workspaces that a statement of the application sees."""
+        return str(self.raw.execute(SET).fetchone()[0])
+
+    def actual(self) -> str:
+        """The list that is set now."""
+        return str(self._unwatched.execute(SET).fetchone()[0])
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    made = Session()
+    yield made
+    made.raw.close()
+
+
+def scope() -> tuple[RowScope, str]:
+    """A scope of one workspace, and its list."""
+    workspace = uuid4()
+    return RowScope(None, UUID(str(workspace))), f"{{{workspace}}}"
+
+
+def test_a_scope_stays_in_a_session_until_another_is_asked_for(session: Session) -> None:
+    wanted, ids = scope()
+
+    with limited(wanted):
+        assert session.seen() == ids
+    assert session.actual() == ids
+    assert session.seen() == ""
+    assert session.actual() == ""
+
+
+def test_a_scope_of_a_transaction_ends_with_it(session: Session) -> None:
+    wanted, ids = scope()
+    session.raw.autocommit = False
+
+    with limited(wanted):
+        assert session.seen() == ids
+    session.raw.commit()
+
+    assert session.actual() == ""
+
+
+def test_a_statement_without_policies_leaves_the_scope_as_it_is(session: Session) -> None:
+    wanted, ids = scope()
+    with limited(wanted):
+        session.seen()
+
+    with limited(ANY):
+        assert session.seen() == ids
+    session.raw.autocommit = False
+    with limited(ANY):
+        session.seen()
+    assert session.seen() == ""
+
+
+def test_a_scope_that_cannot_be_set_runs_no_statement(session: Session) -> None:
+    broken = RowScope(None, UUID(int=0))
+    broken.values = {"role": "'no_such_role'", "ids": "''"}
+
+    with limited(broken), pytest.raises(psycopg.errors.InvalidParameterValue):
+        session.raw.execute("SELECT set_config('valkyr.tried', 'yes', false)")
+
+    found = session.raw.execute("SELECT current_setting('valkyr.tried', true)").fetchone()
+    assert found in {(None,), ("",)}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_statement_sees_the_scope_that_is_asked_for(session: Session, seed: int) -> None:
+    chance = random.Random(seed)
+    scopes: list[tuple[RowScope | None, str]] = [(None, ""), *(scope() for _ in range(3))]
+    ways = [_begin, _end, _savepoint, _fail, _fail_together, _by_hand, _block, _nothing]
+    with limited(None):
+        for _ in range(STEPS):
+            wanted, ids = chance.choice(scopes)
+            limit(wanted)
+            way = chance.choice(ways)
+            with suppress(psycopg.Error):
+                way(session.raw, chance)
+            if session.raw.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
+                session.raw.rollback()
+            assert session.seen() == ids, way.__name__
+
+
+def _begin(raw: Any, chance: random.Random) -> None:
+    raw.commit()
+    raw.autocommit = False
+
+
+def _end(raw: Any, chance: random.Random) -> None:
+    (raw.commit if chance.random() < 0.5 else raw.rollback)()
+    raw.autocommit = True
+
+
+def _savepoint(raw: Any, chance: random.Random) -> None:
+    raw.execute("SAVEPOINT a")
+    raw.execute(SET)
+    raw.execute(chance.choice(["ROLLBACK TO SAVEPOINT a", "RELEASE SAVEPOINT a"]))
+
+
+def _fail(raw: Any, chance: random.Random) -> None:
+    raw.execute(FAILING)
+
+
+def _fail_together(raw: Any, chance: random.Random) -> None:
+    with one_round_trip(raw):
+        raw.execute(SET)
+        raw.execute(FAILING)
+
+
+def _by_hand(raw: Any, chance: random.Random) -> None:
+    """A transaction that psycopg does not know of."""
+    raw.commit()
+    raw.autocommit = True
+    raw.execute("BEGIN")
+    raw.execute(SET)
+    raw.execute(chance.choice(["COMMIT", "ROLLBACK"]))
+
+
+def _block(raw: Any, chance: random.Random) -> None:
+    """A transaction that only psycopg knows of."""
+    raw.commit()
+    raw.autocommit = True
+    with raw.transaction(force_rollback=chance.random() < 0.5):
+        raw.execute(SET)
+
+
+def _nothing(raw: Any, chance: random.Random) -> None:
+    """The next statement follows at once."""
