@@ -134,5 +134,6 @@ def _values(run: Run) -> Mapping[str, Any]:
         "paths": [run.step_path], "reads": [run.step_path], "prefix": "one[",
         "segments": [run.segment], "rows": "[]", "batch": 100, "most": 100,
         "next": UUID(int=7), "state": "SUCCESS", "kind": "event", "kinds": ["event"],
-        "details": [None], "until": None, "since": "0", "begun": [BEGUN], "ended": [None], "holder": "w@h|1",
+        "until": None, "since": "0", "begun": [BEGUN], "ended": [None], "holder": "w@h|1",
+        "details": [None],
     }  # fmt: skip
