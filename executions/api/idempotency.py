@@ -46,8 +46,8 @@ def idempotency_key(request: Request) -> str | None:
 def once(method: Callable[..., Response]) -> Callable[..., Response]:
     """Make a view's method run once per caller and key.
 
-    Raises KeyReused if the key was used with another body or operation, RequestInProgress while the
-    first request with the key is running.
+    A view's `before_once` runs before the transaction. Raises KeyReused if the key was used with
+    another body or operation, RequestInProgress while the first request with the key is running.
     """
 
     @wraps(method)
@@ -56,6 +56,9 @@ def once(method: Callable[..., Response]) -> Callable[..., Response]:
         if key is None:
             return method(view, request, *args, **kwargs)
         asked = _Asked.of(request, key)
+        before = getattr(view, "before_once", None)
+        if before is not None:
+            before(request, *args, **kwargs)
         prepare()
         with transaction.atomic():
             _lock(asked)

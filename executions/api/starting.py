@@ -36,6 +36,7 @@ from executions.database.statements import BoundStatement, asked
 from executions.models import Workflow, WorkflowExecution
 from executions.quotas.limits import query_of
 from executions.triggers.start import Started, start_batch, start_execution
+from executions.triggers.stored_input import stored
 
 KEY = header(
     "Idempotency-Key",
@@ -143,6 +144,14 @@ class Execute(Starting):
 class ExecuteBatch(Starting):
     """Start many executions, all or none."""
 
+    ready: list[Any] | None = None  # the payloads, of which large ones are stored
+
+    def before_once(self, request: Request, workflowId: UUID) -> None:  # noqa: N803
+        """Store large payloads, which is impossible in the transaction of an idempotent request."""
+        workflow, _ = self.workflow(workflowId)
+        given = self.body(StartBatch)["payloads"]
+        self.ready = [stored(workflow.workspace_id, payload) for payload in given]
+
     @operation(
         "executeWorkflowBatch",
         "WorkflowExecution",
@@ -161,7 +170,7 @@ class ExecuteBatch(Starting):
         self.check_version(workflow, may, given.get("version"))
         started = start_batch(
             workflow,
-            given["payloads"],
+            given["payloads"] if self.ready is None else self.ready,
             actor=self.actor,
             priority=given.get("priority"),
             version=given.get("version"),

@@ -145,7 +145,7 @@ def check_schema(version: Compiled, payload: Any, prefix: str) -> None:
             "The payload is in the payload store and too large to be checked against the "
             "workflow's input schema. Raise VALKYR_PAYLOAD_LOAD_LIMIT, or remove the schema."
         )
-        raise _rejected(message, prefix, "payload_unchecked")
+        raise _rejected(message, prefix, "stored_value_too_large")
     check_payload(version, value_of(payload), prefix)
 
 

@@ -192,7 +192,7 @@ def start_batch(
     )
     requests = [request] * len(payload_list)
     if version is None:
-        requests = with_shares(request, payload_list)
+        requests = with_shares(request, [value_of(payload) for payload in payload_list])
     payload_list = [stored(workflow.workspace_id, payload) for payload in payload_list]
     problems: list[Any] = []
     texts: list[str] = []

@@ -62,7 +62,7 @@ def merged_payload(workspace_id: UUID, recorded: Any, changes: Any) -> Any:
         raise InvalidPayload(
             "The input is in the payload store and cannot be loaded to be changed. Start the "
             f"workflow with another payload. {why}",
-            [DefinitionProblem("overrides.input", "not_loaded", why)],
+            [DefinitionProblem("overrides.input", "stored_value_too_large", why)],
         )
     return stored_input.stored(workspace_id, merged(stored_input.value_of(found), changes))
 

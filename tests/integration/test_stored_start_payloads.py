@@ -15,12 +15,12 @@ from rest_framework.test import APIClient
 from executions.admission.capacity import admit
 from executions.definition.graph.trial.request import TrialRequest
 from executions.errors import InvalidPayload, QuotaExceeded
-from executions.models import StoredPayload, StoredPayloadUse, Tier, WorkflowExecution
+from executions.models import StoredPayload, StoredPayloadUse, Tier, Trigger, WorkflowExecution
 from executions.payload_store import PayloadStoreUnavailable, collecting, files
 from executions.payloads import STORED
 from executions.publishing.operations import start_trial
 from executions.sealing import payload_keys
-from executions.triggers import stored_input
+from executions.triggers import stored_input, webhook
 from executions.triggers.event import publish_event
 from executions.triggers.start import start_batch, start_execution
 from runners.models import Run
@@ -60,6 +60,7 @@ ON_EVENT = (
     READS
     + """
 triggers:
+  - {type: WEBHOOK, auth: bearer}
   - {type: EVENT, event: order.paid, filter: "{{ event.customer == 'c1' }}"}
 """
 )
@@ -183,11 +184,33 @@ def test_a_batch_shares_the_file_of_equal_payloads(valkyr, store):
         finished(one.pk)
 
 
+def test_a_batch_with_an_idempotency_key_stores_its_payloads_before_its_transaction(
+    valkyr, store, client
+):
+    workflow = valkyr.publish(READS)
+    url = reverse("valkyr-workflow-execute-batch", args=[workflow.pk])
+    body = {"payloads": [LARGE, {"text": "a", "customer": "c2"}]}
+
+    first = client.post(url, body, format="json", headers={"Idempotency-Key": "b1"})
+    again = client.post(url, body, format="json", headers={"Idempotency-Key": "b1"})
+
+    assert first.status_code == again.status_code == 202, first.content
+    assert first.json() == again.json()
+    large, small = first.json()["ids"]
+    assert_read(finished(large))
+    assert finished(small).trigger_payload == body["payloads"][1]
+    assert len(files_in(store)) == 1
+
+
 def test_a_webhook_an_event_and_a_test_run_store_their_payloads(valkyr, store):
     workflow = valkyr.publish(ON_EVENT)
 
     event = publish_event(valkyr.workspace, "order.paid", LARGE, actor=ACTOR).event
     assert_read(finished(event.started[0]["executionId"]))
+    hook = Trigger.objects.get(workflow=workflow, type="WEBHOOK")
+    caller = webhook.Authentic(hook, None)
+    called = webhook.accept(caller, LARGE, actor=ACTOR).execution
+    assert_read(finished(called.pk))
     trial = start_trial(workflow, LARGE, TrialRequest(), actor=ACTOR)
     assert_read(finished(trial.pk))
 
