@@ -34,6 +34,8 @@ class AdvisoryLock(enum.IntEnum):
     EXECUTION_MIGRATIONS = 7_263_544_433
     ARCHIVE = 7_263_544_434
     PARTITIONS = 7_263_544_435
+    # The seed of a hash over the slug, not a lock itself.
+    WORKSPACE_SLUGS = 7_263_544_436
     AUDIT_SEALING = 7_263_544_453
     SEALING_KEYS = 7_305_811_942_016_001
 
