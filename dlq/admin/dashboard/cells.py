@@ -30,7 +30,7 @@ from runners.workers.queues import SILENT
 
 SECONDS = 2.0
 KEPT_SECONDS = 15
-KEY = "dashboard of all cells"
+KEY = "dashboard:cells"
 
 
 @dataclass(frozen=True, slots=True)
