@@ -65,23 +65,22 @@ def section(request: HttpRequest) -> PageSection | None:
 
 
 def _counts() -> CellCounts:
+    since = database_now() - SILENT  # raises if the database is away, unlike `soon`
+    live = Runner.objects.filter(leaving_at=None, seen_at__gte=since)
     executions = WorkflowExecution.objects.all()
     letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)
     return CellCounts(
         _count(executions.filter(in_states("RUNNING"))),
         _count(executions.filter(in_states("PENDING"))),
         _count(letters),
-        soon(_workers),
+        _count(live),
     )
 
 
-def _count(rows: QuerySet[WorkflowExecution] | QuerySet[DeadLetterEntry]) -> int | None:
+def _count(
+    rows: QuerySet[WorkflowExecution] | QuerySet[DeadLetterEntry] | QuerySet[Runner],
+) -> int | None:
     return soon(partial(bounded_count, rows))
-
-
-def _workers() -> int:
-    since = database_now() - SILENT
-    return bounded_count(Runner.objects.filter(leaving_at=None, seen_at__gte=since))
 
 
 EACH = EachDatabase(_counts)
