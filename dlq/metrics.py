@@ -20,10 +20,14 @@ from executions.audit import seals
 from executions.configuration import OWN_QUEUES
 from executions.database import connection
 from executions.database.clock import database_now
+from executions.database.each_database import EachDatabase
+from executions.database.routing import aliases, cell_of
 from executions.database.time_limits import hurried
 from executions.definition.limits import limits
 from executions.health import checking
+from executions.health.parts import of_cell
 from executions.models import Trigger, Workspace
+from executions.observability import metric_values
 from runners.models import Approval, Run, Runner
 from runners.states import LIVE, RunState
 from runners.workers.queues import is_live, queues
@@ -206,6 +210,7 @@ def _family(name: str, text: str, label: str, numbers: Mapping[str, float]) -> F
 log = logging.getLogger(__name__)
 KEPT_SECONDS = 12.0
 PATIENCE_SECONDS = 6.0
+SLACK_SECONDS = 2.0  # for the reading that was under way
 
 
 class DatabaseCollector(Collector):
@@ -238,15 +243,40 @@ class DatabaseCollector(Collector):
 
 
 def read() -> list[Family]:
-    """Return all readings now: whether each part responds, and the database's readings."""
-    began = time.monotonic()
+    """Return all readings now: the parts that respond, and the readings of each database.
+
+    With cells, what is read from a database has the label `cell`; that of the first one is `-`.
+    """
+    databases = {of: of_cell(cell_of(of), "database") for of in aliases()}
+    found = checking.statuses(*databases.values(), "broker")
     up = Family("valkyr_up", "Whether a part answers: 1 or 0.", labels=["part"])
-    found = checking.statuses("database", "broker")
-    for part, well in found.items():
-        up.add_metric([part], int(well))
+    up.add_metric(["broker"], int(found["broker"]))
+    answering = [of for of, part in databases.items() if found[part]]
+    read_there = EACH.ask(PATIENCE_SECONDS + SLACK_SECONDS, answering) if answering else {}
+    gathered = {up.name: up}
+    for of, part in databases.items():
+        its = Family("valkyr_up", up.documentation, labels=["part"])
+        its.add_metric(["database"], int(found[part]))
+        for family in (its, *(read_there.get(of) or ())):
+            _join(gathered, family, of)
+    return list(gathered.values())
+
+
+def _join(gathered: dict[str, Family], family: Family, of: str) -> None:
+    """Add a database's family to that of all databases."""
+    if len(aliases()) > 1:
+        metric_values.name_cell(family, cell_of(of))
+    known = gathered.setdefault(family.name, family)
+    if known is not family:
+        known.samples += family.samples
+
+
+def _readings() -> list[Family]:
+    """Return the readings of this context's database."""
+    began = time.monotonic()
     taken = Family("valkyr_reading_up", "Whether a reading succeeded: 1 or 0.", labels=["reading"])
-    families = [up]
-    for name, reading in READINGS.items() if found["database"] else ():
+    families: list[Family] = []
+    for name, reading in READINGS.items():
         had = time.monotonic() - began < PATIENCE_SECONDS and _take(name, reading, families)
         taken.add_metric([name], int(had))
     took = Family(
@@ -270,4 +300,5 @@ def _take(name: str, reading: Reading, families: list[Family]) -> bool:
     return True
 
 
+EACH = EachDatabase(_readings)
 DATABASE = DatabaseCollector()

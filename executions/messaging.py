@@ -3,7 +3,8 @@
 It is the app that was passed to `valkyr.configure_celery`, or otherwise Celery's current app. A
 queue has two names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker, or
 `<QUEUE_PREFIX>b:io` in the cell `b`, so that no worker receives messages of another cell. Queues in
-`CELERY_QUEUES` are the app's own, and have one name.
+`CELERY_QUEUES` are the app's own, and have no prefix: `images`, or `b:images` for steps of the cell
+`b`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -125,41 +126,47 @@ def sending() -> Iterator[None]:
 
 def at_broker(queue: str) -> str:
     """Return the Celery queue for a queue's name in definitions."""
-    return queue if queue in settings().celery_queues else _prefix() + queue
+    known, cell = settings(), routing.cell()
+    prefix = "" if queue in known.celery_queues else known.queue_prefix
+    return f"{prefix}{cell}{OF_CELL}{queue}" if cell else prefix + queue
 
 
-def _prefix() -> str:
-    """Return the prefix of queue names at the broker, in the cell that this context serves."""
+def _parsed(name: str) -> tuple[str, str] | None:
+    """Return the cell of a Celery queue, and its name in definitions; None if steps never use it.
+
+    The first database has no name.
+    """
     known = settings()
-    cell = routing.cell()
-    return f"{known.queue_prefix}{cell}{OF_CELL}" if cell else known.queue_prefix
+    if name in known.celery_queues:
+        return "", name
+    cell, mark, queue = name.partition(OF_CELL)
+    if mark and cell in known.cells and queue in known.celery_queues:
+        return cell, queue
+    if not name.startswith(known.queue_prefix):
+        return None
+    own = name.removeprefix(known.queue_prefix)
+    cell, mark, queue = own.partition(OF_CELL)
+    return (cell, queue) if known.cells and mark else ("", own)
 
 
 def ours_among(names: Iterable[str]) -> list[str]:
-    """Return the names, in definitions, of the Celery queues that steps may use."""
-    known = settings()
-    shared = set(names) & set(known.celery_queues)
-    prefix = _prefix()
-    own = {name.removeprefix(prefix) for name in set(names) - shared if name.startswith(prefix)}
-    if known.cells:  # of the first database, whose prefix all others begin with
-        own = {name for name in own if OF_CELL not in name}
-    return sorted(own | shared)
+    """Return the names, in definitions, of the Celery queues that steps of this cell may use."""
+    cell = routing.cell()
+    found = (_parsed(name) for name in set(names))
+    return sorted({one[1] for one in found if one and one[0] == cell})
 
 
 def of_other_cells(names: Iterable[str]) -> list[str]:
     """Return the Celery queues of other cells than this process's."""
-    known = settings()
-    if not known.cells:
+    if not settings().cells:
         return []
-    ours, every = _prefix(), known.queue_prefix
-    expected = OF_CELL in ours.removeprefix(every)
-    theirs = (one for one in set(names) - set(known.celery_queues) if one.startswith(every))
-    found = (one for one in theirs if not (expected and one.startswith(ours)))
-    return sorted(one for one in found if expected or OF_CELL in one.removeprefix(every))
+    cell = routing.cell()
+    found = ((name, _parsed(name)) for name in set(names))
+    return sorted(name for name, one in found if one and one[0] != cell)
 
 
 def shared_among(names: Iterable[str]) -> list[str]:
-    """Return the queues of the app's own tasks that steps may also use."""
+    """Return the queues of the app's own tasks that steps of the first database may also use."""
     return sorted(set(names) & set(settings().celery_queues))
 
 

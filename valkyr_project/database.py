@@ -1,7 +1,7 @@
 """The settings of a read replica, and of the databases of cells."""
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -38,34 +38,90 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
 # The addresses of cells: docs/how-to/cells.md.
 
 
-def cells(text: str) -> dict[str, str]:
-    """Return the addresses in `VALKYR_CELLS` by cell. Raises ImproperlyConfigured."""
+class CellServer(NamedTuple):
+    """The address of a cell's server or of its pooler; with a pooler, also the one past it."""
+
+    url: str
+    direct: str = ""
+
+
+def cells(text: str) -> dict[str, CellServer]:
+    """Return the addresses in `VALKYR_CELLS` by cell; raises ImproperlyConfigured."""
     try:
         found = json.loads(text or "{}")
     except ValueError:
         found = None
-    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
+    given = found if isinstance(found, dict) else {"": None}
+    servers = {name: _server(one) for name, one in given.items()}
+    if None in servers.values():
         raise ImproperlyConfigured(
             "VALKYR_CELLS is not a JSON object of names and addresses; expected, for example, "
-            '{"b": "postgres://valkyr:password@b.internal/valkyr"}.'
+            '{"b": "postgres://valkyr:password@b.internal/valkyr"}, or with a pooler '
+            '{"b": {"url": "postgres://…", "direct": "postgres://…"}}.'
         )
-    return found
+    return {name: one for name, one in servers.items() if one}
 
 
-def of_cell(given: dict[str, str], name: str) -> str:
-    """Return the address of one cell. Raises ImproperlyConfigured."""
+def _server(given: Any) -> CellServer | None:
+    if isinstance(given, str):
+        return CellServer(given)
+    known = {"url", "direct"}
+    if not isinstance(given, dict) or set(given) != known:
+        return None
+    return CellServer(**given) if all(isinstance(one, str) for one in given.values()) else None
+
+
+def past_poolers(text: str) -> str:
+    """Return `VALKYR_CELLS` with the direct address of each cell."""
+    return json.dumps({name: one.direct or one.url for name, one in cells(text).items()})
+
+
+def of_cell(given: dict[str, CellServer], name: str) -> CellServer:
+    """Return the address of one cell; raises ImproperlyConfigured."""
     if name not in given:
         known = ", ".join(given) or "VALKYR_CELLS is not set"
         raise ImproperlyConfigured(f"VALKYR_CELL is {name!r}; expected a cell: {known}.")
     return given[name]
 
 
-def further(first: dict[str, Any], url: str) -> dict[str, Any]:
-    """Return the settings of a cell's server at `url`, for a process that serves all cells.
+def further(first: dict[str, Any], server: CellServer) -> dict[str, Any]:
+    """Return the settings of a cell's server, for a process that serves all cells.
 
     A request waits only briefly for a cell that does not answer.
     """
-    given = env.database(url)
+    given = env.database(server.url)
     own: Any = given["OPTIONS"]
     options = {**first["OPTIONS"], "connect_timeout": PATIENCE_SECONDS, **own}
-    return {**first, **given, "OPTIONS": options}
+    if "pool" in options:
+        options["pool"] = {**options["pool"], "timeout": PATIENCE_SECONDS}
+    return pooled({**first, **given, "OPTIONS": options}, server.direct)
+
+
+# Poolers: docs/how-to/pgbouncer.md.
+
+
+# A frozen client must not hold an execution; see architecture, "Claim, fence, complete".
+SESSION = (
+    "-c idle_in_transaction_session_timeout=5000 -c lock_timeout=3000 -c statement_timeout=30000"
+)
+# Only the statements of runners/sql request preparation.
+ON_REQUEST = 1_000_000_000
+
+
+def pooled(given: dict[str, Any], direct: str) -> dict[str, Any]:
+    """Return the settings with what sessions need; `direct` is the address past a pooler, or "".
+
+    A pooler uses another session for each transaction. So nothing is prepared and no cursor stays
+    open. It takes no options either: the database's role has them.
+    """
+    options = {**given["OPTIONS"], "prepare_threshold": None if direct else ON_REQUEST}
+    if not direct:
+        options["options"] = SESSION
+    elif options.get("options") == SESSION:  # of the first database, which has no pooler
+        del options["options"]
+    return {
+        **given,
+        "OPTIONS": options,
+        "DISABLE_SERVER_SIDE_CURSORS": bool(direct),
+        "DIRECT_URL": direct,
+    }

@@ -15,6 +15,7 @@ import psycopg
 
 from executions import environment as env
 from executions.database.advisory_locks import AdvisoryLock
+from valkyr_project.database import past_poolers
 
 PAUSE_SECONDS = 1.0
 
@@ -29,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> str:
     if direct := env.text("DATABASE_DIRECT_URL"):
         os.environ["DATABASE_URL"] = direct
         del os.environ["DATABASE_DIRECT_URL"]
+    if cells := env.text("VALKYR_CELLS"):
+        os.environ["VALKYR_CELLS"] = past_poolers(cells)
     django.setup()
     if seconds is not None:
         return _wait(seconds)

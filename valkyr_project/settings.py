@@ -66,7 +66,8 @@ INSTALLATION = production.Installation(
             "CELERY_BROKER_URL",
         )
     }
-    | {f"VALKYR_CELLS[{name}]": url for name, url in CELLS.items()},
+    | {f"VALKYR_CELLS[{name}]": one.url for name, one in CELLS.items()}
+    | {f"VALKYR_CELLS[{name}].direct": one.direct for name, one in CELLS.items()},
 )
 if _refusals := production.refusals(INSTALLATION):
     raise ImproperlyConfigured("\n".join(_refusals))
@@ -140,21 +141,13 @@ TEMPLATES = [
 # ---- PostgreSQL. A pool under threads, a kept connection elsewhere: docs/explanation/celery.md.
 POOL = env.text("VALKYR_POOL", "prefork")
 DATABASE_DIRECT_URL = env.text("DATABASE_DIRECT_URL")
-if CELLS and DATABASE_DIRECT_URL:
-    raise ImproperlyConfigured(
-        "VALKYR_CELLS and DATABASE_DIRECT_URL are both set; cells do not work through a pooler "
-        "yet. Connect all processes directly, or unset VALKYR_CELLS."
-    )
-_first = env.text("DATABASE_URL", "postgres://127.0.0.1:5432/valkyr")
-DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.database(database.of_cell(CELLS, CELL) if CELL else _first)
-}
-_database = DATABASES["default"]
+_first = database.CellServer(
+    env.text("DATABASE_URL", "postgres://127.0.0.1:5432/valkyr"), DATABASE_DIRECT_URL
+)
+_own = database.of_cell(CELLS, CELL) if CELL else _first
+_database: dict[str, Any] = env.database(_own.url)
 _database["OPTIONS"] |= {
     "server_side_binding": True,
-    # Only the statements of runners/sql request preparation; behind a pooler none is prepared,
-    # because the session of the next statement may not know it.
-    "prepare_threshold": None if DATABASE_DIRECT_URL else 1_000_000_000,
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
     # A client that only waits for an answer sends nothing: without these it would wait for a lost
@@ -164,15 +157,6 @@ _database["OPTIONS"] |= {
     "keepalives_count": 3,
     "application_name": f"valkyr-{env.text('VALKYR_PROCESS', 'tool')}",
 }
-# A frozen client must not hold an execution; see architecture, "Claim, fence, complete". A pooler
-# takes no options: there the database's role has them (docs/how-to/pgbouncer.md).
-if not DATABASE_DIRECT_URL:
-    _database["OPTIONS"]["options"] = (
-        "-c idle_in_transaction_session_timeout=5000 -c lock_timeout=3000 "
-        "-c statement_timeout=30000"
-    )
-# A server-side cursor would outlive its session behind a pooler.
-_database["DISABLE_SERVER_SIDE_CURSORS"] = bool(DATABASE_DIRECT_URL)
 if POOL == "threads":
     _database["OPTIONS"]["pool"] = {
         "min_size": 0,
@@ -187,6 +171,8 @@ else:
     _database["CONN_MAX_AGE"] = 600
 _database["CONN_HEALTH_CHECKS"] = True
 _database["TEST"] = {"NAME": env.text("VALKYR_TEST_DATABASE_NAME") or None}
+_database = database.pooled(_database, _own.direct)
+DATABASES: dict[str, dict[str, Any]] = {"default": _database}
 # Lists and dashboards may be read from a replica with this maximum lag (executions/replica).
 if not CELL and (_replica := env.text("DATABASE_REPLICA_URL")):
     DATABASES["replica"] = database.database(_database, _replica)
@@ -194,7 +180,7 @@ if not CELL and (_replica := env.text("DATABASE_REPLICA_URL")):
 if CELL:
     _database["CELL"] = CELL
 else:
-    DATABASES |= {name: database.further(_database, url) for name, url in CELLS.items()}
+    DATABASES |= {name: database.further(_database, one) for name, one in CELLS.items()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # ---- Celery: reasons in docs/explanation/celery.md.

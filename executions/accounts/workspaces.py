@@ -16,9 +16,11 @@ from executions.access.actor import Actor
 from executions.accounts.audit import audit
 from executions.accounts.errors import InUse, Taken
 from executions.admission.capacity import lock_workspace
-from executions.database import alias, transaction
+from executions.configuration import settings
+from executions.database import alias, connection, transaction
+from executions.database.advisory_locks import AdvisoryLock
 from executions.database.clock import database_now
-from executions.database.routing import aliases
+from executions.database.routing import aliases, serving
 from executions.definition.graph.problem import DefinitionProblem
 from executions.egress.rules import problems_of, stored
 from executions.egress.workspace_rules import forget
@@ -32,7 +34,8 @@ CHANGEABLE = ("name", "tier", "archived", "egress_hosts", "publish_from_git")
 def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
     """Create a workspace; make the slug from the name if none is given. A slug never changes.
 
-    Raises Taken if the slug exists, and WithProblems if no slug can be made from the name.
+    Raises Taken if the slug exists, and WithProblems if no slug can be made from the name. With
+    cells, all of them must answer: a slug is unique in all.
     """
     slug = slug or slugify(name)[:80].strip("-")
     if not slug:
@@ -41,22 +44,49 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
             "digits and hyphens."
         )
         raise WithProblems("Not valid: slug.", [DefinitionProblem("slug", "required", message)])
-    _refuse_taken(slug)
     workspace = Workspace(name=name, slug=slug, tier=tier, created_at=database_now())
     try:
         with transaction.atomic():
+            _reserve(slug)
             workspace.save(force_insert=True)
             audit(actor, "workspace.create", workspace, after=workspace_facts(workspace))
     except IntegrityError:
-        raise Taken(f"A workspace {slug!r} already exists. Choose another slug.") from None
+        raise _taken(slug) from None
     return workspace
 
 
-def _refuse_taken(slug: str) -> None:
-    """Raise Taken if a workspace of another cell has the slug."""
-    for other in aliases():
-        if other != alias() and Workspace.objects.using(other).filter(slug=slug).exists():
-            raise Taken(f"A workspace {slug!r} already exists. Choose another slug.")
+def _reserve(slug: str) -> None:
+    """Hold the slug until the open transaction ends; raises Taken if another cell has it.
+
+    Each creation locks the slug in its own database before it asks the others. So of two at the
+    same time in two cells, at least one finds the other's lock or row.
+    """
+    if cell := settings().cell:
+        message = (
+            f"This process serves only the cell {cell!r}, and a slug must be free in all cells. "
+            "Create the workspace in a process without VALKYR_CELL."
+        )
+        raise WithProblems("Not valid: slug.", [DefinitionProblem("slug", "invalid", message)])
+    others = [one for one in aliases() if one != alias()]
+    if not others:
+        return
+    _run("SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))", slug)
+    for other in others:
+        with serving(other), transaction.atomic():
+            free = _run("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, %s))", slug)
+            if not free or Workspace.objects.filter(slug=slug).exists():
+                raise _taken(slug)
+
+
+def _run(query: str, slug: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(query, [slug, AdvisoryLock.WORKSPACE_SLUGS])
+        row = cursor.fetchone()
+    return bool(row and row[0])
+
+
+def _taken(slug: str) -> Taken:
+    return Taken(f"A workspace {slug!r} already exists. Choose another slug.")
 
 
 def change_workspace(

@@ -56,7 +56,7 @@ class CellRouting:
 
 
 class CellChoice(NamedTuple):
-    """A cell that a list of the admin can show; the first database has no name."""
+    """A cell that the home page or a list of the admin can show; the first database has no name."""
 
     name: str
     address: str
@@ -64,7 +64,7 @@ class CellChoice(NamedTuple):
 
 
 def choices(request: HttpRequest) -> list[CellChoice]:
-    """Return the cells between which a list of the admin can switch; none without cells."""
+    """Return the cells between which a page of the admin can switch; none without cells."""
     known = valkyr_settings()
     if not known.cells or known.cell or not _is_page(request):
         return []
@@ -76,10 +76,12 @@ def choices(request: HttpRequest) -> list[CellChoice]:
 
 
 def _is_page(request: HttpRequest) -> bool:
-    """Return whether the request is for a page of the admin about rows that cells have."""
+    """Return whether the request is for the home page, or a page about rows that cells have."""
     admin = addresses.admin_or_none("index")
     if not admin or not request.path.startswith(admin):
         return False
+    if request.path == admin:
+        return True
     label, _, rest = request.path.removeprefix(admin).partition("/")
     try:
         model = apps.get_model(label, rest.partition("/")[0])

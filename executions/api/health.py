@@ -43,7 +43,8 @@ class ReadyQuery(Body):
         max_length=200,
         help_text=(
             "Parts that must be UP, separated by commas, or `all`: database, broker, migrations, "
-            "workers, beat. Default: the first three, which this process needs."
+            "workers, beat; of a cell, for example `b:database`. Default: the first three, which "
+            "this process needs."
         ),
     )
 
@@ -85,7 +86,11 @@ class Overall(OpenEndpoint):
 
     @operation("getHealth", "Health", {200: Health, 503: Health}, public=True)
     def get(self, request: Request) -> Response:
-        """Return every part; 503 if a part that this process needs is DOWN, else UP or DEGRADED."""
+        """Return every part; 503 if a part that this process needs is DOWN, else UP or DEGRADED.
+
+        With cells, parts of a cell have its name: a cell whose `b:database` is DOWN makes the
+        response DEGRADED, because the others go on.
+        """
         return answer(request, parts.NEEDED)
 
 

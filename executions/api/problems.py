@@ -23,6 +23,7 @@ from rest_framework.settings import api_settings
 from executions import access, addresses, errors
 from executions.accounts.errors import InUse, LastAdministrator, Taken
 from executions.api.throttles import TooMany
+from executions.configuration import settings
 from executions.credentials import CredentialInUse, NameTaken
 from executions.database import cells, routing
 from executions.database.moving import is_moving
@@ -217,7 +218,9 @@ def _page_without_database(request: HttpRequest, error: BaseException) -> HttpRe
     headers = {"Retry-After": str(RETRY_SECONDS)}
     # A list can show another cell; an object has its own.
     listed = "" if cells.alias_in([request.path]) else request.path
-    page = render_to_string("503.html", {"cell": routing.cell(), "listed": listed})
+    cell, known = routing.cell(), settings().cells
+    others = [one for one in known if one != cell] if listed else []
+    page = render_to_string("503.html", {"cell": cell, "listed": listed, "others": others})
     return HttpResponse(page, status=503, headers=headers)
 
 

@@ -63,7 +63,8 @@ class PlaceSettings(SettingsModel):
         (),
         "Further databases with Valkyr's tables, each with its own workspaces, workers and beat, "
         "by their aliases in `DATABASES` ([cells](../how-to/cells.md)). Stand-alone, a JSON object "
-        'of names and addresses: `{"b": "postgres://…"}`',
+        'of names and addresses: `{"b": "postgres://…"}`, or with a pooler `{"b": {"url": '
+        '"postgres://…", "direct": "postgres://…"}}`',
         unset="none",
     )
     cell: str = setting(
@@ -153,8 +154,6 @@ class PlaceSettings(SettingsModel):
     @field_validator("celery_queues")
     @classmethod
     def _not_ours(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        if value and info.data.get("cells"):
-            raise ValueError("none together with CELLS: a worker serves one cell")
         if own := sorted(OWN_QUEUES.intersection(value)):
             raise ValueError(f"no queue named {own[0]!r}, which Valkyr reserves")
         return value

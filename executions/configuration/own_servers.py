@@ -39,4 +39,6 @@ def _cells() -> list[str]:
         found = json.loads(os.environ.get("VALKYR_CELLS", "").strip() or "{}")
     except ValueError:  # the settings report it
         return []
-    return [str(url) for url in found.values()] if isinstance(found, dict) else []
+    given = found.values() if isinstance(found, dict) else ()
+    servers = (list(one.values()) if isinstance(one, dict) else [one] for one in given)
+    return [str(url) for one in servers for url in one]

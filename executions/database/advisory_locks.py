@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import psycopg
 
-from executions.configuration import settings as valkyr_settings
+from executions.database.poolers import direct_url
 from executions.database.routing import connection
 
 
@@ -36,6 +36,8 @@ class AdvisoryLock(enum.IntEnum):
     PARTITIONS = 7_263_544_435
     WORKSPACE_MOVE = 7_263_544_440
     WORKSPACE_WRITES = 7_263_544_441
+    # The seed of a hash over the slug, not a lock itself.
+    WORKSPACE_SLUGS = 7_263_544_436
     AUDIT_SEALING = 7_263_544_453
     SEALING_KEYS = 7_305_811_942_016_001
 
@@ -43,7 +45,7 @@ class AdvisoryLock(enum.IntEnum):
 # One process at a time in the whole installation: by an advisory lock that a dead process frees.
 #
 # A lock belongs to a session. A pooler uses another session for each statement, so with a pooler
-# (`DATABASE_DIRECT_URL`) the lock is taken directly, on a session that lasts as long as the job.
+# (`direct_url`) the lock is taken directly, on a session that lasts as long as the job.
 
 
 TAKE = "SELECT pg_try_advisory_lock(%s)"
@@ -54,7 +56,7 @@ CONNECT_SECONDS = 5
 @contextmanager
 def alone(job: AdvisoryLock) -> Iterator[bool]:
     """Yield whether this process does the job alone; other processes wait until it ends."""
-    direct = valkyr_settings().database_direct_url
+    direct = direct_url()
     with _past_the_pooler(direct, job) if direct else _on_our_session(job) as held:
         yield held
 

@@ -4,14 +4,14 @@ from urllib.parse import quote
 
 from django.conf import settings as django_settings
 
-from executions.configuration import settings as valkyr_settings
+from executions.database.poolers import direct_url
 from executions.database.routing import aliases
 
 REPLICA = "replica"
 
 
 def own_addresses() -> list[str]:
-    """Return the URLs, without user names, of Valkyr's databases, replica and direct connection."""
+    """Return URLs, without names, of Valkyr's databases, the replica and the direct connections."""
     own = (*aliases(), REPLICA)
     given = [django_settings.DATABASES[name] for name in own if name in django_settings.DATABASES]
     found = [
@@ -19,4 +19,4 @@ def own_addresses() -> list[str]:
         for one in given
         if "postgres" in str(one.get("ENGINE"))
     ]
-    return [*found, valkyr_settings().database_direct_url]
+    return [*found, *(direct_url(name) for name in aliases())]

@@ -64,7 +64,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
                 return
             cursor.execute("SELECT current_setting('lock_timeout')")
             limit = cursor.fetchone()[0]
-            if keeps_settings():
+            if keeps_settings(editor.connection.alias):
                 cursor.execute("SET lock_timeout = 0")
             try:
                 model = after.apps.get_model(app_label, self.model_name)
@@ -75,7 +75,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
                     cursor.execute(f"DROP INDEX CONCURRENTLY {editor.quote_name(name)}")
                 super().database_forwards(app_label, editor, before, after)
             finally:
-                if keeps_settings():
+                if keeps_settings(editor.connection.alias):
                     cursor.execute("SELECT set_config('lock_timeout', %s, false)", [limit])
 
     def database_backwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:

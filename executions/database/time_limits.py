@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from django.db import DatabaseError, connections
 from django.db.models.signals import post_migrate, pre_migrate
 
-from executions.configuration import settings as valkyr_settings
 from executions.database import transaction
+from executions.database.poolers import direct_url
 from executions.database.routing import aliases, connection
 
 PATIENCE_MS = 1_500
@@ -54,9 +54,9 @@ def connect(app: Any) -> None:
     post_migrate.connect(_end, sender=app, dispatch_uid="executions.database.time_limits")
 
 
-def keeps_settings() -> bool:
+def keeps_settings(of: str) -> bool:
     """Return whether a session is ours; a pooler would keep its settings for the next client."""
-    return not valkyr_settings().database_direct_url
+    return not direct_url(of)
 
 
 def _begin(using: str, **_: Any) -> None:
@@ -70,7 +70,7 @@ def _end(using: str, **_: Any) -> None:
 def _run(using: str, statements: Any) -> None:
     if using not in aliases():
         return  # another database of the project
-    if not keeps_settings():
+    if not keeps_settings(using):
         return
     with connections[using].cursor() as cursor:
         cursor.execute("; ".join(statements))

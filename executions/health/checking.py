@@ -1,19 +1,21 @@
 """Check all parts concurrently, in bounded time, at most once a second.
 
-Each of the two checks (one at the broker, one through the database) has its own thread. If one does
-not end, for example because a server is frozen, no request waits for it and no second one starts:
-until that check ends, its parts have no result.
+Each check (one at the broker, one through each database) has its own thread. If one does not end,
+for example because a server is frozen, no request waits for it and no second one starts: until that
+check ends, its parts have no result.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import psycopg
 from kombu.exceptions import OperationalError
 
+from executions.database.each_database import BackgroundLook
+from executions.database.routing import alias_of, serving
 from executions.health import parts
 from executions.health.parts import HealthFinding, silent
 
@@ -23,39 +25,14 @@ KEPT_SECONDS = 1.0
 PATIENCE_SECONDS = parts.SECONDS + 0.5
 
 
-class CheckThread:
-    """One check, at most one at a time, in a thread that requests do not have to wait for."""
-
-    def __init__(self, work: Callable[[], Findings]) -> None:
-        """Create a check whose findings `work` returns."""
-        self._work = work
-        self._thread: threading.Thread | None = None
-        self._found: Findings = {}
-
-    def begin(self) -> None:
-        """Start the check, unless the previous one is still running."""
-        if self._thread is None or not self._thread.is_alive():
-            self._found = {}
-            self._thread = threading.Thread(target=self._run, name="health", daemon=True)
-            self._thread.start()
-
-    def end(self, until: float) -> Findings:
-        """Return the findings so far; wait for the check until the time `until` (monotonic)."""
-        assert self._thread is not None
-        self._thread.join(max(0.0, until - time.monotonic()))
-        return dict(self._found)
-
-    def _run(self) -> None:
-        self._found = self._work()
-
-
 class HealthChecks:
     """The findings of all parts, kept for 1 s; concurrent requests share one check."""
 
     def __init__(self) -> None:
         """Start without findings."""
         self._lock = threading.Lock()
-        self._looks = (CheckThread(_through_the_database), CheckThread(_at_the_broker))
+        self._looks = (BackgroundLook(_through_the_database), BackgroundLook(_at_the_broker))
+        self._cells: dict[str, BackgroundLook[Findings]] = {}
         self._kept: Findings = {}
         self._at = float("-inf")
 
@@ -72,12 +49,15 @@ class HealthChecks:
         self._at = float("-inf")
 
     def _look(self) -> Findings:
-        for look in self._looks:
+        for cell in parts.cells():
+            self._cells.setdefault(cell, BackgroundLook(partial(_in_the_cell, cell)))
+        looks = (*self._looks, *(self._cells[cell] for cell in parts.cells()))
+        for look in looks:
             look.begin()
         until = time.monotonic() + PATIENCE_SECONDS
         found: Findings = {}
-        for look in self._looks:
-            found |= look.end(until)
+        for look in looks:
+            found |= look.end(until) or {}
         return {name: found.get(name) or silent(parts.SECONDS) for name in parts.names()}
 
 
@@ -89,7 +69,13 @@ def _at_the_broker() -> Findings:
         return {"broker": _refused(error, "CELERY_BROKER_URL (or REDIS_URL)")}
 
 
-def _through_the_database() -> Findings:
+def _in_the_cell(cell: str) -> Findings:
+    with serving(alias_of(cell)):
+        found = _through_the_database(f"VALKYR_CELLS[{cell}]")
+    return {parts.of_cell(cell, name): finding for name, finding in found.items()}
+
+
+def _through_the_database(setting: str = "DATABASE_URL") -> Findings:
     try:
         session = parts.open_session()
     except (OSError, psycopg.Error) as error:
@@ -98,7 +84,7 @@ def _through_the_database() -> Findings:
             False, "not known", "a database that answers", "Fix the database first."
         )
         rest = dict.fromkeys(parts.SEEN, unknown)
-        return rest | {"database": _refused(error, "DATABASE_URL")}
+        return rest | {"database": _refused(error, setting)}
     with session:
         return {name: _seen(name, look, session) for name, look in parts.SEEN.items()}
 

@@ -2,7 +2,7 @@
 
 A process that answers requests needs `database`, `broker` and `migrations` itself; without
 `workers` and `beat` it still accepts executions and loses none, so removing it from the load
-balancer would not help.
+balancer would not help. With cells, each has parts of its own, such as `b:database`.
 """
 
 from collections.abc import Callable
@@ -14,6 +14,7 @@ import psycopg
 from django.db.migrations.loader import MigrationLoader
 
 from executions import messaging
+from executions.configuration import settings
 from executions.database import connection
 
 # The finding about one part, with what to do.
@@ -113,5 +114,20 @@ def register(name: str, look: Check) -> None:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all parts, first those that a process itself needs."""
-    return (*NEEDED, *(name for name in SEEN if name not in NEEDED))
+    """Return the names of all parts; the parts that a process itself needs come first.
+
+    Those of cells come last: a process serves the other databases without them.
+    """
+    further = (of_cell(cell, name) for cell in cells() for name in SEEN)
+    return (*NEEDED, *(name for name in SEEN if name not in NEEDED), *further)
+
+
+def cells() -> tuple[str, ...]:
+    """Return the cells beside this process's own database."""
+    known = settings()
+    return () if known.cell else known.cells
+
+
+def of_cell(cell: str, name: str) -> str:
+    """Return the name of a cell's part, such as `b:database`; "" is the first database."""
+    return f"{cell}{messaging.OF_CELL}{name}" if cell else name

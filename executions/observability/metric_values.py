@@ -9,6 +9,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
@@ -17,11 +18,12 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    Metric,
     ProcessCollector,
     disable_created_metrics,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
-from prometheus_client.registry import REGISTRY
+from prometheus_client.registry import REGISTRY, Collector
 
 from executions.configuration import settings as valkyr_settings
 from executions.vendor_seams.billiard_slots import slot
@@ -33,6 +35,8 @@ __all__ = ["Counter", "Gauge", "Histogram", "registry"]
 LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 # Seconds: from a step that computes to one that trains a model.
 DURATIONS = (0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
+OURS = "valkyr_"
+FIRST = "-"  # the first database, which has no name
 _slot = "parent"
 _folder: Path | None = None
 
@@ -50,6 +54,24 @@ def registry() -> CollectorRegistry:
     MultiProcessCollector(gathered, path=str(_folder))  # type: ignore[no-untyped-call]
     ProcessCollector(registry=gathered)
     return gathered
+
+
+def name_cell(family: Metric, cell: str) -> None:
+    """Add a cell's name to the labels of all samples; "" is the first database."""
+    label = {"cell": cell or FIRST}
+    family.samples = [one._replace(labels=label | one.labels) for one in family.samples]
+
+
+class OfThisCell(Collector):
+    """What this worker or beat has counted; with cells, it names the one that it serves."""
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield all families."""
+        known = valkyr_settings()
+        for family in registry().collect():
+            if known.cells and family.name.startswith(OURS):
+                name_cell(family, known.cell)
+            yield family
 
 
 def share_with_children() -> None:

@@ -12,6 +12,7 @@ from django.db.models.functions import Greatest
 from executions import messaging
 from executions.database.by_state import in_states
 from executions.database.clock import database_now
+from executions.database.routing import cell
 from runners.models import Run, Runner
 from runners.states import HELD, RunState
 
@@ -68,7 +69,8 @@ def command_for(queue: str) -> str:
     pool = "prefork" if queue == "default" else "threads"
     app = messaging.celery_app().main or "your_project"
     at_broker = messaging.at_broker(queue)
-    return f"celery -A {app} worker -Q {at_broker} -n {queue}@%h --pool {pool}"
+    of_cell = f"VALKYR_CELL={cell()} " if cell() else ""
+    return f"{of_cell}celery -A {app} worker -Q {at_broker} -n {queue}@%h --pool {pool}"
 
 
 def served() -> set[str]:

@@ -133,6 +133,13 @@ def browser_context_args() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def server(django_db_setup: None, static_files: None) -> Iterator[str]:
     """Serve the application as in production; yield its address."""
+    with serving_pages() as address:
+        yield address
+
+
+@contextmanager
+def serving_pages() -> Iterator[str]:
+    """Serve the application with the middleware of the settings; yield its address."""
     # Playwright's synchronous API leaves an event loop in this thread.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     from django.db import connections
@@ -144,7 +151,7 @@ def server(django_db_setup: None, static_files: None) -> Iterator[str]:
     application: Any = Gate(Handler(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    UNDER_WAY[:] = [UnderWay(application)]
+    UNDER_WAY.insert(0, UnderWay(application))
     config = uvicorn.Config(
         UNDER_WAY[0], lifespan="off", log_level="warning", timeout_graceful_shutdown=1
     )
@@ -159,6 +166,7 @@ def server(django_db_setup: None, static_files: None) -> Iterator[str]:
     running.should_exit = True
     thread.join(5)
     listener.close()
+    UNDER_WAY.pop(0)
 
 
 @pytest.fixture(scope="package")

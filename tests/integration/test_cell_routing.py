@@ -3,6 +3,8 @@
 import asyncio
 import os
 from collections.abc import Iterator
+from contextlib import suppress
+from threading import Barrier, Event
 from typing import Any
 from uuid import UUID
 
@@ -15,10 +17,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from executions.accounts import tokens
-from executions.database import cells, routing
+from executions.accounts import tokens, workspaces
+from executions.accounts.errors import Taken
+from executions.database import cells, routing, transaction
 from executions.database.ids import uuid7
 from executions.database.routing import serving
+from executions.errors import WithProblems
 from executions.live.hub import Hub, hub
 from executions.models import AccountSession, Membership, Tier, Trigger, Workflow, Workspace
 from executions.triggers.start import start_execution
@@ -28,6 +32,7 @@ from tests.support import emptying
 from tests.support.cell_databases import second_cell
 from tests.support.engine_database import engine_database
 from tests.support.rates import forget_rates
+from tests.support.rivals import Rivals
 from tests.support.signed_in import bearer
 from tests.support.workflows import ACTOR, publish, task
 
@@ -36,6 +41,7 @@ MIDDLEWARE = ["executions.api.cell_routing.CellRouting", *settings.MIDDLEWARE]
 PLAIN = settings.STORAGES | {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 }
+WAIT = 20  # seconds
 TASKS = {"tasks": [task("one")]}
 
 
@@ -165,6 +171,56 @@ def test_pages_of_all_cells_are_merged_in_order(
     assert len(seen) == len(set(seen))
     oldest, _ = listed(root, "/v1/WorkflowExecution", order="asc", limit=500)
     assert oldest == seen[::-1]
+
+
+def test_a_slug_is_given_once_to_two_cells_at_the_same_time(b: str) -> None:
+    """The outer blocks stand for the transaction of a request, which commits afterwards."""
+    there, here = Barrier(2), Event()
+
+    def create(of: str) -> None:
+        with serving(of), transaction.atomic():
+            workspaces.create_workspace("Same", Tier.objects.all()[0], actor=ACTOR, slug="same")
+            if of == b:
+                there.wait(WAIT)
+                assert here.wait(WAIT)
+
+    with Rivals() as rivals:
+        first = rivals.begin(create, b)
+        there.wait(WAIT)
+        second = rivals.begin(create, "default")
+        refused = second.exception(WAIT)
+        here.set()
+        first.result(WAIT)
+        late = rivals.begin(create, "default").exception(WAIT)
+
+    assert isinstance(refused, Taken)
+    assert isinstance(late, Taken)
+    assert not Workspace.objects.filter(slug="same").exists()
+    with serving(b):
+        assert Workspace.objects.filter(slug="same").exists()
+
+
+def test_many_creations_in_two_cells_give_a_slug_at_most_once(b: str) -> None:
+    def create(of: str, slug: str) -> None:
+        with serving(of), suppress(Taken):
+            workspaces.create_workspace("Raced", Tier.objects.all()[0], actor=ACTOR, slug=slug)
+
+    slugs = [f"raced-{number}" for number in range(30)]
+    with Rivals() as rivals:
+        acts = [rivals.begin(create, of, slug) for slug in slugs for of in ("default", b)]
+        for act in acts:
+            act.result(WAIT)
+    found = [set(Workspace.objects.using(of).values_list("slug", flat=True))
+             for of in ("default", b)]  # fmt: skip
+
+    assert not found[0] & found[1] & set(slugs)
+    assert (found[0] | found[1]) & set(slugs)
+
+
+def test_a_process_of_one_cell_creates_no_workspace(b: str) -> None:
+    tier = Tier.objects.all()[0]
+    with override_settings(VALKYR={**settings.VALKYR, "CELL": b}), pytest.raises(WithProblems):
+        workspaces.create_workspace("Lone", tier, actor=ACTOR, slug="lone")
 
 
 def test_a_member_sees_the_workspaces_of_each_cell(

@@ -154,7 +154,8 @@ def test_compose_reads_its_file_and_starts_every_kind_of_process() -> None:
     assert {"web", "worker", "beat", "flower", "migrate"} == {kind[0] for kind in kinds}
     queues = {kind[2] for kind in kinds if kind[0] == "worker"}
     assert queues == {"control", "default", "io"}
-    assert sum(one["command"][0] == "beat" for one in found.values()) == 2
+    beats = {name for name, one in found.items() if one["command"][0] == "beat"}
+    assert beats == {"beat-1", "beat-2", "beat-b"}
 
 
 def test_containers_write_nowhere_and_may_nothing() -> None:
@@ -167,9 +168,11 @@ def test_containers_write_nowhere_and_may_nothing() -> None:
 def test_what_serves_waits_for_the_servers_and_the_tables() -> None:
     for name, one in ours().items():
         wanted = one["depends_on"]
-        assert wanted["postgres"]["condition"] == "service_healthy", name
-        if name != "migrate":
-            assert wanted["migrate"]["condition"] == "service_completed_successfully", name
+        cell = "-b" if "VALKYR_CELL" in one["environment"] else ""
+        assert wanted[f"postgres{cell}"]["condition"] == "service_healthy", name
+        if name != f"migrate{cell}":
+            done = wanted[f"migrate{cell}"]["condition"]
+            assert done == "service_completed_successfully", name
             assert one["healthcheck"]["test"], name
 
 
@@ -309,7 +312,11 @@ def test_what_prometheus_is_told_of_compose_is_there() -> None:
 
     found = ours()
     port = found["web"]["environment"]["VALKYR_METRICS_PORT"]
-    assert {name for name, _, _ in targets} == found.keys() - {"migrate", "flower"}
+    looked_up = told["scrape_configs"][0]["dns_sd_configs"][0]
+    cell = {name for name, one in found.items() if "VALKYR_CELL" in one["environment"]}
+    assert set(looked_up["names"]) == cell - {"migrate-b"}
+    assert str(looked_up["port"]) == port
+    assert {name for name, _, _ in targets} == found.keys() - cell - {"migrate", "flower"}
     assert {number for name, _, number in targets if name != "web"} == {port}
     for path in told["rule_files"]:
         assert (DEPLOY / "prometheus" / Path(path).name).is_file()

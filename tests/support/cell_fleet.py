@@ -4,10 +4,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import psutil
@@ -83,15 +84,17 @@ def cell_with_workers(
     extra: Mapping[str, str],
     broker_url: str = "",
     begin: Begin = from_libraries,
+    address: Callable[[str], Any] = str,
 ) -> Iterator[Cell]:
     """Start a server in `home`, and processes that log in `folder`; end all of them after the
     block.
 
-    The server is durable: tests kill it, and what it has confirmed must not be lost.
+    The server is durable: tests kill it, and what it has confirmed must not be lost. `address`
+    makes its entry in VALKYR_CELLS from its URL.
     """
     server = Postgres(home, durable=True)
     server.start()
-    cells = {"VALKYR_CELLS": json.dumps({CELL: server.url})}
+    cells = {"VALKYR_CELLS": json.dumps({CELL: address(server.url)})}
     fleet = Fleet(folder, redis_url, {**extra, **cells}, broker_url, begin)
     try:
         told = run(fleet, "add", CELL)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self, TypeVar
 
-from django.db import connection
+from django.db import connection, connections
 
 from tests.support.waiting import wait_until
 
@@ -30,7 +30,7 @@ class Rivals:
             try:
                 return act(*args, **options)
             finally:
-                connection.close()
+                connections.close_all()
 
         return self._threads.submit(run)
 

@@ -12,19 +12,42 @@ from executions import messaging
 from executions.configuration import own_servers
 from executions.database import routing
 from valkyr_project import database
+from valkyr_project.database import CellServer
 from valkyr_project.processes import commands
 from valkyr_project.processes.commands import Pool
 
 URL = "postgres://valkyr:word@b.internal:5433/flows"
+POOLER = "postgres://valkyr:word@pooler.internal:6432/flows"
 NAMES = ["io", "b:io", "b:default", "c:io", "images"]
 
 
 def test_the_addresses_of_cells_are_a_json_object() -> None:
     assert database.cells("") == {}
-    assert database.cells(json.dumps({"b": URL})) == {"b": URL}
+    assert database.cells(json.dumps({"b": URL})) == {"b": CellServer(URL)}
 
 
-@pytest.mark.parametrize("text", ["b=postgres://", "[1]", '{"b": 1}', '"b"'])
+def test_a_cell_behind_a_pooler_has_two_addresses() -> None:
+    text = json.dumps({"b": {"url": POOLER, "direct": URL}, "c": URL})
+
+    assert database.cells(text) == {"b": CellServer(POOLER, URL), "c": CellServer(URL)}
+    assert json.loads(database.past_poolers(text)) == {"b": URL, "c": URL}
+
+
+def test_sessions_behind_a_pooler_prepare_nothing_and_send_no_options() -> None:
+    first = database.pooled({"OPTIONS": {"pool": {"timeout": 20}}}, "")
+    found = database.further(first, CellServer(POOLER, URL))
+
+    assert first["OPTIONS"]["options"] == database.SESSION
+    assert "options" not in found["OPTIONS"]
+    assert found["OPTIONS"]["prepare_threshold"] is None
+    assert found["OPTIONS"]["pool"] == {"timeout": 2}
+    assert found["DISABLE_SERVER_SIDE_CURSORS"]
+    assert found["DIRECT_URL"] == URL
+
+
+@pytest.mark.parametrize(
+    "text", ["b=postgres://", "[1]", '{"b": 1}', '"b"', '{"b": {"url": "x"}}', '{"b": null}']
+)
 def test_other_texts_are_refused_without_being_shown(text: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="VALKYR_CELLS is not a JSON object") as refused:
         database.cells(text)
@@ -33,9 +56,9 @@ def test_other_texts_are_refused_without_being_shown(text: str) -> None:
 
 
 def test_a_process_of_an_unknown_cell_does_not_start() -> None:
-    assert database.of_cell({"b": URL}, "b") == URL
+    assert database.of_cell({"b": CellServer(URL)}, "b").url == URL
     with pytest.raises(ImproperlyConfigured, match="VALKYR_CELL is 'c'; expected a cell: b"):
-        database.of_cell({"b": URL}, "c")
+        database.of_cell({"b": CellServer(URL)}, "c")
     with pytest.raises(ImproperlyConfigured, match="VALKYR_CELLS is not set"):
         database.of_cell({}, "b")
 
@@ -43,7 +66,7 @@ def test_a_process_of_an_unknown_cell_does_not_start() -> None:
 def test_a_cells_server_has_the_first_ones_settings_and_a_short_wait() -> None:
     first = {"ENGINE": "e", "HOST": "a", "CONN_MAX_AGE": 600, "OPTIONS": {"connect_timeout": 5}}
 
-    found = database.further(first, URL)
+    found = database.further(first, CellServer(URL))
 
     assert (found["HOST"], found["PORT"], found["NAME"]) == ("b.internal", "5433", "flows")
     assert found["CONN_MAX_AGE"] == 600
@@ -87,6 +110,25 @@ def test_a_projects_own_queues_belong_to_no_cell() -> None:
     assert found == ["valkyr.io"]
 
 
+@pytest.mark.usefixtures("databases")
+def test_a_queue_that_a_projects_tasks_share_has_a_name_in_each_cell() -> None:
+    given = {"CELLS": ["b"], "QUEUE_PREFIX": "valkyr.", "CELERY_QUEUES": ["images"]}
+    both = ["celery", "images", "b:images", "valkyr.io", "valkyr.b:io"]
+    found = {}
+    for cell in ("", "b"):
+        with override_settings(VALKYR=given | {"CELL": cell}):
+            routing.alias_of.cache_clear()
+            found[cell] = (
+                messaging.at_broker("images"),
+                messaging.ours_among(both),
+                messaging.of_other_cells(both),
+                messaging.shared_among(both),
+            )
+
+    assert found[""] == ("images", ["images", "io"], ["b:images", "valkyr.b:io"], ["images"])
+    assert found["b"][:3] == ("b:images", ["images", "io"], ["images", "valkyr.io"])
+
+
 def test_without_cells_the_names_are_as_before() -> None:
     assert names("", QUEUE_PREFIX="") == ("io", sorted(NAMES), [])
 
@@ -108,6 +150,8 @@ def test_no_step_may_reach_a_cells_server(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("VALKYR_CELLS", json.dumps({"b": URL}))
 
     assert URL in list(own_servers.addresses())
+    monkeypatch.setenv("VALKYR_CELLS", json.dumps({"b": {"url": POOLER, "direct": URL}}))
+    assert {URL, POOLER} <= set(own_servers.addresses())
 
 
 @pytest.mark.parametrize(

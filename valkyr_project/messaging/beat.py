@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 from django_celery_beat.schedulers import DatabaseScheduler
 
-from executions.configuration import settings
 from executions.database import connection
 from executions.database.advisory_locks import AdvisoryLock
+from executions.database.poolers import direct_url
 from executions.vendor_seams.celery_beat_entries import unsaved
 from runners.process import signs_of_life
 from valkyr.beat import often
@@ -101,8 +101,7 @@ class ElectedScheduler(DatabaseScheduler):
 
 def direct_conninfo() -> str:
     """Return the address of a session that no pooler shares."""
-    url = settings().database_direct_url
-    if url:
+    if url := direct_url():
         return url
     given = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port", "connect_timeout", "tcp_user_timeout")

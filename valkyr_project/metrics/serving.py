@@ -9,7 +9,7 @@ from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from celery.signals import beat_init, worker_init, worker_process_init
-from prometheus_client import make_wsgi_app
+from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from executions import environment as env
 from executions.observability import metric_values
@@ -65,7 +65,9 @@ def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[
         return _refuse(start, "404 Not Found", "Metrics are at /metrics.")
     if not allowed:
         return _refuse(start, "401 Unauthorized", "Send VALKYR_METRICS_TOKEN as a bearer token.")
-    answer: Iterable[bytes] = make_wsgi_app(metric_values.registry())(environ, start)
+    told = CollectorRegistry()
+    told.register(metric_values.OfThisCell())
+    answer: Iterable[bytes] = make_wsgi_app(told)(environ, start)
     return answer
 
 

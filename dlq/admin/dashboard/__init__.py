@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from dlq.admin.dashboard import panels
+from dlq.admin.dashboard import cells, panels
 from dlq.admin.dashboard.blocks import BLOCKS
 from dlq.admin.dashboard.facts import collect
 from dlq.admin.dashboard.verdict import verdict
@@ -33,4 +33,5 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "panels": panels.panels(kept),
         "nothing_yet": kept["any"] is False,
         "taken_at": kept["at"],
+        "all_cells": cells.section(request),
     }

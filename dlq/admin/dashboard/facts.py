@@ -21,6 +21,7 @@ from executions import replica
 from executions.access.scoping import Scope
 from executions.admin.changelist import BOUND, bounded_count
 from executions.admin.scope import is_superuser, reach, scoped
+from executions.database import routing
 from executions.database.by_state import in_states
 from executions.database.clock import first_id_at
 from executions.database.time_limits import soon
@@ -41,7 +42,7 @@ def collect(request: HttpRequest) -> Facts:
     """Return the page's facts by name; None for facts that were not read in time."""
     scope = Scope.of(request.user, reach(request))
     variants = ":".join(block.variant(request) for block in BLOCKS.values())
-    key = f"dashboard:{variants}:{_reach_key(request, scope)}"
+    key = f"dashboard:{routing.cell()}:{variants}:{_reach_key(request, scope)}"
     kept: Facts | None = cache.get(key)
     if kept is None:
         kept = replica.read(request, lambda: _gather(request, scope))

@@ -15,6 +15,7 @@ from django.db.models import ProtectedError
 from executions.configuration import settings
 from executions.database import connection, routing
 from executions.database.advisory_locks import AdvisoryLock
+from executions.database.poolers import past_the_pooler
 from executions.models import WorkflowExecution, Workspace, WorkspaceMove
 from executions.states import ExecutionState
 from runners.moving import copying, fence, moves, sessions
@@ -227,7 +228,11 @@ def _refuse_unsuitable(cell: str, alias: str) -> None:
 
 def _migrated(alias: str) -> None:
     """Migrate a database under a lock, so that a second process waits."""
-    with routing.serving(alias), connections[alias].cursor() as cursor:
+    with (
+        routing.serving(alias),
+        past_the_pooler(alias),
+        connections[alias].cursor() as cursor,
+    ):
         cursor.execute("SET lock_timeout = 0; SET statement_timeout = 0")
         cursor.execute("SELECT pg_advisory_lock(%s)", [AdvisoryLock.MIGRATION])
         try:
