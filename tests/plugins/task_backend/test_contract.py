@@ -325,9 +325,7 @@ def test_a_process_publishes_a_task_once_and_notices_when_it_is_gone(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_large_arguments_are_in_the_payload_store(
-    settings: Any, tmp_path: Path
-) -> None:
+def test_large_arguments_are_in_the_payload_store(settings: Any, tmp_path: Path) -> None:
     use_store(settings, tmp_path)
     payload_keys.forget()
 
