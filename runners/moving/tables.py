@@ -55,12 +55,11 @@ class MovedTable:
         return tuple(str(one.column) for one in fields if one.column and not _generated(one))
 
     @property
-    def outside(self) -> Iterator["ForeignKey[Any, Any]"]:
+    def outside(self) -> Iterator[Any]:
         """Yield the foreign keys to models that are not ours: accounts, groups, permissions."""
-        for one in self.model._meta.concrete_fields:
-            if not isinstance(one, ForeignKey) or is_ours(one.related_model):
-                continue
-            if one.db_constraint:  # type: ignore[attr-defined]
+        fields: Any = self.model._meta.concrete_fields
+        for one in fields:
+            if isinstance(one, ForeignKey) and _is_checked(one) and not is_ours(one.related_model):
                 yield one
 
     @property
@@ -189,3 +188,7 @@ def _renewed(model: type[Model]) -> frozenset[str]:
 
 def _generated(field: Any) -> bool:
     return bool(getattr(field, "generated", False))
+
+
+def _is_checked(field: Any) -> bool:
+    return bool(field.db_constraint)
