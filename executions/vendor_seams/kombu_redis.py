@@ -29,8 +29,9 @@ Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channe
 `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
 `Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel`,
 `Transport.connection_errors` and `SentinelChannel._sentinel_managed_pool(asynchronous)`, which
-reads `sentinel_kwargs` (kombu 5.5 to 5.7). No public way: each change is a fault or a cost in
-kombu. If it breaks: workers end when Redis does, or take no messages after it refused to write, or
+reads `sentinel_kwargs` (kombu 5.5 to 5.7).
+No public way: each change is a fault or a cost in kombu.
+If it breaks: workers end when Redis does, or take no messages after it rejected a write, or
 backlogs are sent twice, or find the new primary late.
 """
 

@@ -60,6 +60,7 @@ OPEN: dict[str, str] = {
     "runners/admin/blocked.py:_workers": "workers of no workspace, and those of the caller's",
     "valkyr_plugins/mfa/admin.py:SecondFactorAdmin.scope": BELOW,
     "valkyr_plugins/mfa/admin.py:_reset_from.reset": ASKED,
+    "dlq/admin/dashboard/cells.py:_counts": "counts of whole cells, which superusers alone see",
     "dlq/admin/entry_page.py:_outputs": BELOW,
     "dlq/admin/similar.py:published": BELOW,
     "dlq/admin/attempts.py:attempts_section": BELOW,
