@@ -59,7 +59,7 @@ class RowLevelSecurity:
     """Middleware that limits pages to the signed-in user's rows; API views limit themselves."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        """Wrap `get_response`; do nothing if the setting is off."""
+        """Wrap `get_response`. Raises MiddlewareNotUsed if the setting is off."""
         if not enabled():
             raise MiddlewareNotUsed
         self._get_response = get_response

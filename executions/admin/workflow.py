@@ -238,7 +238,7 @@ class WorkflowAdmin(OperatingAdmin):
     list_filter = ("enabled",)
     list_defer = ("definition", "latest_version__source", "latest_version__definition")
     ordering = ("name",)
-    empty_text = lazy("No workflows yet: add one, or `make demo` for an example.")
+    empty_text = lazy("No workflows yet. Add one, or run `make demo` for an example.")
     empty_about = lazy(
         "A workflow is a graph of steps. Draw it in the studio, or write it in Python or YAML."
     )

@@ -1,4 +1,4 @@
-"""Download values and contents that are in the payload store."""
+"""Download values and content that are in the payload store."""
 
 from collections.abc import AsyncIterator, Iterator
 from functools import partial

@@ -1,7 +1,7 @@
 """The JSON Schema of a definition, served to the studio and to editors.
 
-It defines a well-formed document; `rules/` checks the rest. Limits are only in this file and in the
-two files next to it.
+It defines a well-formed document; `rules/` checks the rest. The limits are in this file, in
+`schema_parts.py` and in `storable.py`.
 """
 
 from collections.abc import Iterator, Mapping
