@@ -57,7 +57,9 @@ class Contents:
         )
 
     def open(self, reference: dict[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open stored content for reading at any position. Raises the errors of `reading.opened`.
+        """Open stored content for reading. Raises the errors of `reading.opened`.
+
+        The file can seek to any position.
         """
         return reading.opened(self._workspace_id, reference)
 
