@@ -60,7 +60,7 @@ _DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
 
 
 class FewerScripts(_DjangosAdmin):
-    """Load Django's scripts, but those for prepopulated fields only if there are such fields."""
+    """Loads Django's scripts, without those for prepopulated fields if a form has no such field."""
 
     scripts = FORM_SCRIPTS
 
@@ -245,7 +245,7 @@ class ScopedAdmin(AuditedAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list as Django does; invalid filters and selections respond 400."""
+        """Show the list as Django does; respond with 400 to invalid filters and selections."""
         if any("\x00" in value for values in request.GET.lists() for value in values[1]):
             raise BadRequest("A filter holds a NUL character.")
         try:

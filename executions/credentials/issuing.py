@@ -48,7 +48,7 @@ class CredentialSource:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Issued:
-    """Values that end after `seconds`; `state` is what the issuer needs to replace them.
+    """Values that expire after `seconds`; `state` is what the issuer needs to replace them.
 
     `store` are fields of the credential to replace, such as a rotated refresh token.
     """

@@ -102,7 +102,7 @@ class BoundStatement:
 
     @property
     def narrowed(self) -> str:
-        """Return the text, naming the one partition that it reads if that is known."""
+        """Return the statement's text; it names the one partition that it reads, if known."""
         return one_partition.named_in(self.text, self.params[self.key]) if self.key else self.text
 
 

@@ -126,7 +126,7 @@ class _Loading:
         self._size = 0
 
     def loaded(self, value: Any) -> Any:
-        """Return a value with its stored values, and with those inside of them."""
+        """Return a value with each reference replaced by the stored value, at any depth."""
         if not self._partly:
             self._size += size_of(value)
             check_size(self._size, self._most)

@@ -191,7 +191,7 @@ def _save(rows: Sequence[_Written]) -> None:
 
 
 def _changed(one: _Written, now: Any) -> list[AuditLine]:
-    """Set the row to the code's values; return the audit trail's line."""
+    """Set the row to the code's values; return the change as a line of the audit trail."""
     row, said = one.row, one.said
     if one.is_made:
         return [_line("workflow.create", one, after=kept(row))]

@@ -32,7 +32,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """The reuse of results by equal steps: whether, for how long, and in which scope.
+    """How long, and in which scope, equal steps reuse a result.
 
     `scope` is `workflow` or `workspace`.
     """

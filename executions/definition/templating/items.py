@@ -229,7 +229,7 @@ def sliced(budget: RenderBudget, value: Any, start: Any, stop: Any, step: Any) -
 
 
 def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[Any]:
-    """Count the items as they are taken; the items of a list are counted in groups, for speed."""
+    """Charge for the items as they are taken; items of a list are charged in groups, for speed."""
     if isinstance(value, (list, tuple)):
         for start in range(0, len(value), BLOCK):
             block = value[start : start + BLOCK]

@@ -138,7 +138,7 @@ def _without_affix(name: str) -> Method:
 
 
 def _padding(name: str) -> Method:
-    """Return `center`, `ljust` or `rjust`, whose result has the given width."""
+    """Return the method `name` (`center`, `ljust`, `rjust`), whose result has the given width."""
     method = getattr(str, name)
 
     def pad(budget: RenderBudget, text: str, width: int, fillchar: str = " ") -> str:

@@ -122,7 +122,10 @@ class TemplateScope:
             yield from view.body.by_id
 
     def _history(self, name: str, view: BodyView) -> Mistake | None:
-        """Check earlier outputs of a loop's tasks, inside its own body, later tasks included."""
+        """Return the problem of reading a task's history at this place, if any.
+
+        Inside a loop's own body, the history of every task can be read, including later tasks.
+        """
         if self.between_turns:
             sentence = (
                 "a loop's condition cannot read a history; read it in a task of the body, or "
