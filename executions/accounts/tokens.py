@@ -132,7 +132,8 @@ def change_token(
 ) -> ApiToken:
     """Rename a token, or let it expire earlier.
 
-    Raises NotFound, WrongState for a revoked one, WithProblems for a later or past time.
+    Raises NotFound, WrongState for a revoked token, and WithProblems for a later expiry or one in
+    the past.
     """
     refuse_narrow_token(maker)
     with transaction.atomic():

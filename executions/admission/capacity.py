@@ -244,7 +244,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock the candidates; for each concurrency key, at most as many as it has free places."""
+    """Lock and return candidates, as far as their concurrency keys have free places."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)

@@ -58,7 +58,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class BundleChange:
-    """One object that applying changes.
+    """One object that applying the bundle changes.
 
     `version` is the workflow's current version.
     """
@@ -99,7 +99,7 @@ class KindComparison:
 
 @dataclass(slots=True)
 class BundleComparison:
-    """Everything that a plan shows and that applying writes."""
+    """Everything that a plan shows and that applying the bundle writes."""
 
     plan: BundlePlan
     verdicts: list[WorkflowVerdict]

@@ -54,8 +54,8 @@ class CredentialReference:
 def naming(credential: Credential) -> list[CredentialReference]:
     """Return the active workflows that name the credential, sorted, one more than are listed.
 
-    The search reads the latest versions of the workspace as text, so a similar text counts too: an
-    unnecessary question is better than a workflow that fails.
+    The search reads the latest versions of the workspace as text, so a similar text also matches:
+    an unnecessary question is better than a workflow that fails.
     """
     latest = (
         WorkflowVersion.objects.filter(

@@ -58,7 +58,7 @@ def created_within(since: datetime | None, until: datetime | None) -> tuple[UUID
 
 @dataclass(frozen=True, slots=True)
 class LabelledIds:
-    """Executions in order; `reached` is set if others may follow after that execution."""
+    """Executions in order; `reached` is the last one checked if others may follow it."""
 
     ids: list[UUID]
     reached: UUID | None = None

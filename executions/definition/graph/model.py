@@ -74,7 +74,7 @@ AUTOMATIC, MANUAL = "automatic", "manual"  # when a failed execution is undone
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """From one task to another, taken when the source's outcome is `on`."""
+    """An edge from one task to another; it is taken when the source's outcome is `on`."""
 
     source: int
     target: int

@@ -364,7 +364,7 @@ def _measured(rule: str, found: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value for messages: scalars written out and shortened, the rest by type."""
+    """Return a value for messages: a scalar as shortened text, any other value as its type."""
     if isinstance(value, str):
         short = value if len(value) <= SHOWN_CHARACTERS else f"{value[:SHOWN_CHARACTERS]}…"
         return f'"{short}"'

@@ -1,7 +1,8 @@
-"""Filters of lists and objects; each item is counted, in generators when it is taken.
+"""Filters of lists and objects.
 
-Filters that call others for each item (`map`, `select`) nest at most as deep as an expression is
-long, since an expression cannot define functions; the called filters count their own work.
+Each item is charged to the budget; a generator's items are charged when they are taken. Filters
+that call others for each item (`map`, `select`) nest at most as deep as an expression is long,
+since an expression cannot define functions; the called filters charge their own work.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,7 +32,7 @@ BLOCK = 16
 def batch(
     budget: RenderBudget, value: Any, linecount: int, fill_with: Any = None
 ) -> Iterator[list[Any]]:
-    """Yield lists of `linecount` items; the last one is filled up."""
+    """Yield lists of `linecount` items; `fill_with` fills up the last one."""
     size = whole(linecount, "batch")
     bounded_items(size)
     items = taken(budget, value)
