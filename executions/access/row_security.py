@@ -1,6 +1,6 @@
 """Limit a request to the rows of the caller's workspaces, even if a query has no filter.
 
-A second defence behind `visible`: PostgreSQL hides other workspaces' rows by policies
+This is a second defence behind `visible`: PostgreSQL hides other workspaces' rows by policies
 (`executions.database.row_policies`). Superusers see all rows; an API token sees the rows of its one
 workspace. Requests without a caller, such as webhooks, are not limited: their secret selects what
 they reach.

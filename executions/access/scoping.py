@@ -90,7 +90,7 @@ def let_through(
 
 
 def powers_on_row(user: User, row: Model, *, member: Member | None = None) -> Powers:
-    """Return the caller's powers on one row; `member` as in `powers_on`."""
+    """Return the caller's powers on one row; `member` has the same meaning as in `powers_on`."""
     path = workflow_path(type(row))
     value = _follow(row, path) if path else None
     workflow_id = UUID(str(value)) if value else None  # of an erased execution: none
@@ -219,7 +219,7 @@ class Scope:
 
     @classmethod
     def of(cls, user: User, reach: Reach) -> Self:
-        """Return the user's scope, by `executions.access`; one query if workflows are shared."""
+        """Return the user's scope. Uses one query if single workflows are shared with the user."""
         if sees_all(user):
             return cls(everything=True)
         workspaces = reach.workspaces(Action.VIEW)

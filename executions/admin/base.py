@@ -270,7 +270,7 @@ class ScopedAdmin(AuditedAdmin):
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may see this row; without a row, any row."""
+        """Return whether the user may see this row, or any row if none is given."""
         return self._may(request, obj, self.needs, "view")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -278,11 +278,11 @@ class ScopedAdmin(AuditedAdmin):
         return self._may(request, None, self.edits, "add")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may change this row; without a row, any row."""
+        """Return whether the user may change this row, or any row if none is given."""
         return self._may(request, obj, self.edits, "change")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may delete this row; without a row, any row."""
+        """Return whether the user may delete this row, or any row if none is given."""
         return self._may(request, obj, self.edits, "delete")
 
     def _may(self, request: HttpRequest, obj: Any, power: Power, verb: str) -> bool:

@@ -1,4 +1,5 @@
-"""Links from the admin to the studio: to a workflow's draft, or to it with an execution's data."""
+"""Links from the admin to the studio: to a workflow's draft, with or without an execution's data.
+"""
 
 from typing import Any
 from urllib.parse import urlencode

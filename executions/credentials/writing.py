@@ -1,6 +1,7 @@
-"""Create, change and delete credentials. Only this module does, and audits each change.
+"""Create, change and delete credentials.
 
-The audit trail has the names of changed fields, never their values; it has the whole boundary.
+Only this module writes credentials, and it audits each change. The audit trail has the names of
+changed fields, never their values; it has the whole boundary.
 """
 
 from collections.abc import Mapping

@@ -117,8 +117,7 @@ def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | No
 
 
 def string(budget: RenderBudget, value: Any) -> str:
-    """Return the filter `string`: text unchanged, other values as JSON; `as_text` limits the size.
-    """
+    """Return the filter `string`: text unchanged, other values as JSON; `as_text` limits it."""
     return as_text(budget, value)
 
 

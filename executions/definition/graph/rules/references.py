@@ -221,7 +221,10 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body of each task ID; for a repeated ID, the outermost body, then the first."""
+    """Return the body of each task ID.
+
+    For a repeated ID, it is the outermost body, or the first of several.
+    """
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:

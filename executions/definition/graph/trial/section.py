@@ -21,7 +21,10 @@ from executions.definition.templating.errors import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A task that is read, and the place of the read; `called` if only its callback URL is read."""
+    """A task that is read, and the place of the read.
+
+    `called` says that only its callback URL is read.
+    """
 
     pointer: Pointer
     name: str
