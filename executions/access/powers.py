@@ -131,8 +131,9 @@ class Powers:
 
     @cached_property
     def _on_workflow(self) -> frozenset[Action]:
-        """Return the actions that object permissions add. Uses no query if the role allows all
-        actions.
+        """Return the actions that object permissions add.
+
+        Uses no query if the role allows all actions.
         """
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()

@@ -136,7 +136,7 @@ class OperatingAdmin(ScopedAdmin):
         return answer
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation on this row, or on any row if none is
+        """Return whether the user may perform the operation on this row, or on any if none is
         given.
         """
         if row is None:

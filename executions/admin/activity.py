@@ -198,8 +198,9 @@ class ActivityAdmin(FactAdmin):
         ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Export the list's filtered rows as JSON lines. Only POST is allowed: the export is
-        recorded.
+        """Export the list's filtered rows as JSON lines.
+
+        Only POST is allowed, because the export is recorded.
         """
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])

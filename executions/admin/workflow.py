@@ -297,9 +297,7 @@ class WorkflowAdmin(OperatingAdmin):
         return ("git", *self.fields) if state.managed or state.locked else self.fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the workspace read-only; if the workflow is from code, keep all but `enabled`
-        read-only.
-        """
+        """Keep the workspace read-only; for code workflows, keep all but `enabled` read-only."""
         if obj is None:
             return ()
         return FROM_CODE if obj.origin else ("git", "workspace")

@@ -2,7 +2,7 @@
 
 `ranges` reads the index of labels in order. It knows the workflow and the state of an execution.
 Other filters, such as the trigger, are checked on the found executions, part by part until the time
-is over; the caller continues after the last execution that was checked.
+limit; the caller continues after the last execution that was checked.
 """
 
 import time

@@ -129,7 +129,7 @@ def written(row: StoredPayload) -> None:
 def note(
     workspace_id: UUID, execution_id: UUID | None, found: Encoded, key: int | None
 ) -> StoredPayload:
-    """Return the declared row of a value; opens its sealing key first."""
+    """Open the sealing key of a value, and return the value's declared row."""
     if key is not None:
         payload_keys.opened(key)
     inside = everything_in(found.value)

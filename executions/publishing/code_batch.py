@@ -29,7 +29,7 @@ FACTS = ("name", "description", "origin", "definition")
 
 @dataclass(frozen=True, slots=True)
 class CodeVersion:
-    """The current version of a definition in code; `created` if this call made it."""
+    """The current version of a definition in code; `created` says whether this call created it."""
 
     workflow_id: UUID
     version_id: UUID

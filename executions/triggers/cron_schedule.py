@@ -178,7 +178,7 @@ def upcoming(schedule: Schedule, after: datetime, number: int) -> list[datetime]
 
 
 def delay(trigger_id: UUID, fire_at: datetime, seconds: int) -> timedelta:
-    """Return a start's jitter, from 0 to `seconds`; it is always equal for one trigger and time."""
+    """Return a start's jitter, from 0 to `seconds`; a trigger and a time determine it."""
     drawn = int.from_bytes(sha256(f"{trigger_id} {fire_at.isoformat()}".encode()).digest()[:8])
     return timedelta(seconds=round(seconds * drawn / 2**64))
 
