@@ -97,8 +97,7 @@ def opened_text(execution_id: UUID, value: str, column: str, step_path: str = ""
 
 
 def shown_text(execution_id: UUID, value: str, column: str, step_path: str = "") -> str:
-    """Return the start of a text for display; a sentence replaces a sealed text that does not open.
-    """
+    """Return the start of a text for display, or a sentence if a sealed text does not open."""
     try:
         return opened_text(execution_id, value, column, step_path)[:SHOWN]
     except (SealingError, ImproperlyConfigured):
