@@ -30,9 +30,7 @@ def plain_path(source: str) -> Keys | None:
 
 
 def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], RenderBudget], Any]:
-    """Return a function from a scope to the value at `keys`.
-
-    The function raises TemplateError if the value is missing.
+    """Return a function from a scope to the value at `keys`, which raises TemplateError without it.
     """
     root, rest = str(keys[0]), keys[1:]
 

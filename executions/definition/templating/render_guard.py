@@ -94,10 +94,7 @@ def guarded(view: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def allowed() -> Iterator[None]:
-    """Allow rendering in this block.
-
-    The caller limits the amount (`budget.RenderBudget`).
-    """
+    """Allow rendering in this block; the caller limits the amount (`budget.RenderBudget`)."""
     token = _refused.set(False)
     try:
         yield

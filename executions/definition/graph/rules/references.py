@@ -221,10 +221,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body of each task ID.
-
-    For a repeated ID, it is the outermost body, or the first of several.
-    """
+    """Return the body of each task ID; if an ID is repeated, its outermost or first body."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:

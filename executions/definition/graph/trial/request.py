@@ -17,10 +17,7 @@ SKIPPED = "skipped"  # as an outcome of a pinned task: no edge from it is taken
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The pinned result of a task.
-
-    Without an outcome, the task gets the only outcome that has an edge.
-    """
+    """The pinned result of a task; the default outcome is the only one that has an edge."""
 
     output: Any = None
     outcome: str | None = None
@@ -28,10 +25,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
-    """The requested tasks: up to a task, from a task on, or both.
-
-    Pinned results replace some tasks.
-    """
+    """Tasks to run (up to a task, from a task on, or both), and pinned results for some tasks."""
 
     up_to: str | None = None
     start: str | None = None

@@ -21,10 +21,7 @@ from executions.definition.templating.errors import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A task that is read, and the place of the read.
-
-    `called` says that only its callback URL is read.
-    """
+    """A read of a task, and its place; `called` says that only the task's callback URL is read."""
 
     pointer: Pointer
     name: str
