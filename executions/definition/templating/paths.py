@@ -30,7 +30,7 @@ def plain_path(source: str) -> Keys | None:
 
 
 def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], RenderBudget], Any]:
-    """Return a function from a scope to the value at `keys`, which raises TemplateError without it.
+    """Return a function from a scope to the value at `keys`; it raises TemplateError without one.
     """
     root, rest = str(keys[0]), keys[1:]
 
