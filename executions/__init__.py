@@ -1,1 +1,1 @@
-"""Requests for executions: admission, planning and completion, with rows as the source of truth."""
+"""Workflow definitions and executions: admission, planning, end; rows are the source of truth."""

@@ -43,7 +43,7 @@ class ReportedCondition:
     """A condition of an object, of a `kind` for which users may request notifications.
 
     The code that detects its start reports it in that transaction. The code that notifies users
-    listens, and queries later which conditions last. Neither imports the other.
+    listens, and later queries which conditions persist. Neither imports the other.
 
     `noun` is a word for the object, `path` is its page; `sentence` is for users and holds no
     payload, `details` is for programs.

@@ -1,4 +1,4 @@
-"""The states of an execution, and the moves between them, which only `lifecycle.py` makes."""
+"""The states of an execution, and the moves between them, which `lifecycle.py` makes."""
 
 from enum import StrEnum
 
@@ -75,7 +75,7 @@ class JobState(TextChoices):
 
 
 class MoveState(StrEnum):
-    """How far the move of a workspace to another cell has come; the last two are final."""
+    """The progress of a workspace's move to another cell; the last two are final."""
 
     COPYING = "COPYING"
     SWITCHED = "SWITCHED"  # the workspace is in the target; its rows at the source remain

@@ -229,7 +229,9 @@ def _log(began: datetime, entry: Any) -> list[SafeString | str]:
     said = entry if isinstance(entry, dict) else {"message": str(entry)}
     ms = said.get("ms")
     at = marks.took(ms) if isinstance(ms, int | float) else marks.EMPTY
-    title = gettext("{began:%Y-%m-%d %H:%M:%S} UTC and {after}").format(began=began, after=at)
+    title = gettext("{after} after the start at {began:%Y-%m-%d %H:%M:%S} UTC").format(
+        began=began, after=at
+    )
     fields = said.get("fields")
     message = str(said.get("message", ""))
     if fields:

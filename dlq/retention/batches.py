@@ -57,10 +57,11 @@ class PruningPace:
 
 @dataclass(slots=True)
 class PruningTally:
-    """The number of rows of a kind, their first and last end, and the reasons why others stay.
+    """The deleted rows of one kind, or those to delete, and the time span of their ends.
 
-    `parts` counts dependent rows by kind, such as the runs of executions. `more` says that the time
-    ended before all rows were deleted.
+    `parts` counts dependent rows by kind, such as the runs of executions. `kept` counts the rows
+    that are not deleted, by reason. `more` is true if the time limit was reached before all rows
+    were deleted.
     """
 
     kind: str

@@ -44,7 +44,7 @@ class RunPartitions:
         return cls(wanted, PLAIN if partial else layout())
 
     def due(self, roots: dict[UUID, datetime]) -> dict[UUID, datetime]:
-        """Return the roots without those that wait until their partition is over."""
+        """Return the root executions to delete now; others wait for their whole partition."""
         if not self.layout.partitioned:
             return roots
         return {pk: at for pk, at in roots.items() if not self._waits(self._of(pk))}

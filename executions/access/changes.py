@@ -1,8 +1,8 @@
 """Permissions to start or repeat an execution with changed content. This module does no I/O.
 
-Every entry point (API, admin, studio, redrives) calls this module. TRIGGER alone allows another
-input to the latest version. Skipping steps, or giving a step values outside its definition, needs
-more powers.
+Every entry point (API, admin, studio, redrives) calls this module. TRIGGER alone allows starting
+the latest version with another input. Skipping steps, or giving a step values outside its
+definition, needs more powers.
 """
 
 from collections.abc import Iterator

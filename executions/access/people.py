@@ -21,7 +21,7 @@ def person_named(name: str | None) -> Any | None:
 
 
 def name_path(path: str = "user") -> str:
-    """Return the lookup from a row to the name of the account that `path` leads to."""
+    """Return the lookup from a row to the username of the account at `path`."""
     return f"{path}__{get_user_model().USERNAME_FIELD}"
 
 

@@ -92,7 +92,8 @@ class TokenLimits:
 class Powers:
     """A user's powers in one workspace and, if given, on one workflow.
 
-    The finer sources are read only if the role does not decide, with at most one query each.
+    Django's permissions and object permissions are read only if the role does not decide, with at
+    most one query each.
     """
 
     user: User
@@ -102,7 +103,7 @@ class Powers:
     limits: TokenLimits | None = field(default=None)
 
     def allows(self, power: Power) -> bool:
-        """Return whether the user has the power; a permission counts only on visible objects."""
+        """Return whether the user has the power; a permission applies only to visible objects."""
         if self.limits is not None and power not in self.limits.scopes:
             return False
         if isinstance(power, Permission):
@@ -130,7 +131,10 @@ class Powers:
 
     @cached_property
     def _on_workflow(self) -> frozenset[Action]:
-        """Return the actions that object permissions add; no query if the role allows all."""
+        """Return the actions that object permissions add.
+
+        Uses no query if the role allows all actions.
+        """
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()
         codes = _granted(self.user, self.workflow_id)

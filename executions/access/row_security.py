@@ -1,6 +1,6 @@
 """Limit a request to the rows of the caller's workspaces, even if a query has no filter.
 
-A second defence behind `visible`: PostgreSQL hides other workspaces' rows by policies
+This is a second defence behind `visible`: PostgreSQL hides other workspaces' rows by policies
 (`executions.database.row_policies`). Superusers see all rows; an API token sees the rows of its one
 workspace. Requests without a caller, such as webhooks, are not limited: their secret selects what
 they reach.
@@ -59,7 +59,7 @@ class RowLevelSecurity:
     """Middleware that limits pages to the signed-in user's rows; API views limit themselves."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        """Wrap `get_response`; do nothing if the setting is off."""
+        """Wrap `get_response`. Raises MiddlewareNotUsed if the setting is off."""
         if not enabled():
             raise MiddlewareNotUsed
         self._get_response = get_response

@@ -41,10 +41,10 @@ def visible(
 ) -> QuerySet[M]:
     """Return the rows on which the user has `power`, by role or by object permission.
 
-    For a superuser the rows have no condition, which would prevent the use of an index for a large
-    list. `path` is the lookup to the workspace's ID if the model's foreign keys do not show it;
-    `reach` saves a query. One workspace is compared by equality, so that lists are read in the
-    order of their index.
+    Superusers get the rows without a condition, because a condition would prevent the use of an
+    index for a large list. `path` is the lookup to the workspace's ID if the model's foreign keys
+    do not show it; `reach` saves a query. One workspace is compared by equality, so that lists are
+    read in the order of their index.
     """
     if sees_all(user):
         return queryset
@@ -90,7 +90,7 @@ def let_through(
 
 
 def powers_on_row(user: User, row: Model, *, member: Member | None = None) -> Powers:
-    """Return the caller's powers on one row; `member` as in `powers_on`."""
+    """Return the caller's powers on one row; `member` has the same meaning as in `powers_on`."""
     path = workflow_path(type(row))
     value = _follow(row, path) if path else None
     workflow_id = UUID(str(value)) if value else None  # of an erased execution: none
@@ -208,7 +208,10 @@ SCOPE_SQL = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A scope that counts no workflow twice: `workflows` are outside `workspaces`."""
+    """The workspaces, and the single workflows outside them, whose rows a user may see.
+
+    So a statement with the scope counts no workflow twice.
+    """
 
     everything: bool = False
     workspaces: tuple[UUID, ...] = ()
@@ -216,7 +219,7 @@ class Scope:
 
     @classmethod
     def of(cls, user: User, reach: Reach) -> Self:
-        """Return the user's scope, by `executions.access`; one query if workflows are shared."""
+        """Return the user's scope. Uses one query if single workflows are shared with the user."""
         if sees_all(user):
             return cls(everything=True)
         workspaces = reach.workspaces(Action.VIEW)

@@ -73,7 +73,7 @@ _OF_USER, _OF_TOKEN = (
 
 @dataclass(frozen=True, slots=True)
 class AccountInSession:
-    """An account with its live session's last use, and the time."""
+    """An account, the last use of its live session, and the current time of the database."""
 
     user: Any
     now: datetime
@@ -111,9 +111,10 @@ def account_in_session(
 
 
 def _in_first(statement: BoundStatement, likely: Callable[[], Sequence[BoundStatement]]) -> Rows:
-    """Return rows of the first database; `likely` ones are read ahead if the request uses it.
+    """Return the statement's rows from the first database, outside any row-level policy.
 
-    The statement reads only tables without a policy.
+    If the request uses the first database, `likely` statements are read ahead in the same round
+    trip.
     """
     together = likely() if alias() == first() else ()
     with serving(first()), limited(current() if together else ANY):
@@ -122,7 +123,7 @@ def _in_first(statement: BoundStatement, likely: Callable[[], Sequence[BoundStat
 
 @in_first
 def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | None:
-    """Return the time and the session's last use; None without such a live session."""
+    """Return the current time and the session's last use; None if there is no such session."""
     row = fetch_one("live_session", {"session": session_id, "id": user_id})
     return None if row is None else (row[0], row[1])
 
@@ -134,7 +135,7 @@ MOST_GUESSES = 10_000
 
 
 def token_of(digest: str, likely: Likely = nothing) -> tuple[ApiToken, datetime] | None:
-    """Return the API token with its user, and the time; None if there is none."""
+    """Return the API token with its user, and the current time; None if there is no such token."""
     if len(places := _places(digest)) > 1:
         return _token_in(places, digest, likely)
     return _token_here(digest, likely)

@@ -199,9 +199,10 @@ def follow(
 ) -> set[str]:
     """Set the user's memberships from other systems to `roles` (by workspace slug).
 
-    Returns the slugs that name no workspace which the user can join. Memberships that users granted
-    stay unchanged. Unlike a user, another system may remove a workspace's last ADMIN, because a
-    user who left must not keep access. Call it in a transaction that holds the user's row.
+    Returns the slugs of workspaces that do not exist or that the user cannot join. Memberships that
+    users granted stay unchanged. Unlike a user, another system may remove a workspace's last ADMIN,
+    because a user who left must not keep access. Call it in a transaction that holds the user's
+    row.
     """
     held = {
         row.workspace_id: row for row in user.valkyr_memberships.select_related("workspace", "user")

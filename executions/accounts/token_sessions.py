@@ -191,7 +191,7 @@ def _digest(token: Token) -> str:
 
 
 def _require_standing(user_id: Any) -> None:
-    """Raise TokenRefused for an account that may not use passwords, which undoes the rotation."""
+    """Raise TokenRefused, which undoes the rotation, if the account may not use passwords."""
     user = get_user_model()._default_manager.get(pk=user_id)
     if not api_settings.USER_AUTHENTICATION_RULE(user):
         raise TokenRefused(

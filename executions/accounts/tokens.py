@@ -98,9 +98,9 @@ def create_token(
 ) -> tuple[ApiToken, str]:
     """Create a token of `user` for one workspace; return it and its text, which is shown only once.
 
-    Without scopes it has the permissions of both its creator and its user; without a time it
-    expires after VALKYR_TOKEN_DAYS. Raises Forbidden for scopes that the creator does not have,
-    WithProblems for unknown scopes and for an expiry time that is in the past or too far ahead.
+    Without scopes, it has the permissions of both its creator and its user. Without an expiry time,
+    it expires after VALKYR_TOKEN_DAYS. Raises Forbidden for scopes that the creator does not have,
+    and WithProblems for unknown scopes or an expiry time that is in the past or too far ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)
@@ -132,7 +132,8 @@ def change_token(
 ) -> ApiToken:
     """Rename a token, or let it expire earlier.
 
-    Raises NotFound, WrongState for a revoked one, WithProblems for a later or past time.
+    Raises NotFound, WrongState for a revoked token, and WithProblems for a later expiry or one in
+    the past.
     """
     refuse_narrow_token(maker)
     with transaction.atomic():

@@ -35,7 +35,7 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
     """Create a workspace; make the slug from the name if none is given. A slug never changes.
 
     Raises Taken if the slug exists, and WithProblems if no slug can be made from the name. With
-    cells, all of them must answer: a slug is unique in all.
+    cells, every cell must respond, because a slug is unique across all cells.
     """
     slug = slug or slugify(name)[:80].strip("-")
     if not slug:
@@ -56,10 +56,10 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
 
 
 def _reserve(slug: str) -> None:
-    """Hold the slug until the open transaction ends; raises Taken if another cell has it.
+    """Hold the slug until the open transaction ends. Raises Taken if another cell has it.
 
-    Each creation locks the slug in its own database before it asks the others. So of two at the
-    same time in two cells, at least one finds the other's lock or row.
+    Each creation locks the slug in its own database, and then queries the other cells. So if two
+    cells create the same slug at the same time, at least one finds the other's lock or row.
     """
     if cell := settings().cell:
         message = (

@@ -91,7 +91,8 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
             return dialog(self, request, context)
         kept = browser_sessions.current(request)
         ended = sessions.end_others(request.user, kept, actor=Actor.of_request(request))
-        self.message_user(request, gettext("{ended} ended.").format(ended=ended), messages.SUCCESS)
+        done = gettext("Other sessions ended: {ended}.").format(ended=ended)
+        self.message_user(request, done, messages.SUCCESS)
         target = links.listing("executions_accountsession")
         if request.headers.get("HX-Request"):
             return HttpResponse(headers={"HX-Redirect": target})

@@ -198,7 +198,10 @@ class ActivityAdmin(FactAdmin):
         ]
 
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Export the list's filtered rows as JSON lines; POST only, since it is recorded."""
+        """Export the list's filtered rows as JSON lines.
+
+        Only POST is allowed, because the export is recorded.
+        """
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.has_view_permission(request):

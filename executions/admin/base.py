@@ -60,7 +60,7 @@ _DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
 
 
 class FewerScripts(_DjangosAdmin):
-    """Load Django's scripts, but those for prepopulated fields only if there are such fields."""
+    """Loads Django's scripts, without those for prepopulated fields if a form has no such field."""
 
     scripts = FORM_SCRIPTS
 
@@ -245,7 +245,7 @@ class ScopedAdmin(AuditedAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list as Django does; invalid filters and selections respond 400."""
+        """Show the list as Django does; respond with 400 to invalid filters and selections."""
         if any("\x00" in value for values in request.GET.lists() for value in values[1]):
             raise BadRequest("A filter holds a NUL character.")
         try:
@@ -270,7 +270,7 @@ class ScopedAdmin(AuditedAdmin):
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may see this row; without a row, any row."""
+        """Return whether the user may see this row, or any row if none is given."""
         return self._may(request, obj, self.needs, "view")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -278,11 +278,11 @@ class ScopedAdmin(AuditedAdmin):
         return self._may(request, None, self.edits, "add")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may change this row; without a row, any row."""
+        """Return whether the user may change this row, or any row if none is given."""
         return self._may(request, obj, self.edits, "change")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may delete this row; without a row, any row."""
+        """Return whether the user may delete this row, or any row if none is given."""
         return self._may(request, obj, self.edits, "delete")
 
     def _may(self, request: HttpRequest, obj: Any, power: Power, verb: str) -> bool:

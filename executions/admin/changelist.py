@@ -54,7 +54,10 @@ class BoundedChangeList(ChangeList):
 
     @property
     def whole(self) -> bool:
-        """Return whether the list has no search and no filter: if empty, the table has no rows."""
+        """Return whether the list has no search and no filter.
+
+        If such a list is empty, the table has no rows.
+        """
         known: tuple[Mapping[str, str], ...] = getattr(self.model_admin, "whole_lists", ({},))
         given = {name: values[-1] for name, values in self.filter_params.items()}
         return not self.query and given in known

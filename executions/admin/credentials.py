@@ -190,7 +190,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form of the credential's type; for a new one, of the type in the URL."""
+        """Return the form of the credential's type; the URL has the type of a new credential."""
         kwargs["form"] = _form(request, obj)
         return super().get_form(request, obj, change, **kwargs)
 

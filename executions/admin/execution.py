@@ -274,7 +274,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return found, duplicates
 
     def get_paginator(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Return the paginator; with labels, the one that reads only the rows of its page."""
+        """Return the paginator; with labels, one that reads only the rows of the shown page."""
         return labels.paginator(request, super().get_paginator(request, *args, **kwargs))
 
     @display(description=lazy("execution"))

@@ -91,7 +91,7 @@ def listed(
 
 
 class LabelledPaginator(BoundedPaginator):
-    """Pages of executions that were found by their labels; each reads only the rows of its page."""
+    """Pages of executions that were found by their labels; a page reads only its own rows."""
 
     ids: Sequence[UUID] = ()
 

@@ -107,7 +107,7 @@ def times(number: int) -> str:
 
 
 def between(start: datetime | None, end: datetime | None) -> str:
-    """Return the time from `start` to `end`; if `end` is None, to now."""
+    """Return the time from `start` to `end`, or until now if `end` is None."""
     if start is None:
         return EMPTY
     return took(((end or timezone.now()) - start).total_seconds() * 1_000)
@@ -145,7 +145,7 @@ def path(text: str) -> SafeString:
 
 
 def worker(name: str) -> SafeString | str:
-    """Return a worker's name without the part that each restart changes; the rest on hover."""
+    """Return a worker's name without the part that each restart changes; show all on hover."""
     if not name:
         return EMPTY
     return format_html('<span class="vk-nowrap" title="{}">{}</span>', name, name.split("|", 1)[0])

@@ -105,7 +105,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         return self._permitted(request, self.actions_detail, object_id)
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Return the columns, with one more for the rows' menus if there are any."""
+        """Return the columns, with one more for menus if the rows have actions."""
         columns = super().get_list_display(request)
         offered = self.get_actions_row(request)
         if not offered:

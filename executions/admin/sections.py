@@ -96,7 +96,7 @@ def payload_section(
 
 
 def _downloads(value: Any, execution_id: Any) -> list[tuple[Cell]]:
-    """Return links to the stored values and contents in a payload, each in a tuple."""
+    """Return links to the stored values and stored content in a payload, each in a tuple."""
     found: dict[str, Any] = {}
     for reference in references_in(value):
         if facts_of(reference) is not None:

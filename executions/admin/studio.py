@@ -1,4 +1,4 @@
-"""Links from the admin to the studio: to a workflow's draft, or to it with an execution's data."""
+"""Links from the admin to the studio: to a workflow's draft, also with an execution's data."""
 
 from typing import Any
 from urllib.parse import urlencode

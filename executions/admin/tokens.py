@@ -113,7 +113,7 @@ class OwnTokenForm(TokenForm):
 
 
 def options_of(data: Any) -> dict[str, Any]:
-    """Return the arguments of `create_token` from a form's answers."""
+    """Return the arguments of `create_token` from a form's values."""
     longest = database_now() + tokens.longest()
     until: datetime = database_now() + timedelta(days=data["days"])
     return {

@@ -238,7 +238,7 @@ class WorkflowAdmin(OperatingAdmin):
     list_filter = ("enabled",)
     list_defer = ("definition", "latest_version__source", "latest_version__definition")
     ordering = ("name",)
-    empty_text = lazy("No workflows yet: add one, or `make demo` for an example.")
+    empty_text = lazy("No workflows yet. Add one, or run `make demo` for an example.")
     empty_about = lazy(
         "A workflow is a graph of steps. Draw it in the studio, or write it in Python or YAML."
     )
@@ -297,7 +297,7 @@ class WorkflowAdmin(OperatingAdmin):
         return ("git", *self.fields) if state.managed or state.locked else self.fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the workspace read-only; for a workflow from code, everything except `enabled`."""
+        """Keep the workspace read-only; for code workflows, keep all but `enabled` read-only."""
         if obj is None:
             return ()
         return FROM_CODE if obj.origin else ("git", "workspace")

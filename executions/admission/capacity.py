@@ -56,11 +56,9 @@ def announce(executions: Sequence[Admitted], sender: Any) -> None:
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits of a workspace and one of its users.
+    """Return the limits of a workspace and one of its users, and lock the workspace if slots count.
 
-    Lock the workspace if slots are counted.
-
-    Call inside a transaction, before any other lock. Raises WorkspaceArchived.
+    Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
     found = unlocked(workspace_id, user_id)
     if found.max_concurrent is None and found.max_pending is None:
@@ -246,7 +244,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock the candidates; for each concurrency key, at most as many as it has free places."""
+    """Lock and return candidates, as far as their concurrency keys have free places."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)

@@ -67,7 +67,8 @@ def each(
 ) -> Response:
     """Perform the operation on each of `given["ids"]`; respond with the done and the refused IDs.
 
-    `given` is a body of the form `Many`, with the operation's data. A repeated ID counts once.
+    `given` is a body of the form `Many`, with the operation's data. A repeated ID is processed
+    once.
     """
     wanted = list(dict.fromkeys(given["ids"]))
     refusals = _forbidden(user, rows.filter(pk__in=wanted).order_by(), wanted, operation.needs)

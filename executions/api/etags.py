@@ -33,7 +33,8 @@ def tag(number: int) -> str:
 def asked(request: Request, present: int) -> int | None:
     """Return the number that If-Match requires; None without the header.
 
-    If the header has several tags, the current one counts; an unknown tag matches no number.
+    If the header has several tags, one of them the present tag, return the present number. Tags in
+    an unknown form match no number.
     """
     given = request.headers.get("If-Match")
     if given is None or given.strip() == "*":

@@ -47,7 +47,8 @@ def once(method: Callable[..., Response]) -> Callable[..., Response]:
     """Make a view's method run once per caller and key.
 
     A view's `before_once` runs before the transaction. Raises KeyReused if the key was used with
-    another body or operation, RequestInProgress while the first request with the key is running.
+    another body or operation, and RequestInProgress while the first request with the key is
+    running.
     """
 
     @wraps(method)

@@ -1,7 +1,7 @@
 """Merge a list's pages of several cells, for callers whose rows may be in any of them.
 
-Each cell returns its page after the same cursor. The merged page ends at the limit, or where the
-first of the cells has not read further; its cursor names that row in all of them.
+Each cell returns its page after the same cursor. The merged page ends at the limit, or earlier, at
+the last row up to which every cell's page is complete. Its cursor names that row in all cells.
 """
 
 import logging
@@ -62,7 +62,7 @@ def merged(
 ) -> Callable[..., Response]:
     """Return a `get` that calls the given one for each database, and merges the pages.
 
-    `link` makes the header from a cursor. An answer that is not a list comes from the first
+    `link` makes the header from a cursor. A response that is not a list comes from the first
     database.
     """
 
@@ -88,7 +88,7 @@ def merged(
 
 
 def _without_gone(answer: Response, part: ListPart, of: str) -> ListPart:
-    """Leave out the rows that a workspace has left behind in a database, from the answer too."""
+    """Remove rows that a moved workspace left in this database, from the part and the response."""
     kept = [
         (key, row)
         for key, row in zip(part.keys, answer.data, strict=True)
@@ -105,7 +105,7 @@ def _is_list(answer: Any, part: ListPart) -> bool:
 def everywhere(read: Callable[[], list[T]]) -> list[T]:
     """Return the results of `read` for the databases that may have rows of the caller.
 
-    A cell that does not answer is left out.
+    A cell that does not respond is omitted.
     """
     if not routing.is_undecided():
         return read()

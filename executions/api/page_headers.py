@@ -1,4 +1,4 @@
-"""Headers of Valkyr's own pages: a content policy, and no caching.
+"""Headers of Valkyr's own pages: a Content-Security-Policy, and no caching.
 
 Each page sets them, so they apply in any project. A project's middleware that sets a policy
 (django-csp, Django's) keeps a header that is already set.

@@ -44,7 +44,7 @@ def check_known(rate: Rate) -> None:
 
 
 def of_principal(request: Request, *, starts: bool) -> list[Rate]:
-    """Return the rates of a principal's requests; `starts` if the request may start executions."""
+    """Return the rates of a principal's requests; if `starts`, also the rate of starts."""
     whom = getattr(request.user, "pk", None)
     if whom is None:
         return []

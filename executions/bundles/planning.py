@@ -51,14 +51,14 @@ class Bundle:
 
     @property
     def digest(self) -> str:
-        """Return a digest of all that the bundle wants."""
+        """Return a digest of everything in the bundle, and of its options."""
         wanted = [self.workflows, self.resources, self.checksums, self.prune]
         return sha256_hex(wanted)[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class BundleChange:
-    """One object that applying changes.
+    """One object that applying the bundle changes.
 
     `version` is the workflow's current version.
     """
@@ -99,7 +99,7 @@ class KindComparison:
 
 @dataclass(slots=True)
 class BundleComparison:
-    """Everything that a plan shows and that applying writes."""
+    """Everything that a plan shows and that applying the bundle writes."""
 
     plan: BundlePlan
     verdicts: list[WorkflowVerdict]

@@ -1,6 +1,6 @@
 """The difference between two definitions or two objects in words. This module does no I/O.
 
-Differences in the order of keys, in `after` instead of edges, and in `ui` do not count.
+Differences in the order of keys, in `after` instead of edges, and in `ui` are ignored.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Named secrets of a workspace: stored sealed, given to steps, never shown again.
 
-Only these functions write or open them.
+Only the functions of this package write or open them.
 """
 
 from executions.credentials.boundary import Boundary

@@ -52,7 +52,7 @@ def misfits_of_many(
 ) -> list[Misfits]:
     """Return problems of credentials that do not exist, or that the step cannot use.
 
-    `given` are definitions with their workflows' IDs; without one, limits to workflows are not
+    `given` are definitions with their workflows' IDs; without an ID, limits to workflows are not
     checked. Uses one query, a second if a credential does not exist, and none without credentials.
     """
     namings = [list(_namings(definition, catalog)) for definition, _ in given]

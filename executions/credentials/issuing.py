@@ -1,10 +1,10 @@
-"""Short-lived values, which another server issues when a step needs them; kept until they end.
+"""Short-lived values, which another server issues when a step needs them; cached until they expire.
 
-Credentials of a type with an issuer store how to get their values. Each process asks once and gives
-the answer to all its steps, until shortly before the values expire. Concurrent steps wait for one
+Credentials of a type with an issuer store how to get their values. Each process requests them once
+and gives them to all its steps, until shortly before they expire. Concurrent steps wait for one
 request. If it fails while the present values are still valid, these are used.
 
-    issued(source, issuer)       the values, and whether they were asked for just now
+    issued(source, issuer)       the values, and whether this call requested them
     forget(source, the_values)   after the receiver rejected them
 """
 
@@ -48,7 +48,7 @@ class CredentialSource:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Issued:
-    """Values that end after `seconds`; `state` is what the issuer needs to replace them.
+    """Values that expire after `seconds`; `state` is what the issuer needs to replace them.
 
     `store` are fields of the credential to replace, such as a rotated refresh token.
     """

@@ -47,12 +47,12 @@ class KeyUse:
 
     @property
     def unknown(self) -> set[int]:
-        """Return keys of values that are missing from the keyset: those values are lost."""
+        """Return keys that seal values but are missing from the keyset: these values are lost."""
         return {key for count in self.counts.values() for key in count} - set(self.ids)
 
 
 def standing() -> KeyUse:
-    """Return the use of the keys, without the installation key. Raises NoKeyset."""
+    """Return the use of the keys; the installation key is not needed. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})

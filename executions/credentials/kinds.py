@@ -49,10 +49,10 @@ class CredentialType:
     host is suggested.
 
     `optional` fields may be left out. `check` finds problems of the fields together. With an
-    `issuer`, steps do not get these fields but the short-lived values that it returns. `rotates`
-    says whether that replaces a secret of the fields, so that one process at a time may ask.
-    `connected`, given the names of the fields, says whether a person has connected the credential
-    at the provider; None for a credential that needs no person.
+    `issuer`, steps do not get these fields but the short-lived values that the issuer returns.
+    `rotates` says whether issuing values replaces a secret of the fields: then only one process at
+    a time may request values. `connected`, given the names of the fields, says whether a person has
+    connected the credential at the provider; None for a credential that needs no person.
     """
 
     name: str

@@ -1,6 +1,7 @@
-"""Create, change and delete credentials. Only this module does, and audits each change.
+"""Create, change and delete credentials.
 
-The audit trail has the names of changed fields, never their values; it has the whole boundary.
+Only this module writes credentials, and it audits each change. The audit trail has the names of
+changed fields, never their values; it has the whole boundary.
 """
 
 from collections.abc import Mapping
@@ -54,8 +55,8 @@ class CredentialReference:
 def naming(credential: Credential) -> list[CredentialReference]:
     """Return the active workflows that name the credential, sorted, one more than are listed.
 
-    The search reads the latest versions of the workspace as text, so a similar text counts too: an
-    unnecessary question is better than a workflow that fails.
+    The search reads the latest versions of the workspace as text, so a similar text also matches:
+    an unnecessary question is better than a workflow that fails.
     """
     latest = (
         WorkflowVersion.objects.filter(

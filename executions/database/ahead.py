@@ -1,4 +1,4 @@
-"""Fetch data that a request will soon need together with an earlier statement.
+"""Together with one statement, fetch data that the request will need soon.
 
 Within `reading`, the rows of statements named as likely are kept until the statement is requested
 with the same values. They are used once, because a second request needs fresh data. Unused rows are

@@ -26,15 +26,15 @@ def number_of(cell: str) -> int:
 
 
 def alias_of_id(pk: UUID) -> str:
-    """Return the alias of the database with an id's row; "" if the id names no cell.
+    """Return the alias of the database that has the row of an id; "" if the id names no cell.
 
-    That is where the id was made, unless its workspace was moved.
+    This is the database in which the id was made, unless its workspace was moved.
     """
     return moved_workspaces.place_of(pk, home_of_id(pk))
 
 
 def home_of_id(pk: UUID) -> str:
-    """Return the alias of the database in which an id was made; "" if it does not say."""
+    """Return the alias of the database in which an id was made; "" if the id names no cell."""
     if pk.version == OF_FIRST:
         return routing.first()
     if pk.version != OF_CELL:
@@ -44,7 +44,7 @@ def home_of_id(pk: UUID) -> str:
 
 
 def turn_to_id(pk: UUID | str) -> None:
-    """Use the database with an id's row for the rest of a request that named no cell.
+    """Use the database that has the row of an id, for the rest of a request that named no cell.
 
     For requests whose id is in a signed token, which the middleware cannot read.
     """

@@ -1,7 +1,7 @@
-"""Look at each database of this process at the same time, in bounded time.
+"""Read from each database of this process at the same time, in bounded time.
 
-Each look has a thread of its own. If one hangs, for example on a frozen server, it delays neither
-the others nor the caller, and until it ends no second one starts.
+Each read has its own thread. If a read hangs, for example on a frozen server, it delays neither the
+other reads nor the caller. No second read of that database starts until it ends.
 """
 
 import logging
@@ -20,17 +20,17 @@ Found = TypeVar("Found")
 
 
 class BackgroundLook(Generic[Found]):
-    """One look, at most one at a time, in a thread that no caller has to wait for."""
+    """A read in a thread that no caller has to wait for; at most one runs at a time."""
 
     def __init__(self, work: Callable[[], Found]) -> None:
-        """Create a look whose result `work` returns."""
+        """Set `work`, which reads and returns the result."""
         self._work = work
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._found: Found | None = None
 
     def begin(self) -> None:
-        """Start the look, unless the last one is not over."""
+        """Start a read, unless the previous one is still running."""
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
                 self._found = None
@@ -38,7 +38,7 @@ class BackgroundLook(Generic[Found]):
                 self._thread.start()
 
     def end(self, until: float) -> Found | None:
-        """Return the result; None if there is none at the time `until` (monotonic)."""
+        """Return the result; wait for it until the monotonic time `until`, then return None."""
         assert self._thread is not None
         self._thread.join(max(0.0, until - time.monotonic()))
         return self._found
@@ -48,17 +48,18 @@ class BackgroundLook(Generic[Found]):
 
 
 class EachDatabase(Generic[Found]):
-    """The same look at each database."""
+    """Performs the same read in each database."""
 
     def __init__(self, look: Callable[[], Found]) -> None:
-        """Create looks whose results `look` returns in the context of each database."""
+        """Set `look`, which reads in the context of each database and returns the result."""
         self._look = look
         self._threads: dict[str, BackgroundLook[Found | None]] = {}
 
     def ask(self, seconds: float, databases: Iterable[str] = ()) -> dict[str, Found | None]:
-        """Return the results by alias after at most so many seconds, for all or some databases.
+        """Return the results by alias, from all or the given databases, within `seconds`.
 
-        None for a database that does not answer. An only database is asked in this thread.
+        The result of a database that does not respond is None. If this process has only one
+        database, the calling thread reads from it, without a time limit.
         """
         if len(aliases()) == 1:
             return {of: self._look() for of in databases or aliases()}

@@ -1,4 +1,4 @@
-"""Ids that sort by time: UUIDs of version 7, in cells of version 8."""
+"""Ids that sort by time: UUIDs of version 7, or of version 8 in cells."""
 
 import secrets
 import time
@@ -15,10 +15,10 @@ def uuid7() -> UUID:
     """Return a new id that sorts by the time at which it was made.
 
     Its first 48 bits are the Unix time in milliseconds, the next 12 bits are the fraction of the
-    millisecond, and the last 62 bits are random (RFC 9562, section 6.2, method 3). In a cell, 16 of
-    these are the cell's number. Ids of one process increase, unless its clock is set back. Even if
-    many are made at once, their times are never ahead of the clock, with which the sweeper compares
-    them.
+    millisecond, and the last 62 bits are random (RFC 9562, section 6.2, method 3). In a cell, the
+    cell's number replaces 16 of the random bits. Ids of one process increase, unless its clock is
+    set back. Even if many are made at once, their times are never ahead of the clock, with which
+    the sweeper compares them.
     """
     global _newest  # noqa: PLW0603 - the newest id of this process
     step = time.time_ns() * STEPS // 10**6

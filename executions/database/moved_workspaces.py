@@ -1,8 +1,9 @@
 """Find rows of workspaces that were moved to another cell.
 
-Ids keep the number of the cell in which they were made. If workspaces were moved from that cell,
-an id is looked for in the cells where these are now, before its own. The directory is in the first
-database, and kept for half a second; if that database does not answer, the last known one is used.
+Ids keep the number of the cell in which they were made. If workspaces were moved from that cell, an
+id is searched for first in the cells to which they were moved. The directory of moves is in the
+first database, and is cached for half a second. If that database does not respond, the last known
+directory is used.
 """
 
 import logging
@@ -28,7 +29,10 @@ MOST_KEPT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class MoveDirectory:
-    """The cells of moved workspaces, and those that they left; `found` keeps places of ids."""
+    """The current cells of moved workspaces, and the cells that they left.
+
+    `found` caches the databases of ids.
+    """
 
     places: Mapping[UUID, str] = field(default_factory=dict)
     left: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -42,7 +46,7 @@ class _Known:
 
 
 def directory() -> MoveDirectory:
-    """Return the directory; at most two queries a second."""
+    """Return the directory; it is read at most twice a second."""
     if time.monotonic() >= _Known.until:
         _Known.until = time.monotonic() + KEPT_SECONDS
         try:
@@ -64,9 +68,9 @@ def forget() -> None:
 
 
 def place_of(pk: UUID, home: str) -> str:
-    """Return the alias of the database with an id's row; `home` is that in which it was made.
+    """Return the alias of the database that has the row of an id; it was made in `home`.
 
-    Processes of one cell do not ask: they have no connection to the others.
+    Processes of one cell return `home`, because they have no connection to the other cells.
     """
     settings = valkyr_settings()
     if not home or not settings.cells or settings.cell:
@@ -89,14 +93,14 @@ def place_of(pk: UUID, home: str) -> str:
 
 
 def has_left(of: str, row: Mapping[str, Any]) -> bool:
-    """Return whether a row of a list, of a database, was left there by a workspace that moved."""
+    """Return whether a moved workspace left this row of a list behind in the database `of`."""
     gone = directory().gone
     named = row.get("workspaceId") or row.get("id")
     return bool(gone) and bool(named) and (routing.cell_of(of), UUID(str(named))) in gone
 
 
 def _directory(moves: Iterable[tuple[UUID, str, str]]) -> MoveDirectory:
-    """Return the directory of moves in the order of their ends."""
+    """Return the directory of moves, which are given in the order of their ends."""
     visited: dict[UUID, set[str]] = {}
     places: dict[UUID, str] = {}
     for workspace, source, target in moves:
@@ -127,7 +131,7 @@ def _has(alias: str, pk: UUID) -> bool:
 
 @cache
 def _model() -> Any:
-    """Return the model of moves, which is above this module."""
+    """Return the model of moves; this module cannot import it, since a higher module defines it."""
     ours = (one for one in apps.get_models() if routing.is_ours(one))
     return next(one for one in ours if one.__name__ == "WorkspaceMove")
 

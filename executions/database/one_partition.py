@@ -1,12 +1,13 @@
 """Name the partition with a statement's rows in place of the partitioned table.
 
-PostgreSQL locks all partitions that a kept plan names, and costs them all, so it plans anew at each
-call. A statement that names one partition costs what it costs with a table. The owner of the table
-registers how partitions are found; statements say by `--! one partition: ` that they have one.
+If a statement names the partitioned table, a kept plan names all partitions. PostgreSQL locks and
+costs all of them, so it plans the statement again at each call. A statement that names one
+partition costs as much as with a plain table. The owner of the table registers how partitions are
+found; statements say by `--! one partition: ` that they have one.
 
-A partition that was removed meanwhile must no longer exist by its name: then the statement fails
-before it reads or writes anything, and is repeated with the whole table. So statements that follow
-others in an open transaction, which cannot be repeated, name the whole table.
+The name of a partition that was removed must no longer exist: then the statement fails before it
+reads or writes anything, and is repeated with the whole table. A statement that follows others in
+an open transaction cannot be repeated, so it names the whole table.
 """
 
 import re
@@ -22,8 +23,8 @@ from psycopg.errors import UndefinedTable
 class PartitionedTable:
     """A table that can be partitioned.
 
-    `find` returns the name of the partition with the rows of these ids (one or several), "" if they
-    have no known one; `forget` makes it read the partitions again.
+    `find` returns the name of the partition with the rows of these ids (one or several); "" if it
+    knows none. `forget` makes it read the partitions again.
     """
 
     name: str

@@ -21,7 +21,7 @@ DIRECT_URL = "DIRECT_URL"
 def direct_url(of: str = "") -> str:
     """Return the address past the pooler of the database at an alias; "" without a pooler.
 
-    Without an alias, it is that of this context's database.
+    Without an alias, use this context's database.
     """
     of = of or alias()
     if cell_of(of):

@@ -92,7 +92,7 @@ def serving(of: str) -> Iterator[None]:
 
 @contextmanager
 def undecided(open_: bool = True) -> Iterator[None]:
-    """Let code in the block choose the database of this context if `open_`; see `turn_to`."""
+    """If `open_`, let code in the block choose the database of this context; see `turn_to`."""
     token = _undecided.set(open_)
     try:
         yield
@@ -113,7 +113,7 @@ def turn_to(of: str) -> None:
 
 
 def in_first(function: F) -> F:
-    """Return the function; it uses the first database, which has the accounts' sessions."""
+    """Wrap a function so that it uses the first database, which has the accounts' sessions."""
 
     @wraps(function)
     def inner(*given: Any, **named: Any) -> Any:

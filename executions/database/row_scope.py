@@ -158,7 +158,7 @@ class ScopeWatcher:
         return _current.get() is not None
 
     def _known(self, now: int, alone: bool) -> Any:
-        """Return the scope that is set, as far as this is certain."""
+        """Return the scope that is set, or UNKNOWN if that is uncertain."""
         if now == IDLE:
             return self._session
         # With `alone`, psycopg has begun this transaction unseen.
@@ -171,7 +171,7 @@ class ScopeWatcher:
         return self._is_ours
 
     def _set(self, connection: Any, wanted: Any) -> None:
-        """Set the session's scope; if this fails, nothing is known of it."""
+        """Set the session's scope; after an error, the scope is unknown."""
         self._session = UNKNOWN
         execute_alone(connection, _command(wanted, local=False))
         self._session = wanted

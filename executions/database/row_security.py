@@ -49,7 +49,7 @@ SELECT c.relname FROM pg_class c
 
 
 def connect(app: Any) -> None:
-    """Create role and policies after each `migrate`, if the setting is on."""
+    """Create the role and the policies after each `migrate`, if the setting is on."""
     post_migrate.connect(_migrated, sender=app, dispatch_uid="executions.database.row_security")
 
 

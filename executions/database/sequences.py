@@ -40,7 +40,7 @@ def _after(using: str, **_: Any) -> None:
 
 
 def separate(using: str, after: int) -> None:
-    """Let the sequences of our tables go on after a number, if they have not reached it."""
+    """Advance the sequences of our tables to this number, unless they have reached it."""
     with connections[using].cursor() as cursor:
         cursor.execute(SEQUENCES, [_tables(), after, after])
         for (sequence,) in cursor.fetchall():

@@ -24,7 +24,7 @@ MOST_PREPARED = 1_000
 
 
 class Statements:
-    """The statements of one folder: `<name>.sql` each; shared parts are in `parts`.
+    """The statements of one folder, each in its `<name>.sql`; shared parts are in `parts`.
 
     They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
     table again. A statement with `--! plan each time` is planned for its values and for the present
@@ -102,7 +102,7 @@ class BoundStatement:
 
     @property
     def narrowed(self) -> str:
-        """Return the text, naming the one partition that it reads if that is known."""
+        """Return the statement's text; it names the one partition that it reads, if known."""
         return one_partition.named_in(self.text, self.params[self.key]) if self.key else self.text
 
 

@@ -119,7 +119,10 @@ NOT_FINISHED = (
 
 
 def sweep() -> int:
-    """Send, fail and delete one batch each; return how many jobs were sent or failed."""
+    """Send lost jobs, fail overdue jobs and delete old ones, one batch of each.
+
+    Returns how many jobs were sent or failed.
+    """
     count = _fail(JobState.QUEUED, NOT_BEGUN) + _fail(JobState.RUNNING, NOT_FINISHED)
     count += _send_again()
     _delete()

@@ -2,7 +2,7 @@
 
 `ranges` reads the index of labels in order. It knows the workflow and the state of an execution.
 Other filters, such as the trigger, are checked on the found executions, part by part until the time
-is over; the caller continues after the last execution that was checked.
+limit; the caller continues after the last execution that was checked.
 """
 
 import time
@@ -58,7 +58,7 @@ def created_within(since: datetime | None, until: datetime | None) -> tuple[UUID
 
 @dataclass(frozen=True, slots=True)
 class LabelledIds:
-    """Executions in order; `reached` is set if others may follow after that execution."""
+    """Executions in order; `reached` is the last one checked if others may follow it."""
 
     ids: list[UUID]
     reached: UUID | None = None

@@ -1,9 +1,9 @@
 """Read the executions with a label in order, from many ranges of the index `label_newest`.
 
-Each pair of a workflow and a state is one range. One statement reads the next rows of all ranges,
-which are complete up to the end of the range that ends first. The density of the rows in each range
-determines how many are read next, so a list of 2,000 rows reads a few thousand, not 2,000 of each
-range.
+Each pair of a workflow and a state is one range. One statement reads the next rows of every range.
+The result is complete up to the point where the first range may have further rows. The density of
+the rows in each range determines how many are read next, so a list of 2,000 rows reads a few
+thousand, not 2,000 of each range.
 """
 
 from collections import defaultdict
@@ -37,7 +37,7 @@ class LabelRanges:
     below: UUID = HIGHEST
 
     def parts(self, many: int) -> Iterator[list[UUID]]:
-        """Yield all IDs in order, in parts: first `many` with few others, then larger parts."""
+        """Yield all IDs in order, in parts: about `many` in the first part, then larger parts."""
         pairs = list(product(self.workflows, self.states))
         if not pairs:
             return
@@ -82,7 +82,7 @@ class LabelRanges:
         return sorted(ids, reverse=not self.ascending)
 
     def _next_sizes(self, found: Mapping[Range, list[UUID]], many: int) -> dict[Range, int]:
-        """Return how many rows to read of each range for `many` in all.
+        """Return how many rows to read from each range, so that the total is about `many`.
 
         The density of the rows in `found` determines the numbers. IDs begin with a time, so the
         difference of two IDs is a time.

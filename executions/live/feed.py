@@ -32,7 +32,7 @@ def row_of(names: Sequence[str], values: Sequence[Any]) -> Row:
 
 
 def rfc3339(at: datetime) -> str:
-    """Return a time of the database session, which uses UTC."""
+    """Return a time of the database session, which uses UTC, in the format of RFC 3339."""
     return at.isoformat().replace("+00:00", "Z")
 
 

@@ -1,8 +1,8 @@
 """The only reader of an event loop: it reads for all viewers at once, while there are any.
 
-A turn takes a position, reads all rows written since the previous position, and distributes them. A
-new viewer's first read happens between two turns after a position, so the next turn has all later
-changes. Between two turns, the hub holds no connection and no transaction.
+Each read takes a position, reads all rows written since the previous position, and distributes
+them. A new viewer's first rows are read between two of these reads, so that the next one finds all
+later changes. Between reads, the hub holds no connection and no transaction.
 """
 
 import asyncio
@@ -138,7 +138,7 @@ class Hub:
             self._task, self._since = None, None
 
     async def _turn(self) -> float:
-        """Read once, and return the pause."""
+        """Read once, and return the pause before the next read."""
         try:
             began = time.monotonic()
             await self._look()
@@ -191,7 +191,7 @@ class Hub:
         self._hand(list(watched.viewers), told, ended=news.ended)
 
     def _begin_anew(self, watched: Watched) -> None:
-        """Let all viewers read a new snapshot, because there are too many changes for one frame."""
+        """Make all viewers read a new snapshot: there are too many changes for one frame."""
         watched.memory = RowFingerprints()
         for viewer in watched.viewers:
             viewer.last = None
@@ -265,7 +265,7 @@ def at_rest() -> bool:
 
 
 def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:
-    """Return the changes since the cursor, of all watched objects."""
+    """Return the changes of all watched objects since the cursor."""
     at = mark()
     found: dict[Topic, News] = {}
     if since is not None:

@@ -33,7 +33,7 @@ class Frame:
         return f"id: {self.id}\nevent: {self.event}\ndata: {self.data}\n\n".encode()
 
     def message(self) -> str:
-        """Return the frame as a WebSocket's text message."""
+        """Return the frame as a WebSocket text message."""
         event, cursor = json.dumps(self.event), json.dumps(self.id)
         return f'{{"event":{event},"id":{cursor},"data":{self.data}}}'
 

@@ -1,4 +1,4 @@
-"""One execution of one version; only `lifecycle.py` writes its state."""
+"""One execution of one version; `lifecycle.py` names the writers of its state."""
 
 from uuid import UUID
 

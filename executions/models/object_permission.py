@@ -1,4 +1,4 @@
-"""Permissions on individual workflows, in addition to roles: a row each, with real foreign keys.
+"""Permissions on individual workflows, in addition to roles; each is a row with foreign keys.
 
 The permissions are `Workflow.Meta.permissions`, and Django's own permission to delete. A permission
 on a workflow applies to its executions, their runs and their dead letters.

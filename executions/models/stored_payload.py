@@ -16,8 +16,8 @@ class StoredPayload(models.Model):
     collected: a later one gets a new row and a new file, which the collector never touches.
     `stored_at` is empty until the file is complete. `sealing_key` is 0 for a value in the clear.
     `refers_to` are the ids of the stored values inside this one, at any depth: an execution that
-    uses this value uses those, too. `content_digest` is that of a content, whose `digest` is
-    derived from its id.
+    uses this value uses those, too. `content_digest` is the digest of stored content, for which
+    `digest` is derived from the id.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

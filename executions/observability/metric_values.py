@@ -63,7 +63,7 @@ def name_cell(family: Metric, cell: str) -> None:
 
 
 class OfThisCell(Collector):
-    """What this worker or beat has counted; with cells, it names the one that it serves."""
+    """Collects the counts of this worker or beat; with cells, labels them with its own cell."""
 
     def collect(self) -> Iterable[Metric]:
         """Yield all families."""

@@ -169,7 +169,7 @@ def _parts(rewrites: Sequence[Rewrite]) -> Iterator[list[Rewrite]]:
 def _write(
     model: type[Model], rewrites: Sequence[Rewrite], key: int | None, found: WalkResult
 ) -> None:
-    """Write rows in one statement; write those that were locked or changed since one by one."""
+    """Write rows in one statement; then, one by one, those that were locked or have changed."""
     written = _written(model, rewrites)
     found.changed += len(written)
     for one in rewrites:

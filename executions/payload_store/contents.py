@@ -1,8 +1,7 @@
-"""Contents: bytes of any kind that a module writes to the store and reads from it, in parts.
+"""Stored content: bytes of any kind that a module writes to the store and reads from it, in parts.
 
-The digest of a content is known only when the content is complete. So its file is named by its id
-alone, and equal contents do not share a file. As for other values, the use is committed before the
-file is written.
+The digest is known only when all parts are written. So the file is named by its ID alone, and equal
+content is stored twice. As for other values, the use is committed before the file is written.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,14 +25,14 @@ from executions.sealing import payload_keys
 
 
 class Contents:
-    """The contents that an execution writes, sealed with `key`, and those that it reads."""
+    """The stored content that an execution writes, sealed with `key`, and reads."""
 
     def __init__(self, workspace_id: UUID, execution_id: UUID, key: int | None) -> None:
         self._workspace_id, self._execution_id = workspace_id, execution_id
         self._key = key
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
-        """Write a content, and return its reference. Call it outside any transaction.
+        """Write content to the store, and return its reference. Call it outside any transaction.
 
         Raises PayloadError above the limit, PayloadStoreUnavailable, the errors of sealing, and
         what `parts` raises.
@@ -58,7 +57,10 @@ class Contents:
         )
 
     def open(self, reference: dict[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open a content for reading, at any position. Raises the errors of `reading.opened`."""
+        """Open stored content for reading. Raises the errors of `reading.opened`.
+
+        The file can seek to any position.
+        """
         return reading.opened(self._workspace_id, reference)
 
     def _declared(self) -> StoredPayload:

@@ -9,10 +9,10 @@ from executions.sealing.seekable_reader import SeekableReader
 
 
 class DigestedFile(SeekableReader):
-    """An open content that raises StoredValueBroken at its end if it differs from its digest.
+    """An open stored value that raises StoredValueBroken at its end if it differs from its digest.
 
-    Only a content that is read from its beginning to its end has a digest to compare. An empty
-    digest is not compared. The bytes of a sealed file are authentic at any position.
+    The digest is checked only if the value is read from its beginning to its end. An empty digest
+    is not checked. The bytes of a sealed file are authentic at any position.
     """
 
     def __init__(self, content: Any, name: str, digest: str, size: int) -> None:

@@ -19,7 +19,7 @@ from executions.payloads import STORED, is_reference
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """The size and the parts of a value's JSON, or of a content; the first part has been read."""
+    """The size and the parts of a value's JSON, or of content; the first part has been read."""
 
     size: int
     parts: Iterator[bytes]
@@ -39,10 +39,10 @@ def download(row: Any, column: str, *, actor: Actor) -> Download:
 
 
 def download_used(execution: WorkflowExecution, stored_id: UUID, *, actor: Actor) -> Download:
-    """Return a value or a content that an execution uses, at whatever place of its rows.
+    """Return a stored value, or stored content, that any row of an execution refers to.
 
-    Raises NotFound if it does not use it, and the errors of `reading.opened`, also between parts.
-    The caller has checked the permission.
+    Raises NotFound if the execution does not use it, and the errors of `reading.opened`, also
+    between parts. The caller has checked the permission.
     """
     found = StoredPayload.objects.filter(
         pk=stored_id, workspace_id=execution.workspace_id, uses__execution_id=execution.pk

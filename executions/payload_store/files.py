@@ -39,8 +39,8 @@ def write_parts(name: str, parts: Iterable[bytes]) -> None:
 def opened(name: str) -> Iterator[BinaryIO]:
     """Open a file for reading, at any position; only the part that is read is in memory.
 
-    Raises StoredValueBroken if the file is missing, and PayloadStoreUnavailable, both also during
-    reads.
+    Raises StoredValueBroken if the file is missing, and PayloadStoreUnavailable. Reads raise these
+    errors as well.
     """
     with ExitStack() as stack:
         with _reported("read", name):
@@ -73,7 +73,7 @@ def probe() -> None:
 
 
 class _Source:
-    """The parts to write; keeps the error with which they ended: it is not the store's error."""
+    """The parts to write; keeps an error that they raise, which is not an error of the store."""
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         self._parts = parts

@@ -36,11 +36,11 @@ def text_of(workspace_id: UUID, reference: dict[str, Any]) -> bytes:
 
 @contextmanager
 def opened(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[BinaryIO]:
-    """Open the JSON of a stored value for reading, of any size, at any position.
+    """Open the JSON of a stored value, or stored content, of any size, for reading at any position.
 
-    Only a few MiB are in memory. At the end of a content that is read from its beginning, the
-    digest is checked. Call it outside any transaction. Raises StoredValueBroken,
-    PayloadStoreUnavailable, and SealBroken, also during reads.
+    Only a few MiB are in memory. If the file is read from its beginning, its digest is checked at
+    the end. Call it outside any transaction. Raises StoredValueBroken, PayloadStoreUnavailable, and
+    SealBroken, also during reads.
     """
     found = facts(reference)
     if found is None:
@@ -103,7 +103,7 @@ def too_large(size: int, most: int | None = None) -> StoredValueTooLarge:
 
 
 def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: bool = False) -> Any:
-    """Return a value with each reference replaced by its value, except references to contents.
+    """Return a value with its references replaced by values, except references to stored content.
 
     Values inside stored values are loaded as well; all of them have at most `most` bytes, by
     default the limit. `partly` leaves the references to others. Raises the errors of `text_of`.
@@ -112,7 +112,7 @@ def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: boo
 
 
 def size_of(value: Any) -> int:
-    """Return the bytes that `load` reads at least; 0 for a value that refers only to contents."""
+    """Return the minimum number of bytes that `load` reads; references to content count as 0."""
     known = (facts(found) for found in references_in(value) if not is_content(found))
     return sum(found[2] if found else 1 for found in known)
 
@@ -126,7 +126,7 @@ class _Loading:
         self._size = 0
 
     def loaded(self, value: Any) -> Any:
-        """Return a value with its stored values, and with those inside of them."""
+        """Return a value with each reference replaced by the stored value, at any depth."""
         if not self._partly:
             self._size += size_of(value)
             check_size(self._size, self._most)

@@ -33,7 +33,7 @@ def reference(payload_id: UUID, digest: str, size: int, key: int, value: Any) ->
 def content_reference(
     payload_id: UUID, digest: str, size: int, key: int, media_type: str, beginning: bytes
 ) -> StoredReference:
-    """Return the reference to a content: bytes that templates pass on and never load."""
+    """Return the reference to stored content: bytes that templates pass on and never load."""
     made = StoredReference({STORED: str(payload_id), "digest": digest, "bytes": size})
     if key:
         made["key"] = key
@@ -53,17 +53,17 @@ def stored_reference(
 
 
 def is_content(value: Any) -> bool:
-    """Return whether a value is a reference to a content."""
+    """Return whether a value is a reference to stored content."""
     return is_reference(value) and value.get("type") == CONTENT
 
 
 def content_stem(payload_id: UUID | str) -> str:
-    """Return the part of a content's file name that stands in place of its digest."""
+    """Return the part of stored content's file name that replaces its digest."""
     return sha256(f"content {payload_id}".encode()).hexdigest()
 
 
 def _text_of(beginning: bytes) -> str:
-    """Return the first characters of a text in UTF-8; "" for other contents."""
+    """Return the first characters of UTF-8 text; "" for any other content."""
     try:
         text = getincrementaldecoder("utf-8")().decode(beginning)
     except UnicodeDecodeError:

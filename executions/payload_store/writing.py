@@ -44,9 +44,9 @@ class Encoded:
 
 
 def is_above(value: Any, above: int) -> bool:
-    """Return whether the JSON of a value has more bytes than `above`; raises PayloadError.
+    """Return whether the JSON of a value has more bytes than `above`. Raises PayloadError.
 
-    False for a value that is nested too deeply, which `payloads.dump` reports.
+    Returns False for a value that is nested too deeply, which `payloads.dump` reports.
     """
     try:
         if payloads.longer_than(value, above):
@@ -129,7 +129,7 @@ def written(row: StoredPayload) -> None:
 def note(
     workspace_id: UUID, execution_id: UUID | None, found: Encoded, key: int | None
 ) -> StoredPayload:
-    """Return the declared row of a value; opens its sealing key first."""
+    """Open the sealing key of a value, and return the value's declared row."""
     if key is not None:
         payload_keys.opened(key)
     inside = everything_in(found.value)
@@ -142,9 +142,9 @@ def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:
 
 
 def everything_in(value: Any) -> set[UUID]:
-    """Return the stored values that a value refers to, and those inside of them. One query or none.
+    """Return the stored values that a value refers to, and those inside of them.
 
-    A stored value's row has the values inside it at any depth.
+    Uses at most one query: a stored value's row lists the values inside it at any depth.
     """
     ids = _direct(value)
     return ids.union(*_inside(ids).values())

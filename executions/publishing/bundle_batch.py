@@ -158,7 +158,7 @@ def _versions(
 
 
 def _changed(row: Workflow, said: BundledWorkflow, now: Any) -> list[AuditLine]:
-    """Set the row to the bundle's values; return the audit trail's line."""
+    """Set the row to the bundle's values; return the change as a line of the audit trail."""
     if not said.exists:
         return [_line("workflow.create", row, after=kept(row))]
     names = [

@@ -29,7 +29,7 @@ FACTS = ("name", "description", "origin", "definition")
 
 @dataclass(frozen=True, slots=True)
 class CodeVersion:
-    """The current version of a definition in code; `created` if this call made it."""
+    """The current version of a definition in code; `created` says whether this call created it."""
 
     workflow_id: UUID
     version_id: UUID
@@ -191,7 +191,7 @@ def _save(rows: Sequence[_Written]) -> None:
 
 
 def _changed(one: _Written, now: Any) -> list[AuditLine]:
-    """Set the row to the code's values; return the audit trail's line."""
+    """Set the row to the code's values; return the change as a line of the audit trail."""
     row, said = one.row, one.said
     if one.is_made:
         return [_line("workflow.create", one, after=kept(row))]

@@ -1,8 +1,8 @@
 """Workflows that come from code: published by content, read-only for users.
 
 The code is the draft. Equal content creates no version, so any number of processes can publish at
-any time. The content is the fully resolved definition, so a change of a step's properties (its
-effect, its outcomes) also counts.
+any time. The content is the fully resolved definition, so a changed property of a step (its effect,
+its outcomes) creates a version too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -84,7 +84,7 @@ def publish_many_from_code(
     """Publish many definitions as `publish_from_code` does; return their versions by slug.
 
     Uses one query if nothing changed. All are checked before any is written; then BATCH workflows
-    are written per transaction. If several have the same slug, the last one counts.
+    are written per transaction. If several have the same slug, only the last one is published.
     """
     plan = plan_from_code(given, workspace=workspace)
     versions = {slug: plan.current[slug] for slug in plan.unchanged}

@@ -92,10 +92,11 @@ def update_workflow(
     actor: Actor,
     expected_revision: int | None,
 ) -> Workflow:
-    """Write the changed fields (see CHANGEABLE) and count one revision.
+    """Write the changed fields (see CHANGEABLE), and increment the revision.
 
-    Raises NotFound, StaleRevision for an unexpected revision, SlugTaken, FromCode for anything but
-    `enabled` of a workflow from code, InvalidDefinition as `create_workflow`.
+    Raises NotFound, StaleRevision for an unexpected revision, SlugTaken, and FromCode for a change
+    of anything but `enabled` in a workflow from code. Raises InvalidDefinition as `create_workflow`
+    does.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:

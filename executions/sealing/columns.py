@@ -69,7 +69,7 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 
 
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
-    """Seal a row's values again that were copied from `places`, by column, and save the row.
+    """Seal again those values of a row that were copied from `places`, by column; save the row.
 
     Returns whether any of the values was sealed. Raises SealBroken.
     """

@@ -29,7 +29,7 @@ OVERHEAD = 12 + 16
 
 
 def seal(parts: Iterable[bytes], where: str, key: int) -> Iterator[bytes]:
-    """Yield the sealed file of a content; `where` is its name. Raises the errors of `opened`."""
+    """Yield the sealed file of these parts; `where` is its name. Raises the errors of `opened`."""
     found = payload_keys.opened(key)
     header = HEADER.pack(MAGIC, VERSION, FRAME, os.urandom(16))
     aead, bound = found.derived(header), _bound(header, found.workspace_id, where)
@@ -44,7 +44,7 @@ def is_framed(beginning: bytes) -> bool:
 
 
 def sealed_size(size: int) -> int:
-    """Return the size, in bytes, of the sealed file for a content of `size` bytes."""
+    """Return the size, in bytes, of the sealed file for `size` bytes of content."""
     return HEADER.size + size + max(1, -(-size // FRAME)) * OVERHEAD
 
 

@@ -66,7 +66,7 @@ def seal_text(text: str, where: str, key: int | None) -> str:
 
 
 def seal_each(text: str, where: str, key: int | None, names: Container[str] | None = None) -> str:
-    """Return a JSON object's text with each value, or those of these names, sealed."""
+    """Return a JSON object's text with each value sealed, or only the values of these names."""
     if key is None:
         return text
     parts = (

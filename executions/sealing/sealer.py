@@ -97,7 +97,7 @@ def opened_text(execution_id: UUID, value: str, column: str, step_path: str = ""
 
 
 def shown_text(execution_id: UUID, value: str, column: str, step_path: str = "") -> str:
-    """Return the start of a text for display; if it is sealed and cannot be opened, a sentence."""
+    """Return the start of a text for display, or a sentence if a sealed text does not open."""
     try:
         return opened_text(execution_id, value, column, step_path)[:SHOWN]
     except (SealingError, ImproperlyConfigured):

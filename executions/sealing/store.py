@@ -159,7 +159,7 @@ def opened(row: Keyset) -> tuple[Keys, KeySource]:
 def replace(row: Keyset, sealed: bytes, key_uri: str, removed: Collection[int] = ()) -> None:
     """Replace the row's sealed keyset; call it in a transaction.
 
-    Raises KeysetChanged if the row is not current, StillSealing if a value is sealed with a
+    Raises KeysetChanged if the row is not current, and StillSealing if a value is sealed with a
     `removed` key.
     """
     hold_alone()

@@ -178,7 +178,7 @@ def upcoming(schedule: Schedule, after: datetime, number: int) -> list[datetime]
 
 
 def delay(trigger_id: UUID, fire_at: datetime, seconds: int) -> timedelta:
-    """Return a start's jitter, from 0 to `seconds`; it is always equal for one trigger and time."""
+    """Return a start's jitter, from 0 to `seconds`; a trigger and a time determine it."""
     drawn = int.from_bytes(sha256(f"{trigger_id} {fire_at.isoformat()}".encode()).digest()[:8])
     return timedelta(seconds=round(seconds * drawn / 2**64))
 
@@ -214,8 +214,8 @@ class Decision:
 def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> list[Decision]:
     """Decide each time with after < time <= until (now, or a little later), in order.
 
-    Returns at most `catch_up_limit` + 1,000 decisions; if more times were missed, the last one
-    counts them.
+    Returns at most `catch_up_limit` + 1,000 decisions; if more times were missed, the last decision
+    states the number of the others.
     """
     schedule = rule.schedule
     late = max(after, now - GRACE - MICROSECOND)
@@ -250,7 +250,7 @@ def following(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def _missed(times: Iterator[datetime], rows: int) -> list[Decision]:
-    """Return missed times, at most `rows`; if there are more, the last one counts them."""
+    """Return missed times, at most `rows`; the last one states the number of any others."""
     listed = [Decision(time, False, MISSED) for time in islice(times, rows)]
     more, last = _count(islice(times, COUNTED))
     if last is not None:

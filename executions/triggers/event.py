@@ -101,12 +101,12 @@ def _listening(workspace_id: UUID, name: str) -> QuerySet[Trigger]:
 
 
 def _listens(workspace_id: UUID, name: str) -> bool:
-    """Return whether a trigger may start with the event's payload, which is then stored once."""
+    """Return whether to store the event's payload once, before triggers start with it."""
     return payload_store.enabled() and _listening(workspace_id, name).exists()
 
 
 def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
-    """Start what listens, with the payload, or with its place in the payload store."""
+    """Start the workflows of matching triggers with `given`: the payload, or its StoredInput."""
     listening = _listening(event.workspace_id, event.name)
     rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
     triggers = list(rows[: MAX_TRIGGERS + 1])
@@ -121,9 +121,10 @@ def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
 
 
 def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) -> bool:
-    """Return whether a filter matches. Raises TemplateError, even if only the time ran out.
+    """Return whether a filter matches.
 
-    The response lists the started workflows, so the request evaluates the filters.
+    Raises TemplateError, also if no time is left for this filter. The response lists the started
+    workflows, so the request evaluates the filters.
     """
     if text is None:
         return True

@@ -1,6 +1,6 @@
 """Filters of events: one expression over the event's payload.
 
-Pure.
+This module does no I/O.
 """
 
 from typing import Any

@@ -126,7 +126,7 @@ def chosen_version(
 
 
 def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
-    """Return the canonical JSON of what the row holds: the payload, or its reference.
+    """Return the canonical JSON that the row holds: of the payload, or of its reference.
 
     Raises InvalidPayload if it cannot be stored or breaks the version's input schema.
     """

@@ -1,9 +1,9 @@
-"""Payloads of starts that belong into the payload store.
+"""Payloads of starts that are too large for a row.
 
-A large payload is written before the transaction that starts the execution, so that nothing is
-locked meanwhile. The transaction then lets the execution refer to it (`writing.keep_each`). If the
-start is refused or rolled back, nothing refers to the value, and the collector deletes it after its
-grace period.
+A large payload is written to the store before the transaction that starts the execution, so that no
+lock is held during the write. The transaction then lets the execution refer to it
+(`writing.keep_each`). If the start is rejected or rolled back, nothing refers to the value, and the
+collector deletes it after its grace period.
 """
 
 from collections.abc import Callable
@@ -48,12 +48,12 @@ def row_limit() -> int:
 
 
 def stored(workspace_id: UUID, payload: Any, release: Callable[[], None] | None = None) -> Any:
-    """Return the payload; as a StoredInput if it is above the threshold, once it is written.
+    """Return the payload; if it is above the threshold, store it and return a StoredInput.
 
-    Call it before the transaction that starts the execution: inside of one, the payload stays as it
-    is, and belongs into the row. `release` gives the connection back before the file is written; by
-    default, it is closed. A payload that cannot be stored is left to `request.check`. Raises
-    PayloadStoreUnavailable and the errors of sealing.
+    Call it before the transaction that starts the execution. Inside a transaction, the payload
+    stays as it is, and is stored in the row. `release` gives the connection back before the file is
+    written; by default, it is closed. A payload that cannot be stored is left to `request.check`.
+    Raises PayloadStoreUnavailable and the errors of sealing.
     """
     if (
         not payload_store.enabled()
@@ -90,10 +90,10 @@ def from_row(workspace_id: UUID, payload: Any) -> Any:
 
 
 def value_of(payload: Any) -> Any:
-    """Return what labels, keys and checks read."""
+    """Return the payload itself, from which labels and keys are rendered and which is checked."""
     return payload.value if isinstance(payload, StoredInput) else payload
 
 
 def row_of(payload: Any) -> Any:
-    """Return what the execution's row holds."""
+    """Return the value for the execution's row: the payload, or the reference to it."""
     return payload.reference if isinstance(payload, StoredInput) else payload

@@ -21,7 +21,7 @@ ANSWER_SECONDS, CONFIRMATION_SECONDS = 5.0, 2.0
 
 
 class LimitedWait:
-    """Limits the wait for an answer of the broker; a late answer counts as a lost connection."""
+    """Limits the wait for the broker's answer; a late answer is treated as a lost connection."""
 
     def wait(
         self,
@@ -42,8 +42,8 @@ class LimitedChannel(LimitedWait, pyamqp.Channel):
     def basic_publish_confirm(self, *args: Any, **kwargs: Any) -> Any:
         """Send a message and wait for its confirmation. Raises OperationalError.
 
-        kombu does not try again after this error, as it does after others. The connection ends: a
-        late confirmation would count for the next message.
+        kombu does not try again after this error, as it does after others. The connection is
+        closed: a late confirmation would be taken for that of the next message.
         """
         limit = kwargs.pop("confirm_timeout", None) or CONFIRMATION_SECONDS
         try:

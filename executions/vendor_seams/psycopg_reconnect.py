@@ -21,7 +21,7 @@ SECONDS = 1.0
 
 
 def fail_waiting(pool: Any) -> None:
-    """Fail every client that waits for a connection which could not be made."""
+    """Fail every client that waits for a connection, because none could be made."""
     with pool._lock:
         waiting = list(pool._waiting)
     for client in waiting:

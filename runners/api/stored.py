@@ -1,4 +1,4 @@
-"""Download values and contents that are in the payload store."""
+"""Download values and content that are in the payload store."""
 
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
@@ -95,7 +95,7 @@ class StoredValue(Endpoint):
         errors=[403, 404, 503],
     )
     def get(self, request: Request, id: UUID, storedId: UUID) -> HttpResponseBase:  # noqa: A002, N803
-        """Return a stored value, or a content, that the execution uses, wherever it refers to it.
+        """Return a stored value, or stored content, that any row of the execution refers to.
 
         `storedId` is the `$stored` of the reference, which may be nested in another value. Requires
         the permission view_payloads; each use is recorded.

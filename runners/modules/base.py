@@ -168,7 +168,7 @@ class StepContext(Protocol):
         """
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open a content that an input refers to (`StoredContent`), in a `with` block.
+        """Open the stored content that an input refers to (`StoredContent`), in a `with` block.
 
         The file can seek. It raises an error at its end if the content was changed.
         """

@@ -45,18 +45,18 @@ PassedOn = Annotated[Any, _PASSES]
 
 
 class ContentStore(Protocol):
-    """The store of a step's contents."""
+    """The store of the content that a step writes and reads."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
-        """Write a content, and return its reference."""
+        """Write content to the store, and return its reference."""
 
     def open(self, reference: dict[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open a content for reading."""
+        """Open stored content for reading."""
 
 
 @lru_cache(maxsize=256)
 def stored_inputs(inputs: type[BaseModel]) -> tuple[str, ...]:
-    """Return the keys of `with` that may refer to stored contents, or to what is passed on."""
+    """Return the keys of `with` that may refer to stored content, or to a value to pass on."""
     fields = inputs.model_fields.items()
     return tuple(
         field.alias or name
@@ -88,7 +88,7 @@ def marked(value: Any, known: list[dict[str, Any]]) -> Any:
 
 
 def parts_of(content: BinaryIO | Iterable[bytes]) -> Iterator[bytes]:
-    """Yield a content in parts, whether it is an open file or yields its parts."""
+    """Yield content in parts, from an open file or from an iterable of parts."""
     read = getattr(content, "read", None)
     if read is None:
         yield from content

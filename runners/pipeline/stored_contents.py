@@ -1,6 +1,6 @@
-"""Contents in the payload store that a step writes, reads and passes on.
+"""Stored content that a step writes, reads and passes on.
 
-Templates pass references to contents on, so an input may contain one. Only inputs of the type
+Templates pass on references to stored content, so an input may contain one. Only inputs of the type
 `StoredContent` may: another module would take the reference for a value.
 """
 
@@ -24,13 +24,13 @@ from runners.segment.stored_results import release_connection
 
 
 class StepContents:
-    """The contents of a step; a thread holds no connection while it waits for the store."""
+    """The stored content of a step; a thread holds no connection while it waits for the store."""
 
     def __init__(self, context: SegmentContext) -> None:
         self._context = context
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
-        """Write a content, and return its reference."""
+        """Write content to the store, and return its reference."""
         try:
             return self._contents().store(_released(parts), media_type)
         finally:
@@ -38,7 +38,7 @@ class StepContents:
 
     @contextmanager
     def open(self, reference: dict[str, Any]) -> Iterator[BinaryIO]:
-        """Open a content for reading."""
+        """Open stored content for reading."""
         with self._contents().open(reference) as file:
             release_connection()
             yield file

@@ -184,7 +184,7 @@ class Context:
         return self._publisher(name, payload, self._events)
 
     def store_in(self, contents: ContentStore) -> None:
-        """Set the store of the step's contents."""
+        """Set the store of the step's content."""
         self._contents = contents
 
     def store_content(
@@ -199,7 +199,7 @@ class Context:
         return found
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open a content that an input refers to."""
+        """Open the stored content that an input refers to."""
         return self._stored().open(dict(reference))
 
     def _stored(self) -> ContentStore:

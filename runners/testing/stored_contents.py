@@ -1,4 +1,4 @@
-"""Stored contents of modules that are run alone, in memory."""
+"""Stored content, in memory, of modules that are tested one by one."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ _CONTENTS: dict[str, bytes] = {}
 
 
 def stored_content(data: bytes, media_type: str = "") -> StoredReference:
-    """Return a reference to a content, for the inputs of `run_module`."""
+    """Store the data in memory, and return a reference to it for the inputs of `run_module`."""
     made = uuid4()
     _CONTENTS[str(made)] = data
     digest = sha256(data).hexdigest()
@@ -22,18 +22,18 @@ def stored_content(data: bytes, media_type: str = "") -> StoredReference:
 
 
 def content_of(reference: dict[str, Any]) -> bytes:
-    """Return the bytes of a content that a module has stored."""
+    """Return the bytes of the content that a module stored under this reference."""
     return _CONTENTS[reference[STORED]]
 
 
 class MemoryContents:
-    """The contents of a step under test."""
+    """The stored content of a step under test."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
-        """Keep a content in memory, and return its reference."""
+        """Store content in memory, and return its reference."""
         return stored_content(b"".join(parts), media_type)
 
     @contextmanager
     def open(self, reference: dict[str, Any]) -> Iterator[BinaryIO]:
-        """Open a content for reading."""
+        """Open stored content for reading."""
         yield BytesIO(content_of(reference))

@@ -104,7 +104,7 @@ def test_a_queue_with_work_and_no_worker_names_the_command(op: Client, workflow:
     rows.run(live, "other.main", "PENDING", queue="gpu", started_at=None)
 
     text = said(op)
-    assert "1 step is waiting in the queue &#x27;gpu&#x27;" in text
+    assert "1 step has been waiting in the queue &#x27;gpu&#x27;" in text
     assert "celery -A valkyr_project worker -Q gpu" in text
 
 

@@ -61,7 +61,7 @@ def session() -> Iterator[Session]:
 
 
 def scope() -> tuple[RowScope, str]:
-    """A scope of one workspace, and its list."""
+    """Return a row scope of one workspace, and the text of its list of IDs."""
     workspace = uuid4()
     return RowScope(None, UUID(str(workspace))), f"{{{workspace}}}"
 

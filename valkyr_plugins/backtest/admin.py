@@ -206,7 +206,9 @@ def _executions(backtest: Backtest) -> PageSection:
     rows = BacktestResult.objects.filter(backtest=backtest).exclude(verdict=BacktestVerdict.SAME)
     found = list(rows.order_by("id").only("execution_id", "verdict")[:SHOWN])
     return PageSection(
-        gettext("Executions that are not the same, the newest {number}").format(number=SHOWN),
+        gettext("The newest {number} executions with differences or not comparable").format(
+            number=SHOWN
+        ),
         headers=(gettext("Execution"), gettext("Verdict")),
         rows=[[_execution(row.execution_id), row.get_verdict_display()] for row in found],
         empty=gettext("None."),

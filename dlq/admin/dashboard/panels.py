@@ -257,8 +257,8 @@ def _unserved(queue: Queue, now: datetime) -> Banner:
     since = marks.span(now - queue.oldest) if queue.oldest else ""
     more = "+" if queue.capped else ""
     text = ngettext(
-        "{number:,}{more} step is waiting in the queue {queue!r} for {since}. No worker serves "
-        "this queue. Start one:",
+        "{number:,}{more} step has been waiting in the queue {queue!r} for {since}. No worker "
+        "serves this queue. Start one:",
         "{number:,}{more} steps are waiting in the queue {queue!r}, the oldest for {since}. No "
         "worker serves this queue. Start one:",
         queue.waiting,

@@ -104,7 +104,7 @@ def normalise(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def split_after(entry: str) -> tuple[str, str]:
-    """Split `"risky:true"` into ("risky", "true"); without an outcome it is success."""
+    """Split `"risky:true"` into ("risky", "true"); the default outcome is success."""
     source, separator, outcome = entry.partition(":")
     return source.strip(), outcome.strip() if separator else SUCCESS
 
@@ -117,7 +117,7 @@ def outcome_text(on: Any) -> Any:
 
 
 def modules_of(task: Mapping[str, Any]) -> list[Any]:
-    """Return the task's modules: `use` and `with` are short for one with the ID `main`."""
+    """Return the task's modules: `use` and `with` are short for one module with the ID `main`."""
     if "modules" in task:
         modules = task["modules"]
         return modules if isinstance(modules, list) else []

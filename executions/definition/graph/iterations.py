@@ -14,7 +14,7 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class LoopTurns:
-    """A loop in iteration `index` of `count`; with a condition, of at most `most`."""
+    """A loop in iteration `index` of `count`, or of at most `most` for a loop with a condition."""
 
     index: int
     count: int | None = None
@@ -112,7 +112,7 @@ class MapTurns:
         )
 
     def given_back(self, unstarted: Iterable[int]) -> "MapTurns":
-        """Return the state in which items that were assigned but not started are spare."""
+        """Return the state after workers returned open items unstarted: these become spare."""
         back = set(unstarted) & set(self.open)
         return replace(self.closed(back), spare=tuple(sorted({*self.spare, *back})))
 

@@ -32,7 +32,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """The reuse of results by equal steps: whether, for how long, and in which scope.
+    """How long, and in which scope, equal steps reuse a result.
 
     `scope` is `workflow` or `workspace`.
     """
@@ -74,7 +74,7 @@ AUTOMATIC, MANUAL = "automatic", "manual"  # when a failed execution is undone
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """From one task to another, taken when the source's outcome is `on`."""
+    """An edge from one task to another; it is taken when the source's outcome is `on`."""
 
     source: int
     target: int

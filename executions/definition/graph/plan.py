@@ -29,10 +29,11 @@ class Readiness(Enum):
 
 
 def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
-    """Decide one task: ready if every edge into it is settled and enough were taken.
+    """Return the readiness of one task.
 
-    An edge is taken if its `on` equals its source's outcome. `join: any` needs one taken edge,
-    `join: all` every one. Tasks without incoming edges are ready.
+    It is READY if all edges into it are settled and enough of them are taken. An edge is taken if
+    its `on` equals its source's outcome. `join: any` needs one taken edge, `join: all` every one.
+    Tasks without incoming edges are ready.
     """
     taken = 0
     for edge in task.incoming:
@@ -66,7 +67,7 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
 
 
 def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
-    """Decide given tasks that have not started, and the consequences of skipping them."""
+    """Decide the given tasks, which have not started, and the consequences of skipping them."""
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}

@@ -1,7 +1,7 @@
 """The JSON Schema of a definition, served to the studio and to editors.
 
-It defines a well-formed document; `rules/` checks the rest. Limits are only in this file and in the
-two files next to it.
+It defines a well-formed document; `rules/` checks the rest. The limits are in this file, in
+`schema_parts.py` and in `storable.py`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -364,7 +364,7 @@ def _measured(rule: str, found: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return a value for messages: scalars written out and shortened, the rest by type."""
+    """Return a value for messages: a scalar as shortened text, any other value as its type."""
     if isinstance(value, str):
         short = value if len(value) <= SHOWN_CHARACTERS else f"{value[:SHOWN_CHARACTERS]}…"
         return f'"{short}"'

@@ -41,7 +41,7 @@ class VersionPair:
 
 @dataclass(frozen=True, slots=True)
 class ReachedStep:
-    """A step that an execution has reached, with the status of the run that counts.
+    """A step that an execution has reached, with the status of its newest attempt.
 
     `held`: a worker executes it now. `due`: a worker will, as soon as one is free or its retry is
     due. `bound`: it waits, was woken or was tried before, so its module cannot change.
@@ -59,10 +59,9 @@ class ReachedStep:
 class Judgement:
     """The decision whether an execution can move, with the tasks from which it would continue.
 
-    `busy` are the tasks that a worker executes now, and those that are due if the execution cannot
-    move with them: it may be able to once they end. `at` are the tasks that wait or are due;
-    `starts` are those that would start at once. All are places without iterations, such as
-    `refine.draft`.
+    `busy` are the tasks that a worker executes now, and the due tasks that prevent the move: the
+    execution may be able to move once they end. `at` are the tasks that wait or are due; `starts`
+    are those that would start at once. All are places without iterations, such as `refine.draft`.
     """
 
     problems: tuple[str, ...] = ()
@@ -256,7 +255,7 @@ def _named(place: Place, task: Task) -> str:
 
 
 def name_problems(change: VersionPair) -> list[tuple[str, str]]:
-    """Return (old place, reason) of each entry of the table of names that cannot be used."""
+    """Return (old place, reason) for each unusable entry of the table of names."""
     taken: dict[str, str] = {}
     problems = []
     for place, name in change.names.items():

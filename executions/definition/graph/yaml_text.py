@@ -49,7 +49,7 @@ def dump_yaml(value: Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes also the text that only the 1.2 schema reads as a number."""
+    """Also quotes text that only the 1.2 schema reads as a number."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

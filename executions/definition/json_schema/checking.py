@@ -97,7 +97,7 @@ class Unresolvable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One place where a value breaks its schema.
+    """One place where a value violates its schema.
 
     `path` has names and indexes; `rule` is a keyword.
     """
@@ -121,7 +121,7 @@ def validator(schema: Any) -> Any:
 
 
 def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
-    """Return the first `most` places where `value` breaks the schema of `checker`.
+    """Return the first `most` places where `value` violates the schema of `checker`.
 
     Raises BudgetExceeded, TooMuchWork (a pattern on a long text), Unresolvable, and RecursionError
     if value and references nest too deep.

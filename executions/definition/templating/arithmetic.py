@@ -104,7 +104,7 @@ def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "comm
 
 
 def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any:
-    """Return the filter `int`: the whole number of a number or a short text, or `default`."""
+    """Return the filter `int`: a number or a short text as a whole number, or else `default`."""
     try:
         if isinstance(value, str):
             _bounded_number_text(value)
@@ -120,7 +120,7 @@ def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any
 
 
 def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
-    """Return the filter `float`: the number of a number or a short text, or `default`."""
+    """Return the filter `float`: a number or a short text as a float, or else `default`."""
     if isinstance(value, str):
         _bounded_number_text(value)
     try:

@@ -148,7 +148,7 @@ def extreme(
 
 
 def keys_of(budget: RenderBudget, items: list[Any], key_of: Callable[[Any], Any]) -> list[Any]:
-    """Return the key of each item; reading one counts its own work."""
+    """Return the key of each item; each read is charged to the budget."""
     budget.hold(POINTER * len(items))
     return [key_of(item) for item in items]
 

@@ -1,7 +1,8 @@
-"""Filters of lists and objects; each item is counted, in generators when it is taken.
+"""Filters of lists and objects.
 
-Filters that call others for each item (`map`, `select`) nest at most as deep as an expression is
-long, since an expression cannot define functions; the called filters count their own work.
+Each item is charged to the budget; a generator's items are charged when they are taken. Filters
+that call others for each item (`map`, `select`) nest at most as deep as an expression is long,
+since an expression cannot define functions; the called filters charge their own work.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,7 +32,7 @@ BLOCK = 16
 def batch(
     budget: RenderBudget, value: Any, linecount: int, fill_with: Any = None
 ) -> Iterator[list[Any]]:
-    """Yield lists of `linecount` items; the last one is filled up."""
+    """Yield lists of `linecount` items; `fill_with` fills up the last one."""
     size = whole(linecount, "batch")
     bounded_items(size)
     items = taken(budget, value)
@@ -229,7 +230,7 @@ def sliced(budget: RenderBudget, value: Any, start: Any, stop: Any, step: Any) -
 
 
 def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[Any]:
-    """Count the items as they are taken; the items of a list are counted in groups, for speed."""
+    """Charge for the items as they are taken; items of a list are charged in groups, for speed."""
     if isinstance(value, (list, tuple)):
         for start in range(0, len(value), BLOCK):
             block = value[start : start + BLOCK]

@@ -43,7 +43,7 @@ class BoundMethod:
 
 
 def method_of(value: Any, name: str) -> BoundMethod | None:
-    """Return the listed method of a value's type."""
+    """Return the value's method of this name, bound to it, or None if templates may not call it."""
     function = _METHODS.get(type(value), {}).get(name)
     return None if function is None else BoundMethod(name, function, value)
 
@@ -138,7 +138,7 @@ def _without_affix(name: str) -> Method:
 
 
 def _padding(name: str) -> Method:
-    """Return `center`, `ljust` or `rjust`, whose result has the given width."""
+    """Return the method `name` (`center`, `ljust`, `rjust`), whose result has the given width."""
     method = getattr(str, name)
 
     def pad(budget: RenderBudget, text: str, width: int, fillchar: str = " ") -> str:

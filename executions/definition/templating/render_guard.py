@@ -94,7 +94,7 @@ def guarded(view: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def allowed() -> Iterator[None]:
-    """Allow rendering in this block, whose amount the caller limits (`budget.Budget`)."""
+    """Allow rendering in this block; the caller limits the amount (`budget.RenderBudget`)."""
     token = _refused.set(False)
     try:
         yield

@@ -117,7 +117,7 @@ def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | No
 
 
 def string(budget: RenderBudget, value: Any) -> str:
-    """Return the filter `string`: other values as JSON, bounded by `as_text`."""
+    """Return the filter `string`: text unchanged, other values as JSON; `as_text` limits it."""
     return as_text(budget, value)
 
 
@@ -148,7 +148,7 @@ def trimmed(budget: RenderBudget, value: Any, chars: str | None = None) -> str:
 def without_tags(budget: RenderBudget, value: Any) -> str:
     """Return the filter `striptags`, which removes comments and tags.
 
-    One pass: linear time, while MarkupSafe's function takes quadratic time.
+    It makes one pass, in linear time; MarkupSafe's function takes quadratic time.
     """
     text = as_text(budget, value)
     budget.spend(4 * scan(text) + 20 * text.count("<") + 100 * text.count("&"))

@@ -113,7 +113,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 class Lost(Exception):
-    """The broker does not respond now; it will redeliver unacknowledged messages."""
+    """The broker is not responding; it will redeliver unacknowledged messages."""
 
 
 class UnusableSource(Exception):

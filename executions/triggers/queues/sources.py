@@ -1,4 +1,4 @@
-"""The queues that consumers read and their triggers, by kombu or as lists in Redis.
+"""The queues that consumers read, through kombu or as Redis lists, and their triggers.
 
 The engine's own queues are rejected, because a consumer would take the engine's messages.
 """

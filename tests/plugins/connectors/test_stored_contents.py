@@ -1,4 +1,4 @@
-"""Tests of connectors' modules that write and read stored contents, with the testing kit."""
+"""Tests of connectors' modules that write and read stored content, with the testing kit."""
 
 import pytest
 

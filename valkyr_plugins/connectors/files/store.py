@@ -107,7 +107,7 @@ MAX_SCANNED = 100_000  # entries that one listing reads at most
 class Facts:
     """The metadata of a file or folder; `path` is in the syntax of steps, `bytes` the size.
 
-    `modified` is in ISO 8601; `etag` and `version` are a store's identifiers of a content.
+    `modified` is in ISO 8601; `etag` and `version` are a store's identifiers of the file's content.
     """
 
     path: str

@@ -70,7 +70,7 @@ def _may_change(
     variables: Mapping[str, Any],
     written: frozenset[str] | None,
 ) -> bool:
-    """Return whether an iteration may change the reference's value; True if it is invalid."""
+    """Return whether an iteration may change the reference's value; True if that is unknown."""
     root, names = reference[0], reference[1:]
     if root == "tasks" and names:
         outside = body.outside.around() if body.outside is not None else ()

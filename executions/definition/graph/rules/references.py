@@ -122,7 +122,10 @@ class TemplateScope:
             yield from view.body.by_id
 
     def _history(self, name: str, view: BodyView) -> Mistake | None:
-        """Check earlier outputs of a loop's tasks, inside its own body, later tasks included."""
+        """Return the problem of reading a task's history at this place, if any.
+
+        Inside a loop's own body, the history of every task can be read, including later tasks.
+        """
         if self.between_turns:
             sentence = (
                 "a loop's condition cannot read a history; read it in a task of the body, or "
@@ -218,7 +221,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body of each task ID; for a repeated ID, the outermost body, then the first."""
+    """Return the body of each task ID; if an ID is repeated, its outermost or first body."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:

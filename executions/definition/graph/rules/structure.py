@@ -1,4 +1,4 @@
-"""Rules for the structure: edges join existing tasks, no cycles, bodies of bounded depth."""
+"""Rules for the structure: edges join existing tasks, without cycles, and body depth is limited."""
 
 from collections.abc import Iterator, Mapping
 

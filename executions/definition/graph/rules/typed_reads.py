@@ -1,7 +1,7 @@
 """Check templates against the modules' schemas: unknown paths and wrong types.
 
-These are warnings, since a module may return more than it describes. Open schemas yield none:
-containers' results, histories, outputs of any type.
+These are warnings, since a module may return more than it describes. There are none for open
+schemas: those of containers' results, histories, and outputs of any type.
 """
 
 from collections.abc import Iterator, Mapping

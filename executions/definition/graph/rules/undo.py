@@ -7,7 +7,7 @@ from executions.definition.graph.reading import BodyReading, ModuleEntry, TaskEn
 
 
 def undo_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each undo step of a container, or whose module cannot undo anything."""
+    """Yield a problem for each undo step of a container, and for each module that cannot undo."""
     for task in body.tasks:
         if task.container and "undo" in task.document:
             yield _of_a_container(task)

@@ -17,7 +17,7 @@ SKIPPED = "skipped"  # as an outcome of a pinned task: no edge from it is taken
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The pinned result of a task; without an outcome, the only outcome with an edge."""
+    """The pinned result of a task; the default outcome is the only one that has an edge."""
 
     output: Any = None
     outcome: str | None = None
@@ -25,7 +25,7 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
-    """Run up to a task, from a task on, or both; with pinned results for some tasks."""
+    """Tasks to run (up to a task, from a task on, or both), and pinned results for some tasks."""
 
     up_to: str | None = None
     start: str | None = None

@@ -21,7 +21,7 @@ from executions.definition.templating.errors import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A task that is read, and the place of the read; `called` if only its callback URL is read."""
+    """A read of a task, and its place; `called` says that only the task's callback URL is read."""
 
     pointer: Pointer
     name: str
@@ -168,7 +168,7 @@ class _Ways:
         return _reached(tasks, self.following)
 
     def read_before(self, task: int, reads: Iterable[Read]) -> set[int]:
-        """Return the read tasks that run earlier; others have no result to read."""
+        """Return the tasks of `reads` that run before the task; others have no result to read."""
         known = self._reading.by_id
         found = {known[read.name] for read in reads if not read.called and read.name in known}
         return {other for other in found if self._before[task] >> other & 1}

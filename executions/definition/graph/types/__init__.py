@@ -28,7 +28,7 @@ ANY = frozenset({*CLASSES.values()})
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A schema in the document whose `$defs` it refers to."""
+    """A schema, and the document that has its `$defs`."""
 
     schema: Any
     root: Schema

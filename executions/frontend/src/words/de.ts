@@ -1174,7 +1174,7 @@ export const de = {
   "transfer.dropFiles": "Dateien hier ablegen oder {choose}",
   "transfer.chooseFile": "auswählen",
   "transfer.chooseFiles": "auswählen",
-  "transfer.yamlJsonOrAnExport": "YAML, JSON oder ein Export von n8n",
+  "transfer.yamlJsonOrAnExport": "YAML, JSON oder ein n8n-Export",
   "transfer.orPaste": "Oder den Text einfügen",
   "transfer.readWhatIsPasted": "Eingefügten Text lesen",
   "transfer.nothingIsPastedYet": "Fügen Sie zuerst Text ein.",

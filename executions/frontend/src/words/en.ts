@@ -1138,7 +1138,7 @@ export const en = {
   "transfer.dropFiles": "Drop files here, or {choose}",
   "transfer.chooseFile": "choose",
   "transfer.chooseFiles": "choose",
-  "transfer.yamlJsonOrAnExport": "YAML, JSON, or an export of n8n",
+  "transfer.yamlJsonOrAnExport": "YAML, JSON, or an n8n export",
   "transfer.orPaste": "Or paste the text",
   "transfer.readWhatIsPasted": "Read pasted text",
   "transfer.nothingIsPastedYet": "Paste text first.",
