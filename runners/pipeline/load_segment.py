@@ -40,11 +40,11 @@ def load(
     others: Sequence[str] = (),
     states: tuple[str, ...] = CLAIMABLE,
 ) -> tuple[SegmentState, LiveRun] | None:
-    """Load the segment's live run and its first step's data; return None if nothing is to do.
+    """Load the segment's live run and its first step's data.
 
-    The data of `others`, the siblings that came with it, is also loaded. `states` are the states of
-    interest. If the execution was moved to another version after the message was sent, that version
-    counts.
+    Return None if there is nothing to do, or if the run's state is not in `states`. Also load the
+    data of `others`, the siblings in the same message. If the execution was moved to another
+    version after the message was sent, use the new version.
     """
     began = time.perf_counter()
     version = compiled(version_id)

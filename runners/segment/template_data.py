@@ -74,7 +74,7 @@ class ResultSource(Protocol):
         """Return items of the map around `place`, by index."""
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
-        """Return a value with its stored values in place of their references."""
+        """Return the value, with each reference to a stored value replaced by that value."""
 
 
 class ResultRows:
@@ -89,7 +89,7 @@ class ResultRows:
         return _items_of(data, place, indexes)
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
-        """Return a value with its stored values, from the payload store."""
+        """Return the value, with each reference replaced by the value in the payload store."""
         return stored_results.read(workspace_id, value)
 
 
