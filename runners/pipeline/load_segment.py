@@ -75,9 +75,9 @@ def load(
 def load_pack(
     version_id: UUID, segment: str, execution_ids: Sequence[UUID]
 ) -> ExecutionPack[SegmentState]:
-    """Load executions whose segments came together, as `load` does.
+    """Load executions whose segments came in one message, as `load` does.
 
-    Omit executions of other versions: their segments are sent again when they are moved.
+    Skip executions of other versions: their segments are sent again when they are moved.
     """
     version = compiled(version_id)
     asked = _asked(version, segment)
@@ -127,7 +127,7 @@ def _found(
     *,
     header: bool = False,
 ) -> tuple[SegmentState, LiveRun]:
-    """Return the segment's progress, from its row."""
+    """Return the segment's progress and its live run, from its row."""
     unreadable = None
     if found.sealing_key is not None:
         payload_keys.opened(found.sealing_key)  # now: no lock is held while a KMS is called
