@@ -153,7 +153,7 @@ def last_paths(place: Place) -> list[str]:
 
 
 def turn(data: "TemplateData") -> dict[str, Any]:
-    """Return `item`, `index` and `loop` of the innermost map and loop."""
+    """Return `item` and `index` of the innermost map, and `loop` of the innermost loop."""
     scope: dict[str, Any] = {}
     of_map, of_loop = data.place.nearest("map"), data.place.nearest("loop")
     if of_map is not None:

@@ -61,9 +61,10 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
 
 
 def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
-    """Return whether a member may decide: named, of a named role, or by default any operator.
+    """Return whether a member may decide.
 
-    A name that equals a role refers to the role, even if a user has that name.
+    Approvers are named, or have a named role; without names, any operator may decide. A name that
+    equals a role refers to the role, even if a user has that name.
     """
     if not approvers:
         return may.allows(Action.OPERATE)
