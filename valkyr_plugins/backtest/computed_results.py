@@ -121,8 +121,7 @@ class ComputedResults:
         return self.first_unknown(path for turn in turns for path in replaying.last_paths(turn))
 
     def first_unknown(self, paths: Iterable[str]) -> str | None:
-        """Return the unknown step on which the first unknown path depends; None if all are known.
-        """
+        """Return the unknown step on which the first unknown path depends, or None."""
         if not self.unknown:
             return None
         return next((self.unknown[path] for path in paths if path in self.unknown), None)
