@@ -1,4 +1,4 @@
-"""Convert an export of n8n into a definition and a report: the package's entry point."""
+"""Convert an n8n export into a definition and a report: the package's entry point."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ def is_expression(raw: Any) -> bool:
 
 
 def _meant(raw: str) -> bool:
-    """Convert a text that n8n does not evaluate but that names its data: `{{ $env.URL }}`."""
+    """Convert a text that n8n does not evaluate, but that refers to its data: `{{ $env.URL }}`."""
     return re.search(r"\{\{\s*\$", raw) is not None
 
 

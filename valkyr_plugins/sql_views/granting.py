@@ -84,7 +84,7 @@ def grant(
 
 
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
-    """Revoke a role's access to workspaces; if none is given, to all, and drop the role.
+    """Revoke a role's access to these workspaces; without workspaces, to all, and drop the role.
 
     Return whether the role was dropped. Raises NotFound.
     """

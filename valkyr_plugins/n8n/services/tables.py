@@ -16,7 +16,7 @@ SITE = "{site}"  # an address that n8n keeps in the credential; here a variable 
 
 
 def snake(name: str) -> str:
-    """Return a name in small letters and underscores."""
+    """Return a name in lower-case letters and underscores."""
     return _CAMEL.sub("_", name).lower()
 
 
@@ -109,7 +109,7 @@ def first(*names: str) -> Any:
 
 
 def among(default: str, *keys: str) -> Any:
-    """Return the function that converts one of n8n's own words to a part of an address."""
+    """Return a function that converts one of n8n's own words to a part of an address."""
     return lambda work: next((word for key in keys if (word := work.word(key))), default)
 
 

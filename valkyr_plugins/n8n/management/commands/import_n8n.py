@@ -1,4 +1,4 @@
-"""Import exports of n8n, from files and folders, as workflows."""
+"""Import n8n exports, from files and folders, as workflows."""
 
 import json
 from collections.abc import Iterator
