@@ -38,7 +38,7 @@ PASSING = ("next", "previous", "e", "p", "_changelist_filters")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A saved view in the list; `current` says whether the list shows it."""
+    """A saved view in the list; `current` is true if the list shows it."""
 
     name: str
     address: str

@@ -129,7 +129,7 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """End a redrive in the caller's transaction; `clean` says that all of its entries succeeded.
+    """End a redrive in the caller's transaction; `clean` is true if all of its entries succeeded.
 
     A group's last redrive resolves the group if it was clean and no entry of the group is open;
     otherwise the group returns to its earlier status.

@@ -1,7 +1,7 @@
 """Delete expired dead letters (`expires_at`, set at the resolution) with their items.
 
-Pinned and held dead letters stay, and so do those of an unfinished execution. Open dead letters
-never expire.
+Pinned and held dead letters stay, and so do the dead letters of unfinished executions. Open dead
+letters never expire.
 """
 
 from collections.abc import Callable, Sequence

@@ -174,7 +174,7 @@ class ShownStep:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a place; `more` says that the place has further steps."""
+    """The steps of a place; `more` is true if the place has further steps."""
 
     place: str
     shown: Sequence[ShownStep]

@@ -252,7 +252,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The reasons for which an execution waits; `more` says that steps or tasks were omitted."""
+    """The reasons for which an execution waits; `more` is true if steps or tasks were omitted."""
 
     execution_id: UUID
     state: str

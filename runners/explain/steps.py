@@ -31,7 +31,7 @@ class Around:
     `filters` are the texts of event filters, by run. `children` are the states of child executions,
     and `letters` are the open dead letters, by run. `remote` are the queues of remote runners, and
     when a runner of the workspace last asked for each. `holds` are the reasons that gates give for
-    held runs, by run. `test` says that it is a test run.
+    held runs, by run. `test` is true for a test run.
     """
 
     now: datetime

@@ -43,7 +43,7 @@ def bring_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = Fa
 
 
 def bring_keys(sessions: MoveSessions) -> None:
-    """Add the source's data keys to those of the target, which continues to seal with its own keys.
+    """Add the source's data keys to the target's keys; the target still seals with its own.
 
     Raises the errors of `store.present`.
     """

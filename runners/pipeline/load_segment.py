@@ -220,7 +220,7 @@ def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
 
 
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
-    """Load the siblings that came with a state's segment, and record those that are still pending.
+    """Load the siblings that came with a state's segment, and record the siblings that are pending.
 
     When the time for these siblings is over, other workers get the rest.
     """

@@ -153,7 +153,7 @@ def _run_one(
     """Run one segment; return the state that names the next segment, if any.
 
     After `until` (of `time.monotonic`) this worker takes no further segment. `others` are siblings
-    to run too; those that ran are removed.
+    to run as well; siblings that ran are removed.
     """
     taken = claim_segment(execution_id, version_id, segment, others, links=links, header=header)
     return None if taken is None else _run_on(*taken, until)

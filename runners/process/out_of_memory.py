@@ -29,7 +29,7 @@ _STATE, _PARENT, _START, _PAGES = 0, 1, 19, 21
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A child was killed while memory was short; `took` says that the child had used it."""
+    """A child was killed while memory was short; `took` is true if the child had used it."""
 
     took: bool
     cause: str = ""

@@ -24,7 +24,7 @@ class Prepared:
 
     The hash is computed from the complete inputs. `text` is for the row: it contains references in
     place of stored values. It is empty for `large` inputs, until `put_away` has stored them.
-    `refers` says whether the value itself has references. `seconds` is the rendering time, which
+    `refers` is true if the value itself contains references. `seconds` is the rendering time, which
     counts towards the step's time limit.
     """
 

@@ -328,9 +328,9 @@ class TemplateData:
         return place
 
     def scope(self, step: Step, attempt: int, *, stored: bool = True) -> dict[str, Any]:
-        """Return the names that the step's templates may use; load those that are missing.
+        """Return the names that the step's templates may use; load the missing ones.
 
-        `stored` loads values from object storage, too.
+        With `stored`, also load values from object storage.
         """
         complete(self, step)
         tasks = self.results

@@ -22,8 +22,9 @@ DECISIONS = (APPROVED, REJECTED)
 def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Actor) -> Run:
     """Approve or reject a run's question; return the run, which continues with the decision.
 
-    If two users decide, the first decision counts. Raises NotFound if the user may not see the run,
-    Forbidden if the user may not decide, and WrongState if the run does not wait for a decision.
+    If two users decide, the first decision is used. Raises NotFound if the user may not see the
+    run, Forbidden if the user may not decide, and WrongState if the run does not wait for a
+    decision.
     """
     with transaction.atomic():
         run = _locked(run_id)

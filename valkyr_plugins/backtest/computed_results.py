@@ -55,7 +55,7 @@ class ComputedResults:
         return {index: known[index] for index in indexes if index < len(known)}
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
-        """Return a value with its stored values, each of which is loaded once.
+        """Return a value, with references replaced by stored values, each loaded once.
 
         Raises NotComparable if there are too many bytes, or if a value or its key is missing.
         """

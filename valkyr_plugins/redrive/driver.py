@@ -197,7 +197,7 @@ def carry_on(redrive_id: UUID, until: float) -> Turn:
 
 
 def _settle(redrive_id: UUID) -> int:
-    """Record the results of a window of items, and of more if time is left; return their number."""
+    """Record the results of windows of items while time is left, at least one; return how many."""
     until = time.monotonic() + SETTLE_SECONDS
     found = settle(redrive_id)
     ended = found.ended

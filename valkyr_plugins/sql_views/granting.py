@@ -60,7 +60,7 @@ def grant(
 ) -> str:
     """Let a role read workspaces in addition to those it has; create it if it is missing.
 
-    Return the password of a new role, "" for an existing one. Raises NotFound for an unknown
+    Return the password of a new role, or "" for an existing role. Raises NotFound for an unknown
     workspace, ValkyrError for a name that cannot be used, ImproperlyConfigured without the rights.
     """
     if not NAME.fullmatch(role):

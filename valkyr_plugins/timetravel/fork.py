@@ -57,9 +57,9 @@ def fork(  # noqa: PLR0913 - one door for all forks
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
     Without either, it starts from the beginning. If a step would run under an approval of the
-    origin, it begins right before that approval, which is requested again. The origin, in whatever
-    state, is not changed. The trigger type is inherited. The priority is inherited unless it is
-    given, and the version is inherited unless `version` is `latest` or a number. `named` says
+    origin, it begins right before that approval, which is requested again. The origin can be in any
+    state, and does not change. The trigger type is inherited. The priority is inherited unless it
+    is given, and the version is inherited unless `version` is `latest` or a number. `named` says
     whether the caller may see the workflow, so that errors may name its steps and variables.
     `payload` is the changed one, if the caller stored it before its transaction. The caller has
     checked the permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the

@@ -29,9 +29,9 @@ def sent(
 ) -> Any:
     """Return the function that makes a body of parameters.
 
-    `own` are names of parameters, "name?" if one may be missing; `places` are collections of more.
-    `rename` has the API's names, "" for parameters that it does not take; `under` is the key of the
-    object.
+    `own` are names of parameters, written "name?" if the parameter may be missing; `places` are
+    collections of further parameters. `rename` contains the API's names, "" for parameters that the
+    API does not take; `under` is the key of the object.
     """
     names = rename or {}
 
