@@ -245,7 +245,8 @@ class DatabaseCollector(Collector):
 def read() -> list[Family]:
     """Return all readings now: the parts that respond, and the readings of each database.
 
-    With cells, what is read from a database has the label `cell`; that of the first one is `-`.
+    With cells, the readings of a database have the label `cell`, which is `-` for the first
+    database.
     """
     databases = {of: of_cell(cell_of(of), "database") for of in aliases()}
     found = checking.statuses(*databases.values(), "broker")
@@ -263,7 +264,7 @@ def read() -> list[Family]:
 
 
 def _join(gathered: dict[str, Family], family: Family, of: str) -> None:
-    """Add a database's family to that of all databases."""
+    """Add one database's family to the family of all databases."""
     if len(aliases()) > 1:
         metric_values.name_cell(family, cell_of(of))
     known = gathered.setdefault(family.name, family)

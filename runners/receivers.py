@@ -31,7 +31,7 @@ from runners.waits.events import announce
 
 @begin.provide
 def begin_admitted(executions: Sequence[Admitted]) -> None:
-    """Resume the given executions that were reopened, and end executions without a task."""
+    """Resume those executions that were reopened, and end new executions without a task."""
     for item in executions:
         if not item.fresh:
             plan_execution.wake(item.execution_id)

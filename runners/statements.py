@@ -6,7 +6,7 @@ choose an index of the execution's runs on a small table, and keep that plan whi
 grows to thousands of runs. No single index scan can answer `execution_id = x OR execution_id
 BETWEEN x AND x`, so the planner stays on the key of the run.
 
-Those that run often name the partition itself: `--! one partition: execution`.
+Statements that run often name the partition itself: `--! one partition: execution`.
 """
 
 from pathlib import Path

@@ -15,7 +15,7 @@ PATIENCE_SECONDS = 2
 
 
 def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
-    """Return the settings of the server at `url`: those of the primary, with a short timeout."""
+    """Return the settings of the server at `url`: the primary's settings, with a short timeout."""
     given = env.database(url)
     options = dict(primary["OPTIONS"])
     if "pool" in options:
@@ -39,14 +39,14 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 class CellServer(NamedTuple):
-    """The address of a cell's server or of its pooler; with a pooler, also the one past it."""
+    """The address of a cell's server or pooler; `direct` is the server's, behind a pooler."""
 
     url: str
     direct: str = ""
 
 
 def cells(text: str) -> dict[str, CellServer]:
-    """Return the addresses in `VALKYR_CELLS` by cell; raises ImproperlyConfigured."""
+    """Return the addresses in `VALKYR_CELLS` by cell. Raises ImproperlyConfigured."""
     try:
         found = json.loads(text or "{}")
     except ValueError:
@@ -77,7 +77,7 @@ def past_poolers(text: str) -> str:
 
 
 def of_cell(given: dict[str, CellServer], name: str) -> CellServer:
-    """Return the address of one cell; raises ImproperlyConfigured."""
+    """Return the address of one cell. Raises ImproperlyConfigured."""
     if name not in given:
         known = ", ".join(given) or "VALKYR_CELLS is not set"
         raise ImproperlyConfigured(f"VALKYR_CELL is {name!r}; expected a cell: {known}.")
@@ -109,10 +109,11 @@ ON_REQUEST = 1_000_000_000
 
 
 def pooled(given: dict[str, Any], direct: str) -> dict[str, Any]:
-    """Return the settings with what sessions need; `direct` is the address past a pooler, or "".
+    """Return the settings with the parameters of sessions; `direct` is the address behind a pooler.
 
-    A pooler uses another session for each transaction. So nothing is prepared and no cursor stays
-    open. It takes no options either: the database's role has them.
+    `direct` is "" without a pooler. A pooler uses another session for each transaction, so nothing
+    is prepared and no cursor stays open. It accepts no options either: the database's role has
+    them.
     """
     options = {**given["OPTIONS"], "prepare_threshold": None if direct else ON_REQUEST}
     if not direct:

@@ -74,9 +74,9 @@ def configuration(form: str, level: str) -> dict[str, Any]:
 
 
 def set_up(config: dict[str, Any]) -> None:
-    """Set logging up; if that was done already, only change the levels.
+    """Set up logging; if that was done already, only change the levels.
 
-    Otherwise every logger is changed, so that a forked process copies 3 MiB of memory.
+    Setting it up again would change every logger, and a forked process would copy 3 MiB of memory.
     """
     try:
         logging.config.dictConfig({**config, "incremental": True})
@@ -86,7 +86,7 @@ def set_up(config: dict[str, Any]) -> None:
 
 @setup_logging.connect(weak=False)
 def instead_of_celery(**_: Any) -> None:
-    """Set logging up in place of Celery, which does nothing if a receiver is connected.
+    """Set up logging in place of Celery, which does nothing if a receiver is connected.
 
     As with Celery's own set-up, printed text of modules becomes log lines, because secrets are
     scrubbed from lines only.

@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """Return a sentence with the failed step, the time and kind of its failure, and its expiry."""
+    """Return a sentence: the failed step, when and how it failed, and when it expires."""
     return format_html(
         gettext(
             "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"

@@ -26,7 +26,7 @@ class KeysetPaginator(BoundedPaginator):
 class KeysetChangeList(BoundedChangeList):
     """A keyset-paged list, newest or greatest first; its admin prepares a page's rows.
 
-    `too_many` says that the filters match too many rows to search in time; `next_page` and
+    `too_many` is true if the filters match too many rows to search in time; `next_page` and
     `previous_page` are URLs. Its filters are a separate form above the list.
     """
 
@@ -60,7 +60,7 @@ class KeysetChangeList(BoundedChangeList):
         return specs, False, remaining, duplicates, active
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:
-        """Return the columns of the URL's order, always descending."""
+        """Return the columns of the order that the URL names, always descending."""
         self.keyset = KeysetOrder(self.model_admin.order_of(request))
         return self.keyset.ordering
 
@@ -99,7 +99,7 @@ class KeysetChangeList(BoundedChangeList):
             return bounded_list.Found(list(rows.values_list("id", flat=True)[:many]))
 
     def _load(self, ids: list[Any]) -> list[Any]:
-        """Return the rows with their related data, without repeating the filters."""
+        """Return the rows of these IDs with their related data, without repeating the filters."""
         ordered = self.model_admin.ordered(self.root_queryset, self.keyset.columns)
         rows = self.apply_select_related(ordered)
         by_id = {row.pk: row for row in rows.filter(pk__in=ids)}

@@ -24,7 +24,7 @@ REASONS = {
 
 
 def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSection | None:
-    """Return the panel of the inputs, None if no value is suspected.
+    """Return the panel of the inputs; None if no value is suspected.
 
     `against` compares them with the inputs of a good run.
     """

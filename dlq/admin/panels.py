@@ -26,7 +26,7 @@ HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), lazy("Res
 
 
 def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return one row per dead letter, newest first; None if there are none."""
+    """Return one row per dead letter, newest first; None without dead letters."""
     found = list(
         DeadLetterEntry.objects.filter(execution=execution)
         .defer("original_inputs", "original_config")

@@ -42,7 +42,7 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class GoodComparison:
-    """The last successful run, if there is one, and its differences from the failure."""
+    """The last successful run, or None, and its differences from the failure."""
 
     found: Search
     changes: Comparison | None

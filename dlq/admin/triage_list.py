@@ -38,7 +38,7 @@ PASSING = ("next", "previous", "e", "p", "_changelist_filters")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A saved view in the list; `current` says whether the list shows it."""
+    """A saved view in the list; `current` is true if the list shows it."""
 
     name: str
     address: str
@@ -218,7 +218,7 @@ class TriageList(SavedViews):
         return {}
 
     def behind_tabs(self, request: HttpRequest, changelist: Any) -> QuerySet[Any]:
-        """Return the rows of all tabs, narrowed by the search and by the other filters."""
+        """Return the rows of all tabs, narrowed by the search and the other filters."""
         found = self.get_search_results(request, changelist.root_queryset, changelist.query)
         rows: QuerySet[Any] = found[0]
         for spec in changelist.filter_specs[1:]:

@@ -114,5 +114,5 @@ def power(query: Mapping[str, Any]) -> Power:
 
 
 def passing(rows: QuerySet[DeadLetterEntry], query: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
-    """Return the matching rows of `rows`, on which the caller already has `power`."""
+    """Return those of `rows` that match; the caller must already have `power` on them."""
     return chosen(rows, {name: value for name, value in query.items() if name in GRAMMAR})

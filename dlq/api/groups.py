@@ -49,7 +49,7 @@ MOVES = {
 
 
 def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]]]:
-    """Yield the operations that a request's body asks for, each with its data."""
+    """Yield the operations that a request's body names, each with its data."""
     if "status" in given:
         to = GroupStatus(given["status"])
         yield (

@@ -64,8 +64,8 @@ def count(rows: QuerySet[Any], bound: int) -> int | None:
 def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
     """Return the number of rows of each list, up to `bound`, by the list's name.
 
-    All are counted in one transaction. If one takes too long, it and the lists after it are
-    omitted.
+    All lists are counted in one transaction. If one list takes too long, that list and the lists
+    after it are omitted.
     """
     found: dict[str, int] = {}
     with suppress(TooManyRows), patience(COUNT_MS, ALONE):
@@ -75,7 +75,7 @@ def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
 
 
 def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first of all matches, which are searched without order and limit."""
+    """Return the first of all matches, after searching them without an order or a limit."""
     inner, values = rows.order_by().values("id").query.sql_with_params()
     order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
     sql = (

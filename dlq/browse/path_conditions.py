@@ -44,7 +44,7 @@ class Condition:
 
     @property
     def documents(self) -> list[Any]:
-        """Return documents of which the inputs must contain one."""
+        """Return JSON documents; the inputs match if they contain one of them."""
         if self.op == EQUALS:
             return [_under(self.path, self.value)]
         if isinstance(self.value, list):
@@ -56,7 +56,7 @@ class Condition:
     def exact_path(self) -> list[str]:
         """Return the keys under which the value must be exactly equal; [] if containment suffices.
 
-        An object is contained in itself with more fields, so equality needs a second check.
+        PostgreSQL's `@>` also matches an object with more fields, so equality needs a second check.
         """
         compound = isinstance(self.value, dict | list)
         return self.path.split(".") if self.op == EQUALS and compound else []

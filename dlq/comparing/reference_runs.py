@@ -33,7 +33,7 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The last successful run, if any, and the number of searched executions (`looked`)."""
+    """The last successful run, if any, and how many executions were searched (`looked`)."""
 
     good: Good | None
     looked: int
@@ -42,9 +42,10 @@ class Search:
 def last_good(entry: DeadLetterEntry) -> Search:
     """Return the newest success of the entry's step in executions that began before it failed.
 
-    If none had the same item or iteration, the first one is used. Uses two queries, each by an
-    index: at most `LOOKED_THROUGH` executions, one lookup each. If all of them failed, as in a
-    large outage, the newest successful executions are searched, for a limited time.
+    If no execution had the same item or iteration, the first item or iteration is used. Uses two
+    queries, each by an index: at most `LOOKED_THROUGH` executions, with one lookup for each. If all
+    of them failed, as in a large outage, the newest successful executions are searched, for a
+    limited time.
     """
     rows = WorkflowExecution.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=entry.quarantined_at

@@ -47,9 +47,9 @@ def suspects(
 ) -> list[Suspect]:
     """Return the values that the error names, and the values that differ from a good run.
 
-    `details` are the details of the failure: a list of problems with a `field`, or an object that
-    has one. `against` compares `{"inputs": …}` of a good run with this one: a value that is in the
-    error's text but equal in a good run, such as an allowed value, is not a suspect. The values
+    `details` are the details of the failure: a list of problems with a `field`, or an object with
+    such a list. `against` compares `{"inputs": …}` of a good run with this one: a value that is in
+    the error's text but equal in a good run, such as an allowed value, is not a suspect. The values
     that the error names come first.
     """
     fields = set(_fields(details))
@@ -91,7 +91,7 @@ def _fields(details: Any) -> Iterator[str]:
 
 
 def _is_field(path: Path, fields: Collection[str]) -> bool:
-    """Return whether a field names this path, with or without its first key."""
+    """Return whether one of the fields names this path, with or without the path's first key."""
     return bool(fields) and any(
         ".".join(map(str, path[start:])) in fields for start in range(min(2, len(path)))
     )

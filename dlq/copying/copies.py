@@ -26,7 +26,7 @@ class CannotCopy(ValkyrError):
 
 @dataclass(frozen=True, slots=True)
 class CopyFormat:
-    """One format; `payload` says whether the copy contains inputs."""
+    """One format; `payload` is true if the copy contains inputs."""
 
     name: str
     title: str

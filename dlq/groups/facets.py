@@ -79,7 +79,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Counts over the newest `looked_at` entries; `more` says that there may be older entries."""
+    """Counts over the newest `looked_at` entries; `more` is true if there may be older entries."""
 
     looked_at: int
     more: bool
@@ -105,7 +105,7 @@ def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
 
 
 def _mask(name: str | None) -> int:
-    """Return the value of SQL's `grouping(…)`, which has a bit for each column not grouped by."""
+    """Return the value of SQL's `grouping(…)`: a bit for each column that is not grouped by."""
     bits = (1 << len(ORDER)) - 1
     return bits if name is None else bits & ~(1 << (len(ORDER) - 1 - ORDER.index(name)))
 

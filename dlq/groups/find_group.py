@@ -67,7 +67,7 @@ def group_of(failing: Failing) -> UUID:
 
 
 def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
-    """Return the fingerprint of those failures of a fingerprint that have this value of a facet."""
+    """Return the fingerprint for the failures of a fingerprint that have this value of a facet."""
     return hashlib.sha256(f"{fingerprint}\n{by}\n{value}".encode()).hexdigest()
 
 

@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether the scan goes by age, because moved entries would still match it."""
+    """Return whether the scan continues by age, because moved entries still match the selection."""
     return bool(move.fingerprint) and not move.by
 
 
@@ -294,7 +294,7 @@ def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
 
 
 def _begin(moves: Iterable[GroupMove]) -> None:
-    """Write the moves, and carry out the first `AT_ONCE` batches of each at once."""
+    """Save the moves, and carry out the first `AT_ONCE` batches of each move."""
     for move in moves:
         move.save()
         for _ in range(AT_ONCE):

@@ -25,7 +25,7 @@ MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
 
 @dataclass(frozen=True, slots=True)
 class GroupStanding:
-    """A group's status, when it began, and the conditions that end it.
+    """A group's status, the time at which the status began, and the conditions that end it.
 
     A SNOOZED or REDRIVING group returns to `before`. A failure in the version `resolved_in` or
     later is a regression; None means any later failure.
@@ -77,7 +77,7 @@ def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
 
 
 def back(standing: GroupStanding) -> GroupStatus:
-    """Return the status to restore after a snooze, or after redrives that left open entries."""
+    """Return the status to restore after a snooze, or after redrives that left the group open."""
     return standing.before or _S.NEW
 
 

@@ -129,7 +129,7 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """End a redrive in the caller's transaction; `clean` says that all of its entries succeeded.
+    """End a redrive in the caller's transaction; `clean` is true if all of its entries succeeded.
 
     A group's last redrive resolves the group if it was clean and no entry of the group is open;
     otherwise the group returns to its earlier status.
@@ -146,7 +146,7 @@ def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
 
 
 def standing_of(group: FailureGroup) -> rules.GroupStanding:
-    """Return the facts about the group that the rules read."""
+    """Return those facts about the group that the rules need."""
     return rules.GroupStanding(
         status=GroupStatus(group.status),
         since=group.status_at,
@@ -159,7 +159,7 @@ def standing_of(group: FailureGroup) -> rules.GroupStanding:
 
 
 def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | None:
-    """Apply new failures to a locked group, which may wake or reopen it.
+    """Apply new failures to a locked group; end its snooze, or mark it as regressed.
 
     Return the version in which the group regressed, or None. A regression during a redrive takes
     effect after the redrive.

@@ -2,7 +2,7 @@
 
 Adding or resolving a dead letter writes a row of changes. `fold` adds the rows up in batches, each
 in one transaction, so a crash loses none. The new counts decide whether a resolved group has
-regressed and a snoozed one wakes.
+regressed, and whether a snooze ends.
 """
 
 import logging
@@ -142,7 +142,7 @@ def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
 
 
 def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
-    """Send the signals of a new or regressed group; wake a snoozed group if a condition is met."""
+    """Send the signals of a new or regressed group; end a snooze if its condition is met."""
     if not sums.fresh:
         return
     if group.total == sums.fresh and not sums.moved:

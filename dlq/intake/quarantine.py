@@ -1,4 +1,4 @@
-"""Move a live run to the dead-letter queue by hand: its worker's result is rejected."""
+"""Move a live run to the dead-letter queue by hand; the result of its worker is rejected."""
 
 from uuid import UUID
 

@@ -15,7 +15,7 @@ from executions.models.sealed_columns import BlankedText
 
 
 class FailureGroup(models.Model):
-    """The dead letters that share a fingerprint, or, after merges, one of several.
+    """The dead letters that share a fingerprint or, after merges, have one of several.
 
     `rule` is the version of the fingerprint's rule, `place` is the step path without iterations,
     `message` is the normalised first line and `sample` is an original one. Only `dlq.groups.tally`
@@ -146,7 +146,7 @@ class GroupNews(models.Model):
     """Changes not yet added to a group's counters; `dlq.groups.tally` applies and deletes them.
 
     A new dead letter adds a row instead of locking its group's counters, so that a thousand
-    failures of one kind do not wait for each other. `moved` says that no new failure occurred:
+    failures of one kind do not wait for each other. `moved` is true if no new failure occurred, but
     entries moved from one group to another.
     """
 

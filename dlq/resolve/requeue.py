@@ -103,7 +103,7 @@ class RequeuedTogether:
 
 
 def goes_alone(workspace_id: UUID) -> bool:
-    """Return whether each step of the workspace needs its own transaction, to request a slot."""
+    """Return whether each step of the workspace needs its own transaction to request a slot."""
     return limited(workspace_id)
 
 
@@ -119,8 +119,8 @@ def requeue_together(
 ) -> RequeuedTogether:
     """Start new runs of dead steps in the caller's transaction; `requeue` does the same for one.
 
-    Steps that are locked, or whose dead letter is resolved, stay unchanged and are in neither part
-    of the result. The audit trail names `object_type` and `object_id` as the cause. The executions
+    Steps that are locked, or whose dead letter is resolved, stay unchanged, and the result does not
+    contain them. The audit trail names `object_type` and `object_id` as the cause. The executions
     must hold no concurrency key and have no parent, and `goes_alone` must be False for their
     workspace, so that no other locks are necessary.
     """

@@ -17,8 +17,8 @@ class PruningPace:
     """The pace of pruning, and when it ends.
 
     Pruning ends at a time of `time.monotonic()` (None: when all rows are deleted) or when `stopped`
-    is set. After each transaction, it waits `rest` times the transaction's duration, half a second
-    at most, to leave capacity for others. `batch` is the number of rows per transaction.
+    is set. After each transaction, it waits `rest` times the transaction's duration, but at most
+    half a second, to leave capacity for others. `batch` is the number of rows per transaction.
     """
 
     until: float | None = None

@@ -159,7 +159,7 @@ SELECT sum(pg_total_relation_size(c.oid))
 
 
 def weigh(tally: PruningTally) -> int:
-    """Return the approximate size of the deleted rows in bytes.
+    """Return the approximate size of the tally's rows, in bytes.
 
     Return 0 for kinds whose rows are kept (logs).
     """

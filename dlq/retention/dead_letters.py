@@ -1,7 +1,7 @@
 """Delete expired dead letters (`expires_at`, set at the resolution) with their items.
 
-Pinned and held dead letters stay, and so do those of an unfinished execution. Open dead letters
-never expire.
+Pinned and held dead letters stay, and so do the dead letters of unfinished executions. Open dead
+letters never expire.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return the tally of the rows that `prune` would delete, and why other rows stay."""
+    """Return the tally of the rows that `prune` would delete, and of those kept, by reason."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)

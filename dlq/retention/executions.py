@@ -53,8 +53,8 @@ NOT_STORED = "they are not in the archive yet"
 class Family:
     """A root and its descendants; `reason` says why it stays, "" if it may be deleted.
 
-    `members` are at most 500 executions, those without children first. `size` and `runs` count all
-    members and all their runs.
+    `members` are at most 500 executions, executions without children first. `size` and `runs` count
+    all members and all their runs.
     """
 
     root: UUID
@@ -81,7 +81,8 @@ class PruningPosition:
 class LettersGone:
     """Dead letters that count as deleted, since they are deleted before executions.
 
-    They expired by `expired` or were resolved before `resolved`, and are not in `held`.
+    These dead letters expired by `expired`, or were resolved before `resolved`, and are not in
+    `held`.
     """
 
     expired: datetime | None = None
@@ -101,7 +102,7 @@ class WalkBatch:
 
 
 def horizon(wanted: RetentionPeriods) -> datetime | None:
-    """Return the latest end of deletable executions, by the periods and the plugins' needs."""
+    """Return the time before which deletable executions ended, by periods and plugins' needs."""
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:
         return None
@@ -127,16 +128,16 @@ def families(
     *,
     without: LettersGone = NONE_GONE,
 ) -> list[Family]:
-    """Return the families of these roots, unordered, without the dead letters `without`."""
+    """Return the families of these roots, unordered; ignore the dead letters `without`."""
     return _stored(_families(roots, wanted, before, without=without, most=MEMBERS))
 
 
 def expired(
     wanted: RetentionPeriods, since: PruningPosition, most: int = MEMBERS
 ) -> Iterator[tuple[list[Family], PruningPosition]]:
-    """Yield the families that may be deleted, stored elsewhere or not, and the position reached.
+    """Yield families that may be deleted, and the position reached.
 
-    `members` are at most `most`.
+    It does not check whether plugins have stored them elsewhere. `members` are at most `most`.
     """
     before = horizon(wanted)
     if before is None:
@@ -170,7 +171,7 @@ def _families(
 
 
 def _stored(found: list[Family]) -> list[Family]:
-    """Return the families, with a reason to stay for those that a plugin has not stored yet."""
+    """Return the families; a family that a plugin has not stored yet gets a reason to stay."""
     free = [pk for family in found if not family.reason for pk in family.members]
     if not UNSTORED or not free:
         return found

@@ -27,7 +27,7 @@ NIL = UUID(int=0)
 
 @dataclass(slots=True)
 class RunPartitions:
-    """The partitions in one turn of retention, and which of them are released."""
+    """The partitions in one turn of retention, and whether each of them is released."""
 
     wanted: RetentionPeriods
     layout: PartitionLayout = PLAIN
@@ -73,7 +73,7 @@ class RunPartitions:
         return dropped
 
     def is_released(self, partition: RunPartition | None) -> bool:
-        """Return whether the partition is over, and few of its executions must stay."""
+        """Return whether the partition's time is over, and few of its executions must stay."""
         if partition is None or partition.default or upkeep.is_long(partition):
             return False
         if partition.name not in self._released:

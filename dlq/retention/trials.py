@@ -53,7 +53,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def _batches(wanted: RetentionPeriods) -> Iterator[tuple[dict[UUID, datetime], datetime]]:
-    """Yield batches of due versions with their creation times, and the limit of creation times."""
+    """Yield batches of due versions with their creation times, and the time limit for creation."""
     before = wanted.before(periods.test_days())
     last: UUID | None = None
     while before is not None and not wanted.scope.states:
@@ -84,7 +84,7 @@ def _roots(versions: dict[UUID, datetime], before: datetime) -> dict[UUID, datet
 
 
 def _aged(wanted: RetentionPeriods, before: datetime) -> RetentionPeriods:
-    """Return periods with the age of test versions in place of the terms of executions."""
+    """Return periods that delete by the age of test versions, not by the terms of executions."""
     days = (wanted.now - before).total_seconds() / 86_400
     return older_than(days, wanted.now, wanted.scope)
 

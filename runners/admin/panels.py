@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return one row per attempt in the place `?place=`, in the order of readiness."""
+    """Return one row per attempt in the place that `?place=` names, in the order of readiness."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:

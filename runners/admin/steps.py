@@ -35,8 +35,8 @@ from runners.states import LIVE
 class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `runs` counts all its runs, `own` counts only those outside nested bodies, and `done` counts the
-    successful ones.
+    `runs` counts all its runs, `own` counts only the runs outside nested bodies, and `done` counts
+    the successful runs.
     """
 
     index: int
@@ -63,7 +63,8 @@ def turns_in(
 ) -> dict[str, IterationRows]:
     """Return at most `most` iterations of each container in a place, by task. Uses one query.
 
-    `minded` are the tasks of these bodies that have an `error` edge, as `container.task`.
+    `minded` are the tasks of these bodies whose failure an `error` edge handles, written as
+    `container.task`.
     """
     found = statements.fetch(
         "turns_shown",
@@ -173,7 +174,7 @@ class ShownStep:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a place; `more` says that the place has further steps."""
+    """The steps of a place; `more` is true if the place has further steps."""
 
     place: str
     shown: Sequence[ShownStep]
@@ -271,9 +272,9 @@ def _turns(execution: WorkflowExecution, place: Place) -> dict[str, IterationRow
 
 
 def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
-    """Return the names of the first iterations, such as `batch[17]`.
+    """Return the names of the iterations to open, such as `batch[17]`.
 
-    Return as many as fit on the page with their steps.
+    Iterations are included in their order while their steps fit on the page.
     """
     left, names = INSIDE, []
     for container, own in turns.items():

@@ -61,7 +61,10 @@ def wake_parent(child_id: UUID) -> bool:
 
 
 def _wake(run_id: UUID, child: WorkflowExecution, told: dict[str, Any]) -> bool:
-    """Wake the parent's run with the child's output, whose stored values the parent then keeps."""
+    """Wake the parent's run with the child's output.
+
+    The parent then keeps the stored values of that output.
+    """
     if not payload_store.enabled() or child.parent_id is None:
         return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": child.output})
     output = payloads.trusted(child.output)
@@ -149,7 +152,7 @@ CALLER = Actor.system("sub-workflow")
 
 
 class ChildRefused(Exception):
-    """The child cannot be started; `failure` is the reason, permanent unless given."""
+    """The child cannot be started; `failure` is the reason, which is permanent by default."""
 
     def __init__(self, path: str, reason: str, failure: Failure | None = None) -> None:
         super().__init__(reason)

@@ -102,7 +102,7 @@ def turn_over(
 
     `place` is any of its turns; `failed` are the ended turns whose failure no edge handled; `begun`
     are turns that have rows although they were set aside, and `unstarted` are turns without rows
-    although they were assigned; `counted_anew` says that a roll-back reset some turns. The caller
+    although they were assigned; `counted_anew` is true if a roll-back reset some turns. The caller
     holds the execution's lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
@@ -152,7 +152,7 @@ def _next_items(
     turns: MapTurns,
     again: tuple[int, ...],
 ) -> bool:
-    """Start more items, always including those of `again`; wake the container if none is left."""
+    """Start more items, and the items of `again`; wake the container if no items are left."""
     if turns.over:
         wake: dict[str, Any] = {"by": "body", "total": turns.total}
         if turns.failed is not None:
@@ -183,7 +183,7 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """Return the counters, the item to continue with and the rest of its batch, perhaps a new one.
+    """Return the counters, the item to continue with and the rest of its batch, which may be new.
 
     No item is returned while other workers run steps of the present item; the worker that ends that
     item continues.
@@ -252,7 +252,7 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether a worker must plan the loop, as its condition must not be rendered here."""
+    """Return whether a worker must plan the loop: its condition must not be rendered here."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())

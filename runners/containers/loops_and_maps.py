@@ -69,7 +69,7 @@ def empty(step: Step) -> Any:
 def open_map(first: Place, given: Mapping[str, Any]) -> MapTurns | None:
     """Return the counters of a map with these inputs; None if it has no items.
 
-    This function is pure. `first` is its first item's place. Raises StepError.
+    This function is pure. `first` is the place of the map's first item. Raises StepError.
     """
     items = given.get("items")
     if not isinstance(items, list):
@@ -93,7 +93,8 @@ def open_loop(
 ) -> LoopTurns | None:
     """Return the counters of a loop with these inputs; None if it has no iterations.
 
-    `holds` evaluates the loop's condition of a name, before the first iteration. Raises StepError.
+    `holds` evaluates the loop's condition with the given name, before the first iteration. Raises
+    StepError.
     """
     if "while" in step.deferred or "until" in step.deferred:
         most = int(given.get("maxIterations") or DEFAULT_MOST)
@@ -135,7 +136,7 @@ def loop_output(step: Step, given: Mapping[str, Any], iterations: int, last: Any
 
 
 def too_often(limit: int) -> str:
-    """Return the message of a loop that reached its limit."""
+    """Return the error message for a loop that reached its limit."""
     return (
         f"The loop ran {limit:,} times, its maxIterations, and its condition still requires "
         "another iteration. Fix the condition, or raise maxIterations (at most "

@@ -37,7 +37,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Chord:
-    """Branches that all lead to one join."""
+    """Branches that all lead to the same join."""
 
     headers: tuple[SegmentLink, ...]
 
@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Group the ready steps by the join that they lead to; omit joins with only one of them."""
+    """Group ready steps by the join that they lead to; omit joins that only one step leads to."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])
@@ -110,7 +110,7 @@ def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
     """Return the part of a canvas for Valkyr's own workers; runs of remote queues wait for a lease.
 
     A chain ends before its first remote segment, which is sent when the previous one is done. A
-    chord with a remote header would never complete, so its other headers are sent one by one, and
+    chord with a remote header would never complete, so its other headers are sent separately, and
     their steps plan the join.
     """
     links = canvas.links if isinstance(canvas, Chain) else canvas.headers
@@ -123,7 +123,7 @@ def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
 
 
 def successor(graph: Graph, step: Step) -> Step | None:
-    """Return the only possible next step, if neither a choice nor a join precedes it."""
+    """Return the only possible next step; None if a choice or a join comes first."""
     if step.following is not None:
         return graph.steps[step.following]
     edges = graph.tasks[step.task].outgoing

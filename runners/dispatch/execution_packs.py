@@ -57,7 +57,7 @@ def _together(item: Parcel, link: SegmentLink, count: int) -> int:
     """Return how many of these executions one message carries.
 
     Versions are checked only if there are two executions or more per worker: the sweeper sends runs
-    of many versions at once, with few runs of each.
+    of many versions at once, with few runs for each version.
     """
     if count < 2 or count < 2 * serving(link.queue):
         return 1

@@ -49,7 +49,7 @@ def parcel(
 
 
 def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canvas, ...]:
-    """Return the canvas by which ready steps of an execution of this version are sent."""
+    """Return the canvas with which ready steps of an execution of this version are sent."""
     most = config()
     rules = _packing(version_id, place, ready) if len(ready) > 1 else NONE
     canvas = arrange(
@@ -145,7 +145,7 @@ def _unsend(parcels: Sequence[Parcel]) -> None:
 
 
 def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
-    """Yield the first segments of a canvas's messages; later ones of a chain have no run yet."""
+    """Yield the first segment of each message of a canvas; later segments have no run yet."""
     for whole in canvas:
         for link in whole.headers if isinstance(whole, Chord) else whole.links[:1]:
             yield from (link.segment, *link.others)
@@ -219,7 +219,7 @@ def _uncounted(canvas: Canvas) -> tuple[Canvas, ...]:
 
 
 def _far(item: Parcel) -> Parcel:
-    """Return the work reduced to the segments that begin with remote steps."""
+    """Return only those segments of the work that begin with remote steps."""
     remote = limits().remote_queues
     if not remote:
         return replace(item, canvas=())

@@ -126,7 +126,7 @@ def _served(now: datetime) -> frozenset[str]:
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """Return the remote queues in which these runs wait, and the last request to each."""
+    """Return the remote queues where these runs wait, each with the time of its last request."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -139,7 +139,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many messages precede each run's message, including those of the execution."""
+    """Return how many messages precede each run's message, including the execution's own."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -243,7 +243,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of live runs in one state in a container's bodies; the path has no indexes."""
+    """The number of live runs in one state in a container's bodies; the path is without indexes."""
 
     container: str
     state: str
@@ -252,7 +252,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The reasons for which an execution waits; `more` says that steps or tasks were omitted."""
+    """The reasons for which an execution waits; `more` is true if steps or tasks were omitted."""
 
     execution_id: UUID
     state: str
@@ -264,7 +264,7 @@ class Explanation:
 
 
 def explain(row: WorkflowExecution) -> Explanation:
-    """Return why an execution has not ended, and each unfinished step's reason.
+    """Return the reasons why an execution, and each of its unfinished steps, has not ended.
 
     Uses about fifteen queries.
     """

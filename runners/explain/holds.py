@@ -18,7 +18,7 @@ from runners.states import WaitKind
 class HeldRuns:
     """Runs of one execution that a gate holds for one kind of reason.
 
-    `since` has the start of each wait.
+    `since` contains the start of each run's wait.
     """
 
     workspace_id: UUID

@@ -26,12 +26,12 @@ class Around:
     """The facts, in addition to the runs, from which the reasons of an execution's runs follow.
 
     `served` are the queues that a worker consumes; `before` counts the messages sent before a run's
-    own, by run; `failed` has the previous attempt's error, by run; `most` has the maximum attempts
-    of a run's step, by run. `noticed` says since when an outside event may wake a run; `filters`
-    are the texts of event filters, by run. `children` are the states of child executions, and
-    `letters` are the open dead letters, by run. `remote` are the queues of remote runners, and when
-    a runner of the workspace last asked for each. `holds` are the reasons that gates give for held
-    runs, by run. `test` says that it is a test run.
+    own, by run; `failed` contains the previous attempt's error, by run; `most` contains the maximum
+    number of attempts, by run. `noticed` is the time since which an outside event may wake a run;
+    `filters` are the texts of event filters, by run. `children` are the states of child executions,
+    and `letters` are the open dead letters, by run. `remote` are the queues of remote runners, and
+    when a runner of the workspace last asked for each. `holds` are the reasons that gates give for
+    held runs, by run. `test` is true for a test run.
     """
 
     now: datetime

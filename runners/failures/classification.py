@@ -176,7 +176,7 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """Return the cause of a StepError, whose class is more specific."""
+    """Return a StepError's cause if it has one, because the cause's class is more specific."""
     return error.__cause__ or error if isinstance(error, StepError) else error
 
 

@@ -29,7 +29,7 @@ class Asked:
     """A step that is about to run; `inputs` are validated if its module has a circuit.
 
     `credential` are the fields of the step's credential. `scrub` removes the values of the step's
-    secrets from texts, if it uses some.
+    secrets from texts; None if the step uses no secrets.
     """
 
     context: SegmentContext
@@ -90,11 +90,11 @@ LeaseAnswer = LeasePermit | Wait | Exception | None
 class LeaseGate:
     """A gate's check of runs that are leased together.
 
-    `ask` answers for each of them: a permit, a Wait, an exception that fails the run, or None. It
-    and `undo` run in the transaction that leases the runs: they lock rows in one order, make a
-    fixed number of queries, and wake no run before the commit. `restore` makes a permit again from
-    the run, the token of its lease and the stored JSON; `name` is stored with the permit. A gate
-    without permits needs neither `restore` nor `name`.
+    `ask` returns one answer for each run: a permit, a Wait, an exception that fails the run, or
+    None. It and `undo` run in the transaction that leases the runs: they lock rows in one order,
+    make a fixed number of queries, and wake no run before the commit. `restore` makes a permit
+    again from the run, the token of its lease and the stored JSON; `name` is stored with the
+    permit. A gate without permits needs neither `restore` nor `name`.
     """
 
     name: str

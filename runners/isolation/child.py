@@ -1,8 +1,8 @@
 """An isolated process: run one step at a time, and report the engine's errors around it.
 
 A process whose step ended normally runs the next suspect, as a child of a prefork pool does: its
-connection, its version and its modules are already loaded. If the process dies, the cause is the
-one step that it ran.
+connection, its version and its modules are already loaded. If the process dies, the step that it
+was running is the cause.
 """
 
 import ctypes

@@ -36,8 +36,8 @@ class SegmentOrder:
 class SegmentReport:
     """A report on one order: a process began it, hit an error of the engine, exited, or is `done`.
 
-    A negative code is the signal that ended the process. `shortage` says that memory was short at
-    that time, and whether the step used it. A process that is done with its step continues.
+    A negative code is the signal that ended the process. `shortage` is set if memory was short at
+    that time, and says whether the step used it. A process that is done with its step continues.
     """
 
     number: int

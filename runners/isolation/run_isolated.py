@@ -62,7 +62,7 @@ def isolate(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def carry(state: SegmentState, seen: LiveRun) -> None:
-    """Run a suspect to its end; if no process is free, have it sent again later."""
+    """Run a suspect to its end; if no process is free, arrange that it is sent again later."""
     if seen.state == RunState.RUNNING:
         execution = state.context.execution_id
         mend(execution, seen.id, seen.token, seen.crashes, judge(seen.leased_by))
@@ -123,7 +123,7 @@ def _carry(state: SegmentState, seen: LiveRun) -> None:
 
 
 def cause_of(end: End) -> str:
-    """Return how an isolated process ended, in words."""
+    """Return a description of how an isolated process ended."""
     if end.shortage:
         return end.shortage.cause
     code = end.code or 0
@@ -155,7 +155,7 @@ def _before_claim(seen: LiveRun, end: End, looked: Looked) -> bool:
 
 
 def _postpone(state: SegmentState, seen: LiveRun) -> None:
-    """Have the suspect sent again soon; acknowledge its message and free its thread."""
+    """Arrange that the suspect is sent again soon; acknowledge its message and free its thread."""
     metrics.ISOLATED.labels("postponed").inc()
     delay = random.uniform(SOONEST, LATEST)  # noqa: S311 - spreads load, guards nothing
     asked = {"execution": state.context.execution_id, "run": seen.id, "token": seen.token}

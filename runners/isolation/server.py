@@ -79,7 +79,7 @@ def _serve(orders: socket.socket) -> None:
 
 
 class _Children:
-    """The forked processes: the order that each runs, and which are idle."""
+    """The forked processes, the order that each one runs, and the idle processes."""
 
     def __init__(self, orders: socket.socket, selector: selectors.BaseSelector) -> None:
         self._orders = orders

@@ -88,7 +88,7 @@ class ExecutionFeed:
         return _news(execution, runs)
 
     def told(self, news: News) -> dict[str, Any]:
-        """Return `execution`, if it changed, and `runs`."""
+        """Return the JSON with `execution`, if it changed, and `runs`."""
         execution = {"execution": news.executions[0]} if news.executions else {}
         return {**execution, "runs": news.runs}
 
@@ -143,7 +143,7 @@ class WorkflowFeed:
         return News(news.executions[-SHOWN:], [], more=len(news.executions) > SHOWN)
 
     def told(self, news: News) -> dict[str, Any]:
-        """Return `executions`, the oldest first."""
+        """Return the JSON with `executions`, the oldest first."""
         return {"executions": news.executions}
 
 

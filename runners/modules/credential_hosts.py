@@ -60,7 +60,7 @@ def using(
 
 
 def restricted() -> bool:
-    """Return whether the step, or one of its credentials, is restricted to certain hosts."""
+    """Return whether the step, or one of its credentials, may connect only to certain hosts."""
     return bool(_in_use.get(NONE)) or egress_rules() is not None
 
 

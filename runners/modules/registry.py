@@ -115,9 +115,9 @@ class Registry:
         return module if module is not None else self._find(type_name)
 
     def specs(self) -> Mapping[str, ModuleSpec]:
-        """Return every module that can be loaded, by type, as the graph sees it.
+        """Return the modules that can be loaded, by type, as the graph sees them.
 
-        Each is described once, on request.
+        Each module is described once, when it is looked up.
         """
         with self._lock:
             if self._specs is None:
@@ -125,7 +125,7 @@ class Registry:
             return self._specs
 
     def names(self) -> frozenset[str]:
-        """Return the types of all modules that were found, whether they can be described or not."""
+        """Return the types of all modules found, including those that cannot be described."""
         with self._lock:
             self._load_third_parties()
             return frozenset({*declared(), *self._modules})

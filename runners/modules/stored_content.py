@@ -56,7 +56,7 @@ class ContentStore(Protocol):
 
 @lru_cache(maxsize=256)
 def stored_inputs(inputs: type[BaseModel]) -> tuple[str, ...]:
-    """Return the keys of `with` that may refer to stored content, or to a value to pass on."""
+    """Return the keys of `with` whose type contains `StoredContent` or `PassedOn`."""
     fields = inputs.model_fields.items()
     return tuple(
         field.alias or name

@@ -20,9 +20,9 @@ ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "sta
 
 
 def bring_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
-    """Copy the accounts and groups that rows of the workspace name; return how many there are.
+    """Copy the accounts and groups to which rows of the workspace refer; return their number.
 
-    With `paused`, only those of rows that are copied during the pause.
+    With `paused`, copy only those to which rows copied during the pause refer.
     """
     needed: set[tuple[Any, Any]] = set()
     for table in tables():
@@ -43,7 +43,7 @@ def bring_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = Fa
 
 
 def bring_keys(sessions: MoveSessions) -> None:
-    """Add the source's data keys to those of the target, which still seals with its own.
+    """Add the source's data keys to the target's keys; the target still seals with its own.
 
     Raises the errors of `store.present`.
     """
@@ -93,7 +93,7 @@ def renumber_permissions(sessions: MoveSessions, workspace: UUID) -> None:
 
 
 def bring_schedules(sessions: MoveSessions, workspace: UUID) -> None:
-    """Copy beat's entries of the workspace's triggers; an entry that exists is left."""
+    """Copy beat's entries of the workspace's triggers; skip entries that already exist."""
     with serving(sessions.source_alias):
         triggers = list(Trigger.objects.filter(workflow__workspace_id=workspace, type="CRON"))
         entries = beat_entries.entries_of(triggers)

@@ -41,7 +41,7 @@ UPDATE {RUNS} r SET published_at = NULL, due_at = clock_timestamp()
 
 
 class PauseTooLong(Exception):
-    """The pause would be longer than it may be."""
+    """The copy did not end within the permitted length of the pause."""
 
 
 def arrived(target_alias: str, move: WorkspaceMove) -> bool:
@@ -57,9 +57,10 @@ def arrive(
     seconds: float,
     tell: Callable[[str], None],
 ) -> None:
-    """Copy what is left of a closed workspace; `tell` is called before the commit.
+    """Copy the remaining rows of a closed workspace; `tell` is called before the commit.
 
-    Raises PauseTooLong after `seconds`, Different; then nothing is changed in the target.
+    Raises PauseTooLong after `seconds`, and Different. The target does not change if either is
+    raised.
     """
     until = time.monotonic() + seconds
     given = {"workspace": move.workspace_id}
@@ -101,7 +102,7 @@ def _count(sessions: MoveSessions, table: str, condition: str, given: copying.Gi
 
 
 def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
-    """Give copied rows the values that hold in the target, and note the arrival."""
+    """Give copied rows the values that apply in the target, and record the arrival."""
     given = {"workspace": move.workspace_id}
     sessions.target.execute(
         f"UPDATE {Workspace._meta.db_table} SET tier_id = %(tier)s WHERE id = %(workspace)s",

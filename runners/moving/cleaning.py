@@ -1,6 +1,7 @@
 """Remove rows of a workspace from a database that it left, or that it did not reach.
 
-The rows of live executions go first: the sweeper of that database looks at them until then.
+The rows of live executions are deleted first, because the sweeper of that database reads them until
+then.
 """
 
 from collections.abc import Callable
@@ -15,9 +16,9 @@ STUB = "executions.Workspace"
 
 
 def bring_late(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], None]) -> None:
-    """Copy the tables whose rows nothing needs during the pause, batch by batch.
+    """Copy the tables whose rows are not needed during the pause, in batches.
 
-    Rows that the target already has are left, so it can be repeated.
+    Skips rows that the target already has, so the function can be called again.
     """
     for table in of_kind(MoveKind.LATE, MoveKind.KEPT):
         number = 0
@@ -66,7 +67,7 @@ def remove_source(sessions: MoveSessions, workspace: UUID, tell: Callable[[str],
 
 
 def remove_executions(session: Session, workspace: UUID, *, live: bool = False) -> int:
-    """Delete executions with all their rows, batch by batch; only `live` ones if it is set."""
+    """Delete executions with all their rows, in batches; with `live`, only live ones."""
     number = 0
     condition = " AND finished_at IS NULL" if live else ""
     execution = next(one for one in of_kind(MoveKind.EXECUTION) if one.name == copying.EXECUTIONS)

@@ -28,12 +28,12 @@ class ExecutionMark:
 
 
 class Different(Exception):
-    """Rows in the target are not those of the source."""
+    """Rows in the target differ from the rows in the source."""
 
 
 @contextmanager
 def snapshot(session: Session) -> Iterator[None]:
-    """Let all statements of the block see the same rows."""
+    """Run all statements of the block on one snapshot of the rows."""
     with session.transaction():
         session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         yield
@@ -42,8 +42,8 @@ def snapshot(session: Session) -> Iterator[None]:
 def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given) -> int:
     """Copy rows and compare both databases; return how many were copied. Raises Different.
 
-    Columns with values of the database itself get their defaults, if they have one. The rows must
-    not change meanwhile: call it in a `snapshot` of the source, or after the pause began.
+    Columns whose values belong to one database get their defaults, if they have any. The rows must
+    not change during the copy: call it in a `snapshot` of the source, or after the pause began.
     """
     here = digest(sessions.source, table, condition, given)
     if not here[0]:
@@ -86,9 +86,9 @@ def digest(
 def copy_ended(
     sessions: MoveSessions, workspace: UUID, after: ExecutionMark | None
 ) -> tuple[ExecutionMark, int] | None:
-    """Copy the next ended executions with all their rows; the last one, and how many.
+    """Copy the next ended executions with all their rows; return the last one and their number.
 
-    None if none follow.
+    Return None if no ended execution follows.
     """
     with snapshot(sessions.source):
         # By the index of a workspace's executions.
@@ -112,9 +112,9 @@ def copy_ended(
 
 
 def catch_up(sessions: MoveSessions) -> int:
-    """Copy executions again that changed since they were copied; return how many.
+    """Copy executions that changed since they were copied; return how many.
 
-    Those that run again are removed from the target until the pause.
+    Executions that run again are removed from the target until the pause.
     """
     with snapshot(sessions.source):
         found = sessions.source.execute(
@@ -136,7 +136,7 @@ def changed(session: Session) -> list[UUID]:
 
 
 def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
-    """Return those of the executions that exist and have ended."""
+    """Return the IDs of those executions that exist and have ended."""
     rows = session.execute(
         f"SELECT id FROM {EXECUTIONS} WHERE id = ANY(%s) AND finished_at IS NOT NULL",
         [list(ids)],
@@ -145,7 +145,7 @@ def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
 
 
 def bring(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> None:
-    """Replace the rows of executions `ids` in the target by those of `kept` in the source.
+    """Replace the rows of executions `ids` in the target by the source's rows of `kept`.
 
     Call it in a transaction of the target and a `snapshot` of the source.
     """

@@ -39,7 +39,7 @@ SELECT count(*) FROM {Run._meta.db_table} r JOIN {WorkflowExecution._meta.db_tab
 
 
 class MoveGate(StrEnum):
-    """What writes of the workspace may do."""
+    """The writes of the workspace that are allowed."""
 
     OPEN = "open"
     DRAINING = "draining"  # nothing starts; steps that run are recorded
@@ -47,7 +47,7 @@ class MoveGate(StrEnum):
 
 
 class StillWriting(Exception):
-    """A transaction with writes of the workspace did not end in time."""
+    """A transaction with writes of the workspace did not end within the time limit."""
 
 
 def install(session: psycopg.Connection[Any], workspace: UUID) -> None:
@@ -79,7 +79,7 @@ def installed(session: psycopg.Connection[Any]) -> UUID | None:
 
 
 def set_gate(session: psycopg.Connection[Any], mode: MoveGate, seconds: float = 1.5) -> None:
-    """Change what writes may do, once all open transactions with writes have ended.
+    """Change which writes are allowed, after all open transactions with writes have ended.
 
     Raises StillWriting after `seconds`.
     """
@@ -96,7 +96,7 @@ def set_gate(session: psycopg.Connection[Any], mode: MoveGate, seconds: float = 
 
 
 def pause(session: psycopg.Connection[Any], workspace: UUID) -> int:
-    """Close the gate once running steps have ended, at the latest after two seconds.
+    """Close the gate when running steps have ended, or after two seconds.
 
     Return how many steps still ran: their results are rejected, and they run again in the target.
     Raises StillWriting if a transaction with writes does not end.
@@ -115,7 +115,7 @@ def _held(session: psycopg.Connection[Any], workspace: UUID) -> int:
 
 
 def _patiently(session: psycopg.Connection[Any], statements: list[str]) -> None:
-    """Run statements in a transaction; again if their locks are not free for a while."""
+    """Run statements in a transaction; try again if the locks are not granted in time."""
     for tried in range(TRIES):
         try:
             with session.transaction():
@@ -181,9 +181,9 @@ def _refusal(workspace: UUID) -> str:
 
 
 def _draining(table: MovedTable, workspace: UUID) -> str:
-    """Return what prevents new work while steps that run may still be recorded.
+    """Return the SQL that prevents new work while running steps may still be recorded.
 
-    A run that is added already claimed becomes pending instead, as in a paused execution.
+    A run that is inserted as claimed becomes pending instead, as in a paused execution.
     """
     if table.model is WorkflowExecution:
         refusal = _refusal(workspace)

@@ -50,7 +50,7 @@ class MoveEstimate:
 
 
 def find(name: str) -> tuple[Workspace, str]:
-    """Return a workspace by id or slug, and its cell; raises MoveRefused."""
+    """Return a workspace by ID or slug, and its cell. Raises MoveRefused."""
     places = _places()
     for of in routing.aliases():
         cell = routing.cell_of(of)
@@ -61,7 +61,7 @@ def find(name: str) -> tuple[Workspace, str]:
 
 
 def estimate(name: str, target: str) -> MoveEstimate:
-    """Return what a move would copy; raises MoveRefused and NotAllowed. Changes nothing."""
+    """Return the estimate of a move; change nothing. Raises MoveRefused and NotAllowed."""
     workspace, source = find(name)
     _refuse(source, target)
     with opened(routing.alias_of(source), routing.alias_of(target)) as sessions:
@@ -78,7 +78,7 @@ def estimate(name: str, target: str) -> MoveEstimate:
 
 
 def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SECONDS) -> None:
-    """Move a workspace, or go on with its move, until its rows are in the target only.
+    """Move a workspace, or continue its move, until its rows are only in the target.
 
     Raises MoveRefused, NotAllowed, StillWriting, PauseTooLong, Different.
     """
@@ -92,7 +92,7 @@ def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SEC
 
 
 def abort(name: str, tell: Tell) -> None:
-    """Return a workspace whose move has not switched; raises MoveRefused."""
+    """Undo a workspace's move that has not switched. Raises MoveRefused."""
     with _alone():
         row = _unfinished(name)
         if row is None:
@@ -150,14 +150,14 @@ def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds
 
 
 def _reopen(sessions: MoveSessions, row: WorkspaceMove) -> None:
-    """Let the workspace continue at the source, unless it is in the target or may be."""
+    """Let the workspace continue at the source, unless it has arrived in the target."""
     if not arriving.arrived(sessions.target_alias, row):
         fence.set_gate(sessions.source, MoveGate.OPEN)
         sessions.source.execute(arriving.SENT_AGAIN, {"workspace": row.workspace_id})
 
 
 def _finish(sessions: MoveSessions, row: WorkspaceMove, tell: Tell) -> None:
-    """Do what follows the switch; each part can be repeated."""
+    """Do the work that follows the switch; each part can be repeated."""
     if row.switched_at is None:
         _note(row, state=MoveState.SWITCHED, switched_at=ClockTimestamp())
     accounts_and_keys.bring_schedules(sessions, row.workspace_id)
@@ -233,7 +233,7 @@ def _places() -> dict[UUID, str]:
 
 
 def _note(row: WorkspaceMove, **values: object) -> None:
-    """Change the directory; times are those of its database."""
+    """Update the move's row in the directory; times are those of that database."""
     WorkspaceMove.objects.filter(pk=row.pk).update(**values)
 
 

@@ -1,7 +1,7 @@
 """Direct sessions in the source and the target of a move.
 
-They do not fire triggers where they write rows of the workspace: rows are copied as they are, in
-any order, and foreign keys hold because they hold in the source.
+They do not fire triggers when they write rows of the workspace. Rows are copied unchanged, in any
+order. Foreign keys are not checked, because the source satisfies them.
 """
 
 from collections.abc import Iterator
@@ -37,9 +37,9 @@ class MoveSessions:
 
 @contextmanager
 def opened(source_alias: str, target_alias: str) -> Iterator[MoveSessions]:
-    """Open both sessions; the block holds the locks of duties that delete old rows.
+    """Open both sessions.
 
-    Raises NotAllowed, and OperationalError of psycopg.
+    Raises NotAllowed, and psycopg's OperationalError.
     """
     with _session(source_alias) as source, _session(target_alias) as target:
         for one, of in ((source, source_alias), (target, target_alias)):
@@ -49,7 +49,7 @@ def opened(source_alias: str, target_alias: str) -> Iterator[MoveSessions]:
 
 @contextmanager
 def without_retention(sessions: MoveSessions) -> Iterator[None]:
-    """Let the block run while no duty deletes old rows; it waits until a running one ends."""
+    """Prevent duties from deleting old rows during the block; first wait for running ones."""
     for session in (sessions.source, sessions.target):
         for lock in HELD:
             session.execute("SELECT pg_advisory_lock(%s)", [lock.value])

@@ -1,9 +1,9 @@
 """The tables with rows of a workspace, found by the foreign keys of the models.
 
-The rows of ended executions (`EXECUTION`) are copied while the workspace runs; those of live ones,
-and the tables that are copied as a whole (`WHOLE`), during the pause. A model sets `when_moved` if
-its rows are copied after the pause (`late`, or `kept`: the originals stay too), or not at all
-(`never`).
+The rows of ended executions (`EXECUTION`) are copied while the workspace runs. The rows of live
+executions, and the tables that are copied as a whole (`WHOLE`), are copied during the pause. A
+model sets `when_moved` if its rows are copied after the pause (`late`, or `kept`: the originals
+stay too), or not at all (`never`).
 """
 
 from collections.abc import Iterator
@@ -32,8 +32,9 @@ class MoveKind(StrEnum):
 class MovedTable:
     """A table that moves; conditions are SQL about a row `t`, with `%(workspace)s`.
 
-    `key` is the column with the execution, of tables of that kind. `depth` counts the foreign keys
-    between a row and its workspace. `renewed` columns get other values in the target.
+    `key` is the column that holds the execution's ID, in tables of the kind `EXECUTION`. `depth`
+    counts the foreign keys between a row and its workspace. `renewed` columns get other values in
+    the target.
     """
 
     model: type[Model]
@@ -56,7 +57,7 @@ class MovedTable:
 
     @property
     def outside(self) -> Iterator[Any]:
-        """Yield the foreign keys to models that are not ours: accounts, groups, permissions."""
+        """Yield the foreign keys to models outside Valkyr: accounts, groups and permissions."""
         fields: Any = self.model._meta.concrete_fields
         for one in fields:
             if isinstance(one, ForeignKey) and _is_checked(one) and not is_ours(one.related_model):
@@ -87,7 +88,7 @@ def of_kind(*kinds: MoveKind) -> list[MovedTable]:
 
 
 def workspace_of(model: type[Model], row: str, depth: int = 0) -> str:
-    """Return SQL for the workspace's id of a row, which is null if a row between is missing."""
+    """Return SQL for the ID of a row's workspace; it gives null if a row on the way is missing."""
     if model is Workspace:
         return f"{row}.id"
     column = _direct(model) or _parent(model)
@@ -147,7 +148,7 @@ def _within(column: Any, row: str, depth: int) -> str:
 
 
 def _of_execution(model: type[Model]) -> str:
-    """Return the column with the execution that a row belongs to, or ""."""
+    """Return the column that holds the ID of a row's execution, or ""."""
     if model is WorkflowExecution:
         return "id"
     found = (one for one in _foreign(model) if one.related_model is WorkflowExecution)

@@ -1,7 +1,7 @@
 """Metrics of this app: steps recorded, the time they waited, and repairs.
 
-Everything is counted when it is certain: a result after its commit, a repair by the duty that made
-it. Labels come from closed lists: modules, queues, outcomes, duties.
+Each event is counted when it is certain: a result after its commit, and a repair by the duty that
+made it. Labels come from closed lists: modules, queues, outcomes, duties.
 """
 
 import time

@@ -28,8 +28,9 @@ SELECT c.relname, pg_get_expr(c.relpartbound, c.oid), greatest(c.reltuples, 0)::
 class RunPartition:
     """A partition: the IDs of executions from `first` up to, but not including, `end`.
 
-    Without `first` it begins with the smallest ID. The default partition has neither: it holds the
-    executions that belong to no other partition. `rows` is PostgreSQL's estimate.
+    Without `first` it begins with the smallest ID. The default partition has neither `first` nor
+    `end`: it holds the executions that belong to no other partition. `rows` is PostgreSQL's
+    estimate.
     """
 
     name: str
@@ -45,7 +46,7 @@ class RunPartition:
 
     @property
     def begins(self) -> datetime | None:
-        """Return the time of the partition's first possible execution; None if it has no limit."""
+        """Return the earliest time of an execution in the partition; None if there is no limit."""
         return None if self.first is None else time_of(self.first)
 
     @property

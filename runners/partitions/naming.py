@@ -1,9 +1,9 @@
 """Find the partition of an execution's runs without a query, so that statements can name it.
 
-The partitions are read every ten seconds at most, by database. Only those of today, of tomorrow
-and of yesterday are named: a connection keeps a plan of each statement for each of them,
-and partitions that retention removes are older. With row-level security none is named, since its
-policies belong to the table.
+The partitions of each database are read at most every ten seconds. Only the partitions of
+yesterday, today and tomorrow are named: a connection keeps a plan of each statement for each of
+them, and partitions that retention removes are older. With row-level security none is named, since
+its policies belong to the table.
 """
 
 import time
@@ -41,7 +41,7 @@ class NamedPartitions:
     until: float
 
     def of(self, pk: UUID) -> str:
-        """Return the name of the partition of an execution, "" if none is named."""
+        """Return the name of the partition of an execution; "" if statements do not name one."""
         place = bisect_right(self.firsts, pk.int) - 1
         return self.names[place] if place >= 0 and pk.int < self.ends[place] else ""
 
@@ -50,7 +50,7 @@ _known: dict[str, NamedPartitions] = {}
 
 
 def partition_of(ids: UUID | Sequence[UUID]) -> str:
-    """Return the name of the one partition of these executions' runs, "" if it is not known."""
+    """Return the name of the one partition of these executions' runs; "" if it is not known."""
     known = _known.get(alias())
     if known is None or known.until < time.monotonic():
         known = _known[alias()] = _read()
@@ -83,5 +83,5 @@ def _is_recent(first: UUID | None, end: UUID, now: datetime) -> bool:
 
 
 def connect() -> None:
-    """Let the statements name partitions."""
+    """Register the runs' table, so that statements name its partitions."""
     register(PartitionedTable(table(), partition_of, forget))

@@ -22,7 +22,7 @@ LOCKED = frozenset({"55P03", "40P01"})
 
 
 class TableBusy(ValkyrError):
-    """The tables were in use all the time: no lock was granted within the attempts."""
+    """The tables were in use during all attempts, so no lock was granted."""
 
     code = "table_busy"
 
@@ -32,7 +32,8 @@ def in_short_locks(
 ) -> None:
     """Call `change` with a cursor in a transaction; on a lock timeout, call it again.
 
-    `seconds` limits each statement; 0 does not. Raises TableBusy after the last attempt.
+    `seconds` limits the time of each statement; 0 means no limit. Raises TableBusy after the last
+    attempt.
     """
     for attempt in range(attempts):
         if attempt:

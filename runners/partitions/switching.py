@@ -79,7 +79,7 @@ class NotConvertible(ValkyrError):
 def turn_on(days: int = 1) -> bool:
     """Partition the runs' table by `days`; return False if it is partitioned already.
 
-    Raises NotConvertible, and TableBusy if the table was in use all the time.
+    Raises NotConvertible, and TableBusy if the table was in use during all attempts.
     """
     with alone(AdvisoryLock.PARTITIONS) as held:
         if not held:

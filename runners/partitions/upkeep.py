@@ -129,9 +129,9 @@ MOST_EXECUTIONS, MOST_RUNS = 1_000, 20_000
 
 @dataclass(frozen=True, slots=True)
 class Leavers:
-    """The executions that are left in a partition, and their runs.
+    """The executions that remain in a partition, and their runs.
 
-    `many` says that there are too many to move; then the counts are incomplete.
+    `many` is true if there are too many to move; then the counts are incomplete.
     """
 
     executions: tuple[UUID, ...] = ()

@@ -32,7 +32,7 @@ Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A claim to make, with the rendered inputs and the assessment of a lost holder's crash."""
+    """A claim to make, the rendered inputs, and the assessment of the lost holder's crash."""
 
     state: SegmentState
     seen: LiveRun
@@ -128,10 +128,10 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """Return the claim of the next execution's run, made with the record of this one's end.
+    """Return the claim of the next execution's run, to be made with the record of this one's end.
 
-    Return None if there is no next run, this worker is late, or the run was tried before; such a
-    run is loaded separately.
+    Return None if there is no next run, if this worker is late, or if the run was tried before. A
+    run that was tried before is loaded separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None
@@ -156,7 +156,7 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """Return a woken run's recorded inputs; render them for other runs."""
+    """Return the recorded inputs of a woken run, or the rendered inputs of another run."""
     if seen.wake is not None and state.unreadable is None:
         return _attempt(
             state, seen.step, lambda: recorded(state.data, seen.step, seen.inputs, seen.overrides)

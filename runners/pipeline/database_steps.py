@@ -35,7 +35,7 @@ TRANSACTION_TIMEOUT_SINCE = 170000  # PostgreSQL 17 has `transaction_timeout`
 
 
 def applies(work: Work) -> bool:
-    """Return whether the step's module, as now installed, writes in the recording transaction."""
+    """Return whether the step's module, as installed now, writes in the recording transaction."""
     if work.step.inline or work.failure is not None:
         return False
     try:

@@ -26,7 +26,7 @@ from runners.states import LIVE
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A run in its current state, with its execution's state."""
+    """A run in its current state, and the state of its execution."""
 
     run_state: str
     token: int
@@ -39,7 +39,7 @@ class Looked:
 
 
 def execution_of(run_id: UUID) -> UUID | None:
-    """Return the execution of a run, for callers that know only the run; None if no run is found.
+    """Return the execution of a run, for callers that know only the run; None if there is no run.
 
     Statements about a run name its execution too, so that they read only one partition of a
     partitioned table.

@@ -275,8 +275,8 @@ def _run_module(
 ) -> Done | Wait:
     """Run the module; run it again if a receiver rejected short-lived secrets that were not new.
 
-    Writes in the recording transaction would be made twice, so such a step gets new secrets at its
-    next attempt.
+    A step that writes in the recording transaction is not run again, because it would write twice.
+    It gets new secrets at its next attempt.
     """
     run = partial(run_module, state.place, work.step, prepared, context, work.wake, revealed)
     try:

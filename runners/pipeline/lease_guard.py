@@ -3,8 +3,8 @@
 This module is pure: it uses no clock and no threads.
 
 After the lease ends, another worker takes the step over, so the step's effects must end before that
-time. The age of a lease counts from before its last renewal was sent, on a monotonic clock. The
-database counts from when it served that renewal, which is later. So no stage here comes too late,
+time. Here the age of a lease begins before its last renewal is sent, on a monotonic clock. In the
+database it begins when that renewal is served, which is later. So no stage here comes too late,
 even with wrong wall clocks.
 """
 

@@ -40,11 +40,11 @@ def load(
     others: Sequence[str] = (),
     states: tuple[str, ...] = CLAIMABLE,
 ) -> tuple[SegmentState, LiveRun] | None:
-    """Load the segment's live run and its first step's data; return None if nothing is to do.
+    """Load the segment's live run and its first step's data.
 
-    The data of `others`, the siblings that came with it, is also loaded. `states` are the states of
-    interest. If the execution was moved to another version after the message was sent, that version
-    counts.
+    Return None if there is nothing to do, or if the run's state is not in `states`. Also load the
+    data of `others`, the siblings in the same message. If the execution was moved to another
+    version after the message was sent, use the new version.
     """
     began = time.perf_counter()
     version = compiled(version_id)
@@ -75,9 +75,9 @@ def load(
 def load_pack(
     version_id: UUID, segment: str, execution_ids: Sequence[UUID]
 ) -> ExecutionPack[SegmentState]:
-    """Load executions whose segments came together, as `load` does.
+    """Load executions whose segments came in one message, as `load` does.
 
-    Omit executions of other versions: their segments are sent again when they are moved.
+    Skip executions of other versions: their segments are sent again when they are moved.
     """
     version = compiled(version_id)
     asked = _asked(version, segment)
@@ -127,7 +127,7 @@ def _found(
     *,
     header: bool = False,
 ) -> tuple[SegmentState, LiveRun]:
-    """Return the segment's progress, from its row."""
+    """Return the segment's progress and its live run, from its row."""
     unreadable = None
     if found.sealing_key is not None:
         payload_keys.opened(found.sealing_key)  # now: no lock is held while a KMS is called
@@ -220,7 +220,7 @@ def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
 
 
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
-    """Load the siblings that came with a state's segment, and record those that are still pending.
+    """Load the siblings that came with a state's segment, and record the siblings that are pending.
 
     When the time for these siblings is over, other workers get the rest.
     """

@@ -24,9 +24,9 @@ class SegmentLimits:
 
 @dataclass(frozen=True, slots=True)
 class StepSelection:
-    """Indexes of steps: the step this worker runs next, the steps sent, the steps kept in memory.
+    """Indexes of steps: the step to run next, the steps to send, and the steps to keep in memory.
 
-    The kept steps are pure; this worker runs them after the chosen step.
+    The kept steps are pure; this worker runs them after the step to run next.
     """
 
     step: int | None

@@ -153,7 +153,7 @@ def _run_one(
     """Run one segment; return the state that names the next segment, if any.
 
     After `until` (of `time.monotonic`) this worker takes no further segment. `others` are siblings
-    to run too; those that ran are removed.
+    to run as well; siblings that ran are removed.
     """
     taken = claim_segment(execution_id, version_id, segment, others, links=links, header=header)
     return None if taken is None else _run_on(*taken, until)
@@ -162,7 +162,7 @@ def _run_one(
 def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentState | None:
     """Run a claimed segment and the siblings that came with it.
 
-    Return None if other workers continue.
+    Return the state that names the next segment; None if other workers continue.
     """
     held_now = work
     try:
@@ -205,7 +205,7 @@ def _perform_and_record(state: SegmentState, work: Work, until: float) -> Work |
 
 
 def _may_stay(state: SegmentState, until: float) -> bool:
-    """Return whether this worker may take further segments, because no other execution waits."""
+    """Return whether this worker may take further segments: it has time, and no execution waits."""
     waits = state.executions is not None and state.executions.left
     return not waits and time.monotonic() < until and not draining()
 

@@ -129,7 +129,7 @@ def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun 
 
 
 def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
-    """Record a unit, and claim a sibling in the same statement.
+    """Record a unit and claim a sibling in the same statement; return the sibling's work.
 
     Return None if another worker has the sibling.
     """

@@ -64,7 +64,7 @@ class Revealed:
     """The module's real inputs, its credential's fields, and the scrubber of its results.
 
     `boundaries` are the boundaries of all credentials that the step names, `opened` are the
-    credentials, `short_lived` are those whose values were issued, and `kept_from` are the
+    credentials, `short_lived` are the credentials whose values were issued, and `kept_from` are the
     connections that a boundary refused.
     """
 
@@ -78,7 +78,7 @@ class Revealed:
     kept_from: list[RefusedHost] = field(default_factory=list)
 
     def used(self) -> AbstractContextManager[None]:
-        """Give the module its secrets in the block; each connection is checked by host."""
+        """Give the module its secrets in the block; the host of each connection is checked."""
         return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
@@ -137,7 +137,7 @@ def renew(
 ) -> None:
     """Replace short-lived values that a receiver rejected; raise `error` if that cannot help.
 
-    Values that were issued for this attempt are not asked for again. Makes no query.
+    Values that were issued for this attempt are not requested again. Makes no query.
     """
     asking = revealed.step
     if asking is None or not forget_rejected(revealed.short_lived, error):

@@ -3,7 +3,7 @@
     issue(who, step, stored) -> (opened, short_lived)
     forget_rejected(short_lived, error)    after the receiver rejected them
 
-The workspace's egress rules apply. A thread holds no pooled connection while it asks.
+The workspace's egress rules apply. A thread holds no pooled connection during a request.
 """
 
 from collections.abc import Mapping, Sequence

@@ -85,7 +85,7 @@ def _advice(found: dict[str, Any]) -> str:
 
 
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
-    """Return a result whose references are those that the step stored, or that it was passed.
+    """Return a result in which references are the ones that the step stored or was passed.
 
     A module may return copies of them, as pydantic does.
     """

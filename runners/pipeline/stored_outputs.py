@@ -61,7 +61,10 @@ def store(state: SegmentState, done: Done) -> Done:
 
 
 def _remember(state: SegmentState, done: Done, large: Encoded, reference: Any) -> None:
-    """Keep the value for the next steps; templates load one that is too large, or refers on."""
+    """Keep the value in memory for the next steps.
+
+    Templates load a value that is too large to keep, or that contains references.
+    """
     refers = next(payloads.references_in(large.value), None) is not None
     if refers or large.size > valkyr_settings().payload_load_limit:
         done.result = replace(done.result, outputs=reference)
@@ -70,7 +73,7 @@ def _remember(state: SegmentState, done: Done, large: Encoded, reference: Any) -
 
 
 def _store_variables(state: SegmentState, done: Done, variables: Mapping[str, Any]) -> None:
-    """Store large variables; an output that has them refers to them as well."""
+    """Store large variables; an output that contains them refers to them as well."""
     settings, result = valkyr_settings(), done.result
     references = {}
     for name, value in variables.items():

@@ -34,7 +34,7 @@ ASSESSING = "quality.assess"  # `figures` reads the results of its runs
 
 @dataclass(slots=True)
 class Also:
-    """An additional statement for the same round trip, and its returned rows."""
+    """An additional statement for the same round trip, and the rows that it returns."""
 
     asked: tuple[str, dict[str, Any]]
     rows: list[tuple[Any, ...]] = field(default_factory=list)
@@ -79,7 +79,10 @@ def write(
 
 
 def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps) -> bool:
-    """Return whether the unit records one step and begins one, and requires nothing else."""
+    """Record a unit of one step and begin the next step, if nothing else is to be written.
+
+    Return whether this was done.
+    """
     done, step, prepared = unit.head, next_steps.step, next_steps.prepared
     more = unit.more or unit.skipped or state.frontier.skipped or next_steps.pending or unit.costs
     if more or done is None or done.logs or done.cached_from or step is None or prepared is None:
@@ -170,7 +173,7 @@ def _together(
 ) -> list[list[tuple[Any, ...]]]:
     """Run these statements and the additional ones in one round trip.
 
-    Return the rows of the additional statements.
+    Return the rows of `asked`; the rows of `also` are stored in it.
     """
     if also is None and len(asked) == 1:
         return [_twice(partial(statements.fetch, *asked[0]))]
@@ -197,7 +200,7 @@ def _record(
     *,
     survey: bool,
 ) -> tuple[str, dict[str, Any]]:
-    """Return the statement that records, and adds rows if there are any."""
+    """Return the statement that records the unit, and inserts rows if there are any."""
     ending = _ending(state, work, unit, run_state, outcome) | {"survey": survey}
     added = _rows(state, unit, next_steps)
     if not added:

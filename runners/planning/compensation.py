@@ -39,7 +39,7 @@ def figures(execution_id: UUID) -> object:
 
 
 def in_flight(execution_id: UUID) -> bool:
-    """Return whether any run of the execution is active or due; containers alone do not count."""
+    """Return whether any run of the execution is active or due; waiting containers are ignored."""
     row = statements.fetch_one("in_flight", {"execution": execution_id})
     return bool(row and row[0])
 

@@ -42,7 +42,7 @@ class NoOutput(Exception):
 def conclude(state: SegmentState, *, others: bool) -> None:
     """Handle a segment's end: close its iteration, end the execution, or start the remaining steps.
 
-    `others` says whether other runs of the execution are in progress.
+    `others` is true if other runs of the execution are in progress.
     """
     if state.resumed or state.prefix.endswith(UNDO):
         _whole(state)

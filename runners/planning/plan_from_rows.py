@@ -52,7 +52,7 @@ class _Container:
 
     @property
     def changed(self) -> bool:
-        """Return whether the container's counters change, or items wait although none runs."""
+        """Return whether the container's counters change, or items wait while no item runs."""
         idle = not self.turns.places and bool(self.spare)
         return idle or self.counted_anew or bool(self.ended or self.begun or self.unstarted)
 
@@ -91,10 +91,10 @@ def place_facts(state: SegmentState, place: Place) -> dict[int, StepFact]:
 
 
 def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
-    """Return the steps' facts from rows (path, state, outcome, …) with paths relative to the graph.
+    """Return the facts of steps from rows of (path, state, outcome, …), by the step's index.
 
-    A failed or cancelled step without an outcome has none. If a step has several rows, the live or
-    ended one counts.
+    The paths are relative to the graph. A failed or cancelled step without an outcome has no fact.
+    If a step has several rows, the row of the live or ended run is used.
     """
     facts: dict[int, StepFact] = {}
     for path, state, outcome, *_ in found:

@@ -1,7 +1,7 @@
 """The memory that a worker's processes share with their watchdog; imports no Django.
 
-Each process has a slot: a head (the process, and the time at which its ticker last ran) and one
-note for each of its threads (the run that it executes). Writing is one store into mapped memory,
+Each process has a slot. A slot is a head (the process, and the time at which its ticker last ran)
+and one note per thread (the run that the thread executes). Writing is one store into mapped memory,
 without a system call or a lock. Pages that were never written take no memory.
 """
 

@@ -41,7 +41,7 @@ SHORT = Death(lost=1, suspect=True, delay=2.0)
 
 
 def crash(cause: str) -> Death:
-    """Return a death that only this run can have caused."""
+    """Return a death for which only this run can be the cause."""
     return Death(lost=1, crashed=1, cause=cause[:MOST], suspect=True)
 
 

@@ -46,7 +46,7 @@ def of_a_worker() -> bool:
 
 
 def isolate() -> None:
-    """Record that a worker waits for this process and judges its end."""
+    """Record that a worker waits for this process and decides why it ended."""
     _Process.isolated = True
 
 
@@ -70,7 +70,7 @@ def shared(other: str) -> bool:
 
 
 def awaited(other: str) -> bool:
-    """Return whether a worker waits for the holder's process and judges it by its exit code."""
+    """Return whether a worker waits for the holder's process and decides why it ended."""
     return len(other.split(SEPARATOR)) == ISOLATED and parent_lives(other)
 
 

@@ -21,7 +21,7 @@ SECONDS = 0.1  # writing must not keep a process from its end
 
 
 class OwnWord:
-    """The note of this process. Each write has a separate thread, because a disk may not respond.
+    """The note of this process, which a separate thread writes because a disk may not respond.
 
     Use it from one thread at a time, or from a signal handler of the main thread.
     """
@@ -31,13 +31,13 @@ class OwnWord:
         self._written = _thread.allocate_lock()
 
     def leave(self) -> None:
-        """Begin to write, once, that this process may end because of its leases; return at once."""
+        """Begin to write, once, that this process may end because of its leases; do not wait."""
         if not self._left:
             self._left = True
             self._written = begin(leave, os.getpid())
 
     def take_back(self) -> None:
-        """Write that this process continues."""
+        """Remove the note, because this process continues."""
         if self._left:
             self._left = False
             begin(_unlink_after, self._written, os.getpid())

@@ -29,7 +29,7 @@ _STATE, _PARENT, _START, _PAGES = 0, 1, 19, 21
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A child was killed while memory was short; `took` says that the child had used it."""
+    """A child was killed while memory was short; `took` is true if the child had used it."""
 
     took: bool
     cause: str = ""
@@ -42,13 +42,13 @@ class KillWatch:
     """Detects whether the OOM killer has recently ended any process on this machine."""
 
     def __init__(self, seconds: float = MOMENT) -> None:
-        """Count each kill for `seconds`."""
+        """Start to watch; after a kill, memory counts as short for `seconds`."""
         self._seconds = seconds
         self._seen = kills()
         self._until = 0.0
 
     def short(self) -> bool:
-        """Return whether the OOM killer ended a process since the last call or in the window."""
+        """Return whether a process was killed since the last call, or in the last `seconds`."""
         found, now = kills(), time.monotonic()
         if found != self._seen:
             self._seen, self._until = found, now + self._seconds
@@ -99,7 +99,7 @@ of_late = KillWatch(10.0).short
 
 
 def tell(pid: int, start: str, found: Shortage) -> None:
-    """Leave a note about the end of the child that had that ID and start."""
+    """Leave a note about the end of the child with this process ID and start."""
     with suppress(OSError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def tell(pid: int, start: str, found: Shortage) -> None:
 
 
 def told(pid: int, start: str) -> Shortage | None:
-    """Return the note of that process's parent about its end; None if memory was not short."""
+    """Return the note of a process's parent about the process's end; None if there is none."""
     try:
         return Shortage(**json.loads(_word(pid, start).read_text()))
     except (OSError, ValueError, TypeError):

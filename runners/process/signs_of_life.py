@@ -25,7 +25,7 @@ DEFAULT_SECONDS = 60.0
 class Sign:
     """The last sign of a process; `at` is on the machine's monotonic clock.
 
-    `grace` is the number of seconds by which it may be silent longer than usual.
+    `grace` is the number of additional seconds for which the process may be silent.
     """
 
     kind: str

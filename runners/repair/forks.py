@@ -72,7 +72,7 @@ class ForkRequest:
     """An execution to fork, the step before the fork (None: the beginning), and the changes.
 
     `version` is `pinned`, `latest` or a number; a priority of None keeps the priority of the
-    origin. A changed payload that belongs into the payload store is in `payload`: it was stored
+    origin. A changed payload that belongs in the payload store is in `payload`: it was stored
     before the transaction began (`starting.stored_input`).
     """
 

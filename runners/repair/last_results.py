@@ -32,7 +32,7 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The newest run of a task; `path` is without turns, such as `refine.draft`."""
+    """The newest run of a task; `path` is without iteration numbers, such as `refine.draft`."""
 
     path: str
     run_id: UUID

@@ -46,10 +46,10 @@ class Given:
 def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, note: str) -> Given:
     """Return the validated result for a step of this version.
 
-    Values that the module allows to be null and that are missing become null. Raises ResultRefused
-    with every problem: outputs that break the module's output schema, an outcome the step cannot
-    have, variables that the workflow does not declare; ApprovalNeeded for an approval; PayloadError
-    for outputs that cannot be stored.
+    A missing value becomes null if the module allows null. Raises ResultRefused with every problem:
+    outputs that break the module's output schema, an outcome the step cannot have, variables that
+    the workflow does not declare; ApprovalNeeded for an approval; PayloadError for outputs that
+    cannot be stored.
     """
     graph = compiled(version_id).graph
     _, step = find(graph, step_path)

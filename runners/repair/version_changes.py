@@ -178,7 +178,7 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row for each step: the live or ended run, otherwise the failed one."""
+    """Return one row per step: the row of its live or ended run, or else of a failed run."""
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)

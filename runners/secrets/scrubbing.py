@@ -113,7 +113,7 @@ class Scrubber:
 
 
 def _replaced(data: bytes, forms: list[tuple[bytes, str]], most: int) -> tuple[bytes, int]:
-    """Return the first `most` bytes or so of data without secrets, and their length before."""
+    """Return the first `most` bytes or so of data without secrets, and their original length."""
     spans = sorted(
         (start, -len(form), name) for form, name in forms for start in _places(data, form)
     )
@@ -197,7 +197,7 @@ def _lines(value: str) -> list[str]:
 
 
 def _inside(value: str) -> list[str]:
-    """Return the passwords in an address or a list of addresses, encoded and decoded."""
+    """Return the passwords in an address or in a list of addresses, both encoded and decoded."""
     found: list[str] = []
     for address in dict.fromkeys((value, *value.split(";"))):
         try:

@@ -18,12 +18,12 @@ def lock(state: SegmentState) -> None:
 
 
 def asked(state: SegmentState) -> tuple[str, dict[str, Any]]:
-    """Return the locking statement, for callers that run it together with others."""
+    """Return the statement that locks the execution, to run it together with others."""
     return "lock", {"execution": state.context.execution_id}
 
 
 def check(state: SegmentState, row: tuple[Any, ...] | None) -> None:
-    """Raise LeaseLost unless the locked execution runs in this epoch, on this version."""
+    """Raise LeaseLost unless the locked execution is live, in this epoch and on this version."""
     if row is None or row[0] not in ("RUNNING", "PAUSED") or row[1] != state.context.epoch:
         raise LeaseLost(f"execution {state.context.execution_id} has ended or was rolled back")
     if row[3] != state.context.version.id:

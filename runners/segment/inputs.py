@@ -22,10 +22,10 @@ from runners.segment.template_data import TemplateData
 class Prepared:
     """Inputs ready to run: their value, canonical JSON, hash and idempotency key.
 
-    The hash is that of the complete inputs. `text` is for the row: it has references in place of
-    stored values. It is empty for `large` inputs, until `put_away` has stored them. `refers` says
-    whether the value itself has references. `seconds` is the rendering time, which counts towards
-    the step's time limit.
+    The hash is computed from the complete inputs. `text` is for the row: it contains references in
+    place of stored values. It is empty for `large` inputs, until `put_away` has stored them.
+    `refers` is true if the value itself contains references. `seconds` is the rendering time, which
+    counts towards the step's time limit.
     """
 
     value: Any
@@ -83,7 +83,7 @@ def restored(
 def recorded(
     data: TemplateData, step: Step, value: Any, overrides: Mapping[str, Any] | None = None
 ) -> Prepared:
-    """Return the prepared inputs of a woken run, which its row has.
+    """Return the prepared inputs of a woken run, as recorded in its row.
 
     Raises TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside.
     """
@@ -110,7 +110,7 @@ def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
 
 
 def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Encoded | None]:
-    """Return the text for the row, the hash, and what is to be stored first."""
+    """Return the text for the row, the hash, and the value to store first, if any."""
     what = _what(data, step)
     above = valkyr_settings().payload_store_above
     if not payload_store.enabled() or _read_in_rows(step) or not writing.is_above(value, above):
@@ -159,7 +159,7 @@ def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str
 
 
 def stored_inputs(data: TemplateData, step: Step, prepared: Prepared | None) -> str | None:
-    """Return the inputs as the run's row holds them."""
+    """Return the inputs in the form that the run's row contains."""
     if prepared is None:
         return None
     return data.context.sealer.json(prepared.text, "inputs", data.path(step))

@@ -49,8 +49,8 @@ class Pack(ABC, Generic[T]):
     def hand_back(self) -> None:
         """Send the remaining work to other workers; a duplicate message is harmless.
 
-        Each new pack has as many segments as this worker completed in its time, so slow steps are
-        sent one by one and short ones together.
+        Each new pack has as many segments as this worker completed in the pack's time, so slow
+        steps are sent one by one and short ones together.
         """
         rest = list(_drain(self.left))
         if not rest:
@@ -68,8 +68,8 @@ class Pack(ABC, Generic[T]):
 class SiblingPack(Pack[str]):
     """Sibling segments of one execution, by the paths of their first steps.
 
-    This worker may claim those in `seen`, which are pending and were never tried, without another
-    query.
+    This worker may claim the siblings in `seen` without another query: they are pending and were
+    never tried.
     """
 
     execution_id: UUID

@@ -44,7 +44,7 @@ class SegmentState:
 
     It runs in one place at a time: the workflow itself, or one iteration of a container's body. A
     worker runs many items of a pure map at a time: `batch` are the remaining ones, and
-    `ended_turns` are those that ended in memory but are still in the map's counters.
+    `ended_turns` are those that ended in memory but that the map's counters still contain.
     """
 
     context: SegmentContext

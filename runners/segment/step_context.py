@@ -166,7 +166,7 @@ class Context:
         return self.log.scrub is not None
 
     def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
-        """Connect the process's heartbeat, which reports cancellations and stores details."""
+        """Set the process's heartbeat, which reports cancellations and stores details."""
         self._cancelled = cancelled
         self._details = details
 

@@ -47,9 +47,10 @@ def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
 
 
 def given_read(data: Any, references: Any, scope: dict[str, Any]) -> dict[Any, dict[str, Any]]:
-    """Return what templates read besides results, if it has stored values: by its place.
+    """Return the values that templates read, other than results, if they contain stored values.
 
-    A place is (name,) or ("vars", name); each is in a dictionary as a result is.
+    The result is by place: (name,) or ("vars", name). Each value is in a dictionary, as a result
+    is.
     """
     wanted = {names[:2] if names[0] == "vars" else names[:1] for names in references}
     if ("vars",) in wanted:
@@ -65,7 +66,7 @@ def given_read(data: Any, references: Any, scope: dict[str, Any]) -> dict[Any, d
 
 
 def put_given(given: dict[Any, dict[str, Any]], scope: dict[str, Any]) -> None:
-    """Put loaded values in their places of the scope."""
+    """Put loaded values into the scope, each in its place."""
     for place, found in given.items():
         if place[0] == "vars":
             scope["vars"] = {**scope["vars"], place[1]: found[OUTPUT]}
@@ -108,7 +109,7 @@ def refuse(references: Any, scope: dict[str, Any]) -> None:
 
 
 def names_read(references: Any) -> set[str]:
-    """Return the tasks whose outputs templates read."""
+    """Return the IDs of the tasks whose outputs templates read."""
     return {
         str(names[1])
         for names in references
@@ -117,9 +118,10 @@ def names_read(references: Any) -> set[str]:
 
 
 def load_outputs(data: Any, results: dict[Any, dict[str, Any]]) -> None:
-    """Replace the references in these tasks' results; one size limit applies to their sum.
+    """Replace the references in these tasks' results by the stored values.
 
-    Values above it are not loaded: a template can pass them on, but not read them.
+    One size limit applies to the sum of the values. Values above it are not loaded: a template can
+    pass them on, but not read them.
     """
     due = []
     for one in results.values():

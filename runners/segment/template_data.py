@@ -74,7 +74,7 @@ class ResultSource(Protocol):
         """Return items of the map around `place`, by index."""
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
-        """Return a value with its stored values in place of their references."""
+        """Return the value, with each reference to a stored value replaced by that value."""
 
 
 class ResultRows:
@@ -89,7 +89,7 @@ class ResultRows:
         return _items_of(data, place, indexes)
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
-        """Return a value with its stored values, from the payload store."""
+        """Return the value, with each reference replaced by the value in the payload store."""
         return stored_results.read(workspace_id, value)
 
 
@@ -153,7 +153,7 @@ def last_paths(place: Place) -> list[str]:
 
 
 def turn(data: "TemplateData") -> dict[str, Any]:
-    """Return `item`, `index` and `loop` of the innermost map and loop."""
+    """Return `item` and `index` of the innermost map, and `loop` of the innermost loop."""
     scope: dict[str, Any] = {}
     of_map, of_loop = data.place.nearest("map"), data.place.nearest("loop")
     if of_map is not None:
@@ -328,9 +328,9 @@ class TemplateData:
         return place
 
     def scope(self, step: Step, attempt: int, *, stored: bool = True) -> dict[str, Any]:
-        """Return the names that the step's templates may use; load those that are missing.
+        """Return the names that the step's templates may use; load the missing ones.
 
-        `stored` loads values from object storage, too.
+        With `stored`, also load values from object storage.
         """
         complete(self, step)
         tasks = self.results

@@ -65,7 +65,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Done:
-    """A step that ran: its result, as value and as JSON text, and its duration."""
+    """A step that ran: its result, as a value and as JSON text, and its duration."""
 
     step: Step
     place: Place
@@ -139,7 +139,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """A live run as it was read; the claim compares its token."""
+    """A live run as it was read; the claim checks that its token is unchanged."""
 
     id: UUID
     step: Step

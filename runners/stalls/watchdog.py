@@ -49,7 +49,7 @@ FENCED, TAKEN_OVER = 0, 3
 
 @dataclass(frozen=True, slots=True)
 class Fencer:
-    """Records blamed runs in the database that these arguments of `psycopg.connect` name."""
+    """Records blamed runs in the database to which these arguments of `psycopg.connect` lead."""
 
     connection: Mapping[str, Any]
 
@@ -276,7 +276,7 @@ class Watchdog:
 
 
 def _pause(seconds: float) -> None:
-    """Wait by a relative time: `time.sleep` computes an absolute one, and fails if clocks jump."""
+    """Wait for a relative time: `time.sleep` computes an absolute one, and fails if clocks jump."""
     select.select((), (), (), seconds)
 
 
@@ -285,7 +285,7 @@ def _lives(pid: int, start: int) -> bool:
 
 
 def _end(head: SlotHead) -> None:
-    """Kill exactly this process, not a new one with the same ID."""
+    """Kill this process, but not a new process with the same ID."""
     try:
         process = os.pidfd_open(head.pid)
     except OSError:

@@ -1,4 +1,4 @@
-"""Select the limits of a target: of the patterns that match, the most specific comes first.
+"""Select the limits of a target: the most specific matching pattern has precedence.
 
 This module is pure: the rules are arguments.
 """
@@ -57,7 +57,7 @@ def matches(pattern: str, target: str) -> bool:
 
 
 def specificity(pattern: str) -> tuple[int, int]:
-    """Return a key that grows with specificity: characters before the first `*`, then all."""
+    """Return a sort key: the number of characters before the first `*`, then of all characters."""
     return len(pattern.partition("*")[0]), len(pattern.replace("*", ""))
 
 

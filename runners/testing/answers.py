@@ -65,7 +65,7 @@ def wrapped(answers: Answers) -> Callable[[Module[Any]], Module[Any]]:
 
 
 def keys(step_path: str, module_type: str) -> list[str]:
-    """Return the keys under which a step's answer may be given, the most specific first.
+    """Return the keys under which a test can give a step's answer, the most specific first.
 
     `refine[1].draft.main` is also `refine[1].draft`, `refine.draft.main`, `refine.draft`, `draft`.
     """

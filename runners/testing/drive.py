@@ -1,4 +1,4 @@
-"""Run executions as far as possible in this process: from rows, without messages.
+"""Run executions as far as possible in this process, from rows and without messages.
 
 Each segment is run by the function that a worker's task calls. Other messages (children's ends,
 events, admission, planning after a fan-out) are replaced by calls of their functions.

@@ -94,8 +94,8 @@ class Valkyr:
     ) -> None:
         """Create a credential in the workspace: `valkyr.credential("bank", "bearer", token="t")`.
 
-        It may go to any host unless `hosts` restricts it, and to the modules that its type
-        suggests.
+        It may be sent to any host unless `hosts` restricts it, and used by the modules that its
+        type suggests.
         """
         credentials.create(
             self.workspace, name=name, type=kind, fields=fields, hosts=hosts, actor=ACTOR

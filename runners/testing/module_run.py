@@ -51,10 +51,10 @@ def run_module(
 ) -> ModuleRun:
     """Run a module on inputs as a workflow's `with` writes them, without templates.
 
-    `module` is a type, a @step function, or a Module or its class, installed or not. `credential`
-    are the fields of its credential; `details` are the details that the previous attempt passed to
-    `heartbeat`; `wake` is the cause that ends a wait (see `Module.woken`). The time limit is
-    `seconds`, or by default the module's own timeout.
+    `module` is a type, a @step function, a Module or its class; it need not be installed.
+    `credential` are the fields of its credential; `details` are the details that the previous
+    attempt passed to `heartbeat`; `wake` is the cause that ends a wait (see `Module.woken`). The
+    time limit is `seconds`, or by default the module's own timeout.
 
     Raises the exceptions of the module (StepError, pydantic's ValidationError for invalid inputs,
     StepTimeout), and AssertionError for a result that contradicts the module's declaration.

@@ -77,9 +77,9 @@ ANYBODY = "tester"
 
 
 def person(name: str, workspace: Workspace) -> Any:
-    """Return the member of the workspace of that name; a new user becomes a workflow author.
+    """Return the workspace's member with that name; a new user becomes a workflow author.
 
-    A role's name (`ADMIN`) stands for a member with that role, and "" stands for an administrator.
+    The name of a role (`ADMIN`) means a member with that role, and "" means an administrator.
     """
     role = name if name in Role.values else (Role.WORKFLOW if name else Role.ADMIN)
     model = get_user_model()
@@ -126,8 +126,8 @@ ACTOR = Actor.system("a test")
 class WorkflowRun:
     """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
-    Name tasks by ID, in a body with their place (`refine[1].draft`), or by the whole path of a step
-    (`charge.pay`); the ID of a task with several modules refers to its last step.
+    Name a task by its ID, by its place and ID in a body (`refine[1].draft`), or by the whole path
+    of a step (`charge.pay`); the ID of a task with several modules refers to its last step.
     """
 
     id: UUID

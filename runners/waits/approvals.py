@@ -22,8 +22,9 @@ DECISIONS = (APPROVED, REJECTED)
 def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Actor) -> Run:
     """Approve or reject a run's question; return the run, which continues with the decision.
 
-    If two users decide, the first decision counts. Raises NotFound if the user may not see the run,
-    Forbidden if the user may not decide, and WrongState if the run does not wait for a decision.
+    If two users decide, the first decision is used. Raises NotFound if the user may not see the
+    run, Forbidden if the user may not decide, and WrongState if the run does not wait for a
+    decision.
     """
     with transaction.atomic():
         run = _locked(run_id)
@@ -61,9 +62,10 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
 
 
 def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
-    """Return whether a member may decide: named, of a named role, or by default any operator.
+    """Return whether a member may decide.
 
-    A name that equals a role refers to the role, even if a user has that name.
+    Approvers are named, or have a named role; without names, any operator may decide. A name that
+    equals a role refers to the role, even if a user has that name.
     """
     if not approvers:
         return may.allows(Action.OPERATE)

@@ -1,4 +1,4 @@
-"""Calls to a step's own URL, each of which resumes its step once.
+"""Calls to a step's own URL: a call resumes the step once.
 
 A call that comes before the step waits is stored until the step waits. The execution's lock decides
 which comes first.

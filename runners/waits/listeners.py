@@ -59,7 +59,7 @@ class Listener:
 class EventTarget:
     """An event of a workspace, or (with an execution) a signal to one execution.
 
-    Only runs that waited `before` receive it; None means the runs that wait now.
+    Only runs that waited `before` receive it; None means all runs that wait now.
     """
 
     workspace_id: UUID
@@ -71,7 +71,7 @@ class EventTarget:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The matches of a batch; `over` says that its time ended before all filters were evaluated.
+    """The matches of a batch; `over` is true if time ended before all filters were evaluated.
 
     `last` is the ID of the last run whose filter was evaluated; None if there is none.
     """
@@ -103,7 +103,7 @@ def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Lis
 
 
 def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list[Pair]:
-    """Return the matches of one batch: those without a filter, or whose filter matches.
+    """Return the runs of one batch that have no filter, or whose filter matches.
 
     Raises TimeSpent if the filters take longer than the allowance.
     """
@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Return the matches like `meant`; when the time is over, return those found so far."""
+    """Return the matches like `meant`; if the time ends, return the matches found until then."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []

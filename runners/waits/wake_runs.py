@@ -25,8 +25,8 @@ ANY_KIND = tuple(kind.value for kind in WaitKind if kind is not WaitKind.BODY)
 def wake(run_id: UUID, kind: WaitKind, waking: Mapping[str, Any]) -> bool:
     """Wake one run that waits for `kind`; `waking` reaches its module (see `Module.woken`).
 
-    Returns False if it does not wait for that, or no longer does. Raises PayloadError if the
-    payload cannot be stored.
+    Returns False if the run does not wait for `kind` any more, or never did. Raises PayloadError if
+    the payload cannot be stored.
     """
     with transaction.atomic():
         execution = Run.objects.filter(pk=run_id).values_list("execution_id", flat=True).first()
@@ -39,7 +39,7 @@ def wake_all(
     waking: Mapping[str, Any],
     key: int | None = UNKNOWN,
 ) -> int:
-    """Wake (run, execution) pairs that wait for one of `kinds`; return how many did.
+    """Wake (run, execution) pairs that wait for one of `kinds`; return how many were woken.
 
     It works like `wake_each`, for callers that only need the number.
     """
@@ -52,11 +52,11 @@ def wake_each(
     waking: Mapping[str, Any],
     key: int | None = UNKNOWN,
 ) -> set[UUID]:
-    """Wake (run, execution) pairs that wait for one of `kinds`; return the runs that did.
+    """Wake (run, execution) pairs that wait for one of `kinds`; return the woken runs.
 
-    `key` seals the payloads of all of them; if it is None, the key is read for each execution. Call
-    inside a transaction that holds no run's lock: executions that need a slot again are locked
-    first.
+    `key` seals the payloads of all of them; None seals nothing. By default, the key is read for
+    each execution. Call inside a transaction that holds no run's lock: executions that need a slot
+    again are locked first.
     """
     if not found:
         return set()
@@ -83,7 +83,7 @@ def _sealed(
 ) -> list[str | None] | None:
     """Return the wake-up data of each run, sealed for the run; None if no workspace seals it.
 
-    Uses one query, if a payload wakes the runs and their key is not known.
+    Uses one query if the wake-up data contains a payload and the key is not known.
     """
     if key is None or not PRIVATE & waking.keys():
         return None

@@ -1,4 +1,4 @@
-"""A worker checks that it still receives messages: it sends itself one, and waits for it.
+"""A worker checks that it still receives messages: it sends a message to itself and waits for it.
 
 The message uses the same connection, channel and loop as the steps' messages. After a broker
 outage, a consumer can run and answer pings but receive no messages; such a worker then stops its
@@ -144,7 +144,7 @@ def _own_queue(hostname: str) -> Queue:
 
 
 def every() -> float:
-    """Return the seconds between two checks; after four failed checks a worker is unhealthy."""
+    """Return the seconds between two checks; a worker is unhealthy after four failed checks."""
     return signs_of_life.patience() / 4
 
 

@@ -1,4 +1,4 @@
-"""A worker's database connections: not inherited, and not left broken for later steps.
+"""A worker's database connections: they are not inherited or left broken for later steps.
 
 Celery closes connections around each task, but not one with an interrupted transaction; then each
 later task of the process or thread would fail.

@@ -27,7 +27,7 @@ OWN = ("control", "default", "io")
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Runs of one queue that wait for a worker; `oldest` is the time when the first was ready."""
+    """Runs of one queue that wait for a worker; `oldest` is when the first of them became ready."""
 
     name: str
     waiting: int
@@ -109,14 +109,14 @@ class Step:
 
 @dataclass(slots=True)
 class Busy:
-    """A worker's current runs: those that run longest, and the total number."""
+    """A worker's current runs: the runs that take longest, and the total number."""
 
     steps: list[Step] = field(default_factory=list)
     number: int = 0
 
 
 def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
-    """Return each worker's runs among those given, the longest first. Uses one statement.
+    """Return each worker's runs among `runs`, the longest first. Uses one statement.
 
     At most 1,000 runs are read.
     """

@@ -65,9 +65,9 @@ class DatabaseProbe:
         self._asked_at = float("-inf")
 
     def look(self, question: bytes = QUESTION) -> bool:
-        """Read an available answer, and ask again after 2 s; connect first if necessary.
+        """Read an available answer, and send a query every 2 s; connect first if necessary.
 
-        Returns whether the question was sent.
+        Returns whether a query was sent.
         """
         try:
             if self._connection is None:
@@ -116,9 +116,9 @@ class DatabaseProbe:
             raise psycopg.OperationalError(_said(self._connection))
 
     def _look_up(self, host: str) -> list[str] | None:
-        """Return the host's addresses, None until they are known. Raises OSError.
+        """Return the host's addresses; None until they are known. Raises OSError.
 
-        Each host has one thread, even if the resolver answers later than the next attempt begins.
+        Each host has one thread, even if the resolver answers after the next attempt begins.
         """
         if host not in self._lookups:
             self._lookups[host] = NameLookup(host)

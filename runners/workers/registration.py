@@ -45,7 +45,7 @@ WORKERS = "workers"  # the tag of checks that each worker makes
 
 
 class WorkerShare(enum.Enum):
-    """The share of Valkyr's tasks in a worker process: none, some or all."""
+    """The share of Valkyr's tasks in a worker process: no tasks, some tasks or all tasks."""
 
     NOTHING = enum.auto()
     SOME = enum.auto()
@@ -70,7 +70,7 @@ def connect() -> None:
 
 
 def share_of(worker: Any) -> WorkerShare:
-    """Return whether the worker is shared, according to its app and queues."""
+    """Return the share of Valkyr's tasks in the worker, according to its app and queues."""
     if worker.app is not messaging.celery_app():
         return WorkerShare.NOTHING
     consumed = list(worker.app.amqp.queues.consume_from)

@@ -45,7 +45,7 @@ class WorkerShutdown:
     def begin(self, *, end: bool = True) -> None:
         """Begin no further step; return at once, since it is called in a signal handler.
 
-        Without `end`, no process is killed, because other tasks may run in them.
+        Without `end`, no process is killed, because other tasks may run in the processes.
         """
         self._end = end
         if not activity.draining():

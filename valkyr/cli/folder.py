@@ -56,7 +56,7 @@ class DefinitionFolder:
 
 
 def is_folder(text: str) -> bool:
-    """Return whether a word means a folder, not a workflow's name: `./x`, `x/`, or a marked one."""
+    """Return whether a word means a folder, not a workflow: `./x`, `x/`, or a marked folder."""
     return text in {".", ".."} or "/" in text or (Path(text) / MARK).is_file()
 
 

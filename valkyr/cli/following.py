@@ -21,8 +21,8 @@ def follow(
 ) -> Iterator["StreamEvent"]:
     """Yield the execution's events up to `end`.
 
-    Raises CliError (TIMED_OUT) after the monotonic `deadline`. If `known`, or after a first
-    response, the server may be unavailable for a while.
+    Raises CliError (TIMED_OUT) after the monotonic `deadline`. If the execution is `known`, or
+    after a first response, it retries while the server is unavailable.
     """
     path = f"/v1/WorkflowExecution/{execution}/subscribe"
     last, heard = "", time.monotonic() if known else None
@@ -55,7 +55,7 @@ def until_end(api: "ApiClient", execution: str, seconds: float | None, progress:
 
 
 def patiently(ask: Callable[[], Any]) -> Any:
-    """Return the result of `ask`, retrying while the server is unavailable for a while."""
+    """Return the result of `ask`; retry while the server is temporarily unavailable."""
     since = time.monotonic()
     while True:
         try:

@@ -41,7 +41,7 @@ def ask_plan(api: "ApiClient", workspace: str, bundle: dict[str, Any]) -> dict[s
 def carry_out(
     api: "ApiClient", workspace: str, bundle: dict[str, Any], fingerprint: str
 ) -> dict[str, Any]:
-    """Apply a bundle, if its plan still has the fingerprint; return the API's answer."""
+    """Apply a bundle if its plan still has the fingerprint; return the API's response."""
     body = bundle | {"fingerprint": fingerprint}
     path = bundle_path(workspace, "/apply")
     done: dict[str, Any] = api.post(path, body, key=uuid4().hex, seconds=SECONDS)

@@ -187,7 +187,7 @@ def _served(now: datetime) -> set[Queue]:
 
 
 def _waiting(rule: AlertRule, queue: str, now: datetime) -> list[UUID]:
-    """Return the workspaces of runs that have waited there too long, at most 1,000."""
+    """Return the workspaces of runs that have waited too long in the queue; at most 1,000."""
     since = now - timedelta(seconds=rule.waiting_seconds)
     rows = Run.objects.filter(
         Q(retry_after=None) | Q(retry_after__lt=since),

@@ -75,5 +75,5 @@ def config() -> AlertConfig:
 
 
 def every() -> timedelta:
-    """Return how often rules are checked."""
+    """Return the interval at which rules are checked."""
     return timedelta(seconds=read(AlertSettings).alert_look_seconds)

@@ -74,7 +74,7 @@ def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> S
 
 
 def message_of(rule: AlertRule, alerts: Sequence[Alert], reason: str) -> dict[str, Any]:
-    """Return a message's text for every channel, stored so that a retry sends the same."""
+    """Return a message's text for every channel; it is stored, so retries send the same text."""
     workspace = rule.workspace
     return {
         "reason": str(reason),
@@ -173,7 +173,7 @@ def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> in
 
 
 def _newest(rule: AlertRule, finding: Finding) -> Alert | None:
-    """Return the alert, locked, that is open or may still be reopened."""
+    """Return the alert that is open or may still be reopened, and lock it; None without one."""
     lately = database_now() - _interval(rule)
     return (
         Alert.objects.select_for_update(of=("self",), no_key=True)
@@ -212,7 +212,7 @@ def _counted(alert: Alert, rule: AlertRule, finding: Finding) -> Alert:
 
 
 def _is_another(alert: Alert, rule: AlertRule, finding: Finding, now: datetime) -> bool:
-    """Return whether the occurrence is counted: every event, a condition once per interval."""
+    """Return whether to count the occurrence: always for an event, once per interval otherwise."""
     if finding.kind not in LASTING:
         return True
     return alert.told_at is not None and alert.told_at <= now - _interval(rule)

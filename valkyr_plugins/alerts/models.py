@@ -111,8 +111,8 @@ class Alert(models.Model):
     """A problem that a rule noticed.
 
     At most one is open per rule, kind and subject; repeats are counted. `told_count` is the count
-    at the last notification; 0 without one since the alert opened. A lasting condition counts once
-    per interval.
+    at the last notification; 0 if there was none since the alert opened. A lasting condition counts
+    once per interval.
     """
 
     AUDITED_AS = "Alert"
@@ -166,8 +166,8 @@ class AlertDelivery(models.Model):
 
     Its id is the message's idempotency key. A process that takes the message increases `token` and
     sets `next_at` to the time when another process may take it; only the holder of the newest token
-    records the result. `answer` is the receiver's HTTP status. `attempts` counts those since it was
-    queued, `log` keeps the latest.
+    records the result. `answer` is the receiver's HTTP status. `attempts` counts the attempts since
+    the message was queued; `log` keeps the latest ones.
     """
 
     AUDITED_AS = "AlertDelivery"

@@ -164,7 +164,7 @@ def _send(taken: Sequence[AlertDelivery]) -> None:
 
 
 def _conclude_late(row: AlertDelivery, waiter: int, done: Future[Outcome]) -> None:
-    """Record the result, in the attempt's own thread or in the waiting one."""
+    """Record the result, in the attempt's own thread or in the thread that waits for it."""
     _dragging.discard(done)
     try:
         conclude(row, done.result())

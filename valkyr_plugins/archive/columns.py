@@ -1,7 +1,8 @@
 """Rows of the engine's tables as columns of Parquet, and back: one row for each execution.
 
 Its runs and dead letters are lists in its row. JSON columns keep the text that PostgreSQL returns,
-so sealed values stay sealed. The columns follow from the models: a later version adds its own.
+so sealed values stay sealed. The columns are derived from the models, so a later version adds its
+own columns.
 """
 
 import json
@@ -155,7 +156,7 @@ def _in(value: Any, kind: Any) -> Any:
 def keys_in(row: Row) -> set[int]:
     """Return the keys with which values of a row, or of the rows in it, are sealed.
 
-    Text that only looks like a sealed value counts as well: a key is then kept for longer.
+    Text that only looks like a sealed value is included: a key is then kept for longer.
     """
     found: set[int] = set()
     for value in row.values():
@@ -167,5 +168,5 @@ def keys_in(row: Row) -> set[int]:
 
 
 def readable(made: Any) -> Row:
-    """Return a row's values by column, with sealed ones opened."""
+    """Return a row's values by column; sealed values are opened."""
     return {one.attname: getattr(made, one.attname) for one in made._meta.concrete_fields}

@@ -20,8 +20,8 @@ class ArchiveFile(models.Model):
     """A Parquet file with executions of one workspace that ended on one day.
 
     The row commits before the file is written, so that the storage never has a file without a row.
-    `stale` says that the index does not name this file for some of its executions; the file is then
-    written again without them.
+    `stale` is true if the index does not name this file for some of its executions; the file is
+    then written again without them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -72,9 +72,9 @@ class ArchiveFile(models.Model):
 class ArchivedExecution(models.Model):
     """The file that holds an execution; null if the execution was erased and gets no copy.
 
-    `ended_at` is the end of the archived execution: an execution that was reopened since ends
-    later, and is archived again. Permissions are checked by the row, before the file is read. The
-    row is small, as there may be millions: about 150 bytes with its indexes.
+    `ended_at` is the end of the archived execution: if the execution is reopened, it ends later and
+    is archived again. Permissions are checked by the row, before the file is read. The row is
+    small, as there may be millions: about 150 bytes with its indexes.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

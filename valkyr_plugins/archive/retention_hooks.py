@@ -19,7 +19,7 @@ from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileSt
 def unstored(ids: Sequence[UUID]) -> set[UUID]:
     """Return the executions that must be archived before they are deleted.
 
-    Executions of test versions are not archived; those that were erased need no copy.
+    Executions of test versions are not archived, and erased executions need no copy.
     """
     if not enabled():
         return set()
@@ -66,7 +66,7 @@ def _keep(rows: Iterable[columns.Row]) -> None:
 
 
 def archived() -> QuerySet[Any]:
-    """Return the archived executions, whose large values stay in the payload store."""
+    """Return the archived executions; their large values stay in the payload store."""
     return ArchivedExecution.objects.filter(file__isnull=False)
 
 

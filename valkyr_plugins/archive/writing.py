@@ -108,10 +108,10 @@ class FileWriter:
 
 
 def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFile, int]:
-    """Archive executions of one workspace and day; return the file, and how many of them it took.
+    """Archive executions of one workspace and day; return the file, and how many it contains.
 
-    The others did not fit. Raises ArchiveUnavailable, ArchiveBroken, and ArchiveRefused if another
-    process considered this file abandoned.
+    The other executions did not fit. Raises ArchiveUnavailable, ArchiveBroken, and ArchiveRefused
+    if another process considered this file abandoned.
     """
     file = begin(workspace_id, day)
     with work_folder() as folder:
@@ -223,7 +223,7 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
 
 
 def _recount(local: Path, written: WrittenFile) -> None:
-    """Read the local file again. Raises ArchiveBroken if it lacks anything."""
+    """Read the local file again. Raises ArchiveBroken if its row counts differ."""
     import pyarrow.parquet as pq
 
     found: Counter[str] = Counter()

@@ -87,12 +87,12 @@ class StepComparison:
             self._other_output(path, step, last, outputs, prepared)
 
     def fails(self, path: str, step: Step, runs: list[Run], message: str) -> None:
-        """Record that a step fails although it did not fail for these inputs in the record."""
+        """Record that a step fails, although the recorded step did not fail with these inputs."""
         recorded = runs[-1].outcome if runs else ""
         self._other_path(path, step, VerdictReason.FAILS, recorded=recorded, detail=message[:500])
 
     def depends(self, path: str, step: Step, source: str) -> None:
-        """Record that a step reads the result of `source`, which is not known."""
+        """Record that a step reads the unknown result of `source`."""
         why = VerdictReason.DEPENDS
         self.note(path, step, BacktestVerdict.NOT_COMPARABLE, why, detail=source)
 
@@ -129,7 +129,7 @@ class StepComparison:
             )
 
     def unknown_end(self, source: str) -> None:
-        """Record that the end depends on the result of `source`, which is not known."""
+        """Record that the end depends on the unknown result of `source`."""
         self.verdicts[""] = StepVerdict(
             "", BacktestVerdict.NOT_COMPARABLE, VerdictReason.DEPENDS, detail=source
         )

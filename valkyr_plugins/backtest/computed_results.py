@@ -55,7 +55,7 @@ class ComputedResults:
         return {index: known[index] for index in indexes if index < len(known)}
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
-        """Return a value with its stored values, each of which is loaded once.
+        """Return a value, with references replaced by stored values, each loaded once.
 
         Raises NotComparable if there are too many bytes, or if a value or its key is missing.
         """
@@ -121,7 +121,7 @@ class ComputedResults:
         return self.first_unknown(path for turn in turns for path in replaying.last_paths(turn))
 
     def first_unknown(self, paths: Iterable[str]) -> str | None:
-        """Return the unknown step that the first unknown path depends on; None if all are known."""
+        """Return the unknown step on which the first unknown path depends, or None."""
         if not self.unknown:
             return None
         return next((self.unknown[path] for path in paths if path in self.unknown), None)

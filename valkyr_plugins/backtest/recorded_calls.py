@@ -26,9 +26,9 @@ class RecordedCalls:
         return [run for run in self._record.attempts.get(path, ()) if run.module == step.module]
 
     def moved(self, step: Step, prepared: Prepared) -> str | None:
-        """Return the record's path of the same call, if this version does not have that path.
+        """Return the recorded path of an identical call, if this version does not have that path.
 
-        A path is returned once for each of its calls.
+        Return None if there is none. Each recorded call is returned once.
         """
         found = self._elsewhere.get((step.module, prepared.hash))
         return found.pop(0) if found else None

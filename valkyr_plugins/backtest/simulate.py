@@ -112,7 +112,7 @@ class _Simulation:
         return task_outcomes(graph, facts), blocked
 
     def _order(self, place: Place, index: int) -> tuple[datetime, int]:
-        """Return a sort key, the end of the record's step: variables are written in that order."""
+        """Return a sort key, when the recorded step ended: variables are written in that order."""
         runs = self.record.attempts.get(place.prefix + place.graph.steps.path(index))
         ended = runs[-1].finished_at if runs else None
         return ended or NEVER, index

@@ -167,7 +167,7 @@ def _preview(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Return a value in a form short enough for a list; a long one as its size and start."""
+    """Return a value that fits into a list; shorten a long value to its length and its start."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

@@ -33,12 +33,12 @@ def _workflows() -> QuerySet[Workflow]:
 
 
 def canaries() -> QuerySet[Canary]:
-    """Return canaries with the numbers of both versions."""
+    """Return canaries with both of their versions."""
     return Canary.objects.select_related("version", "latest").defer(*lifecycle.TEXTS)
 
 
 def rollbacks() -> QuerySet[VersionRollback]:
-    """Return rollbacks with the numbers of both versions."""
+    """Return rollbacks with both of their versions."""
     rows = VersionRollback.objects.select_related("bad", "good")
     return rows.defer("bad__source", "bad__definition", "good__source", "good__definition")
 

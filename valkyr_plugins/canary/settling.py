@@ -84,7 +84,7 @@ def roll_back(
 
 
 def started_on(version: Any) -> QuerySet[WorkflowExecution]:
-    """Return the executions that started on a version since its publication, without children."""
+    """Return the root executions that started on a version since the version was published."""
     return WorkflowExecution.objects.filter(
         version_id=version.pk,
         workflow_id=version.workflow_id,

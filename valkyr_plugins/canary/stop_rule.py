@@ -23,9 +23,9 @@ BEYOND_P95 = 0.05
 class StopRule:
     """The rule that stops a canary; None switches a condition off.
 
-    `failure_rate` is in per cent of the ended executions, `slower` the largest allowed ratio of the
-    95th percentiles, and `new_group` the number of dead letters in one failure group that no other
-    version has.
+    `failure_rate` is in per cent of the ended executions, `slower` is the largest allowed ratio of
+    the 95th percentiles, and `new_group` is the number of dead letters in one failure group that no
+    other version has.
     """
 
     at_least: int = 50
@@ -38,8 +38,9 @@ class StopRule:
 class SideFigures:
     """The newest executions that started on one version, counted; times are in seconds.
 
-    `ended` succeeded or failed; `failed` includes time-outs; `slow` took, or already take, longer
-    than the limit that the other side sets. Percentiles cover only succeeded executions.
+    `ended` counts the executions that succeeded or failed, and `failed` includes time-outs. `slow`
+    counts the executions that took, or already take, longer than the limit from the other side.
+    Percentiles cover only succeeded executions.
     """
 
     started: int = 0

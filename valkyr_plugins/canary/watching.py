@@ -1,4 +1,4 @@
-"""Watch running canaries: stop those that their rule stops, promote those whose time has come.
+"""Watch running canaries: stop or promote them when their conditions are met.
 
 Beat requests a check every second, and a failed execution of a canary requests one at once. A check
 counts at most 5,000 executions of each version. `stop_rule` decides, so repeated checks do no harm.
@@ -101,5 +101,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return the canaries that stopped and were not followed by another publication."""
+    """Return those of the canaries that their rule stopped, without a later publication."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

@@ -7,7 +7,7 @@ from executions.public.database import database_now
 
 
 def is_past(expires: float | str, execution_id: UUID, step_path: str) -> bool:
-    """Return whether that moment is past; seconds count from the time when the step became ready.
+    """Return whether the instant is past; a number is in seconds after the step became ready.
 
     Raises ValueError for an invalid instant.
     """

@@ -161,7 +161,7 @@ class DurableResult:
     def revoke(self, *_: Any, **__: Any) -> None:
         """Cancel the execution; notify running tasks to stop.
 
-        Raises WrongState once it has ended.
+        Raises WrongState if the execution has ended.
         """
         self.handle.cancel("revoked")
 

@@ -252,7 +252,7 @@ def _kind(part: Any) -> str:
 
 
 def _with_args(part: Any, args: Any) -> Any:
-    """Return the part with the surrounding part's partial arguments added."""
+    """Return the part, with the partial arguments of the surrounding part added."""
     return part.clone(args) if args and isinstance(part, Signature) else part
 
 

@@ -54,7 +54,7 @@ class Circuit:
 
 
 class Entry(StrEnum):
-    """The permission for a call: free, counted, as the only probe, or none."""
+    """The permission for a call: free, counted, as the only probe, or no permission."""
 
     FREE = "free"
     TRIAL = "trial"
@@ -64,7 +64,7 @@ class Entry(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The run that wants to call, its lease's token, and its time limit in seconds."""
+    """The run that wants to call a target, its lease's token, and its time limit in seconds."""
 
     run_id: UUID
     token: int
@@ -72,7 +72,7 @@ class Caller:
 
 
 def guarded(circuit: Circuit, now: datetime) -> bool:
-    """Return whether a closed circuit's target has not answered yet, or not since a failure.
+    """Return whether a closed circuit's target has not answered yet, or has failed since.
 
     A failure counts until its window is over.
     """
@@ -138,7 +138,8 @@ def failed(
     """Return the circuit after a call that it let through as `entry` failed with `error`.
 
     `answers` are answered calls that are not counted yet: a busy target with occasional failures
-    stays closed. Late results, from before it opened or from an abandoned probe, change nothing.
+    stays closed. Late results, from calls before the circuit opened or from an abandoned probe,
+    change nothing.
     """
     if entry is Entry.PROBE:
         return _again(circuit, error, limits, now) if _probes(circuit, caller) else circuit
@@ -199,7 +200,7 @@ def closed(circuit: Circuit) -> Circuit:
 def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
     """Return how many held runs may be woken now; None for any number.
 
-    Until `called_until`, no more are woken while woken runs have not asked yet.
+    Until `called_until`, no more runs are woken while woken runs have not asked yet.
     """
     if free(circuit, now):
         return None
@@ -212,7 +213,7 @@ def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
 
 
 def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
-    """Return the circuit after held runs were woken, with the time by which they must ask again."""
+    """Return the circuit after held runs were woken; `until` is when they must have asked again."""
     return circuit if free(circuit, now) else replace(circuit, called_until=until)
 
 
@@ -231,7 +232,7 @@ def _try(
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
     """Return the limit of concurrent calls of a guarded target: its remaining failures.
 
-    It is at least one if calls failed that often but more calls were answered.
+    The limit is at least one if the failures reached the threshold, but more calls were answered.
     """
     return 0 if _fails(circuit, limits) else max(1, limits.failures - circuit.failures)
 
@@ -242,7 +243,7 @@ def _fails(circuit: Circuit, limits: TargetLimits) -> bool:
 
 
 def _again(circuit: Circuit, error: str, limits: TargetLimits, now: datetime) -> Circuit:
-    """Return the circuit after a failed probe: open for the same time again."""
+    """Return the circuit after a failed probe, open again for the recovery time."""
     return replace(
         _unprobed(circuit),
         state=_S.OPEN,

@@ -242,7 +242,7 @@ class Passing:
 
 
 def _undone(passings: Sequence[Passing], circuit: Circuit, now: datetime) -> Circuit:
-    """Return the circuit after these calls, none of which was made."""
+    """Return the circuit after the undoing of these calls, which were not made."""
     for passing in passings:
         circuit = undone(circuit, passing.entry, passing.caller, now)
     return circuit
@@ -256,7 +256,7 @@ def _learn(key: Key, done: breaker_rows.Change) -> None:
 
 
 def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
-    """Wait until woken, at most for the maximum time."""
+    """Return the wait of a held step, for at most the remaining time. Raises StepError."""
     circuit = known.circuit(key)
     held = asked.work.held_seconds
     most = asked.work.step.circuit_wait_seconds

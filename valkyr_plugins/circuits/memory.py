@@ -1,7 +1,8 @@
 """A process's cache of circuits, so that steps of a working target need no query.
 
 At most once a second, when a step asks, one query reads every circuit that is not clean, and
-another the rules. A target that is not among them and was seen to answer needs no query.
+another the rules. A target that is not among these circuits, and that has answered before, needs no
+query.
 """
 
 import time
@@ -44,7 +45,7 @@ class Tallies(Generic[K]):
         self._lock = Lock()
 
     def count(self, key: K, window: float) -> None:
-        """Count one more answer; those older than `window` seconds are dropped."""
+        """Count one more answer, and drop the answers older than `window` seconds."""
         now, half = self._clock(), window / 2
         with self._lock:
             tally = self._tallies.get(key)
@@ -115,7 +116,7 @@ class Memory:
         self.tallies = Tallies(self.clock, self.kept)
 
     def refresh(self) -> None:
-        """Read again if the data is older than a second; one thread does it for all."""
+        """Read again if the data is older than a second; one thread reads for all."""
         if self._picture is not None and self.clock() - self._read_at < FRESH_SECONDS:
             return
         if not self._reading.acquire(blocking=self._picture is None):
@@ -132,7 +133,7 @@ class Memory:
         return self._picture.at + timedelta(seconds=self.clock() - self._read_at)
 
     def entry(self, key: Key, caller: Caller) -> Entry | None:
-        """Return FREE or HELD if known without a query, or None."""
+        """Return FREE or HELD if the answer is known without a query, otherwise None."""
         circuit = self._unclean.get(key)
         if circuit is not None:
             entry = enter(circuit, caller, self.limits(key.target), self.now())[1]

@@ -93,7 +93,7 @@ def rows() -> QuerySet[CircuitBreaker]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return the given breakers that are not closed."""
+    """Return those of the breakers that are not closed."""
     return set(rows().filter(pk__in=ids).values_list("pk", flat=True))
 
 

@@ -10,11 +10,11 @@ class ExecutionHour(models.Model):
     """The executions of an hour (UTC) of one workflow, of a whole workspace, or of all.
 
     `workflow` is empty in the sum of a workspace; both are empty in the sum of the installation.
-    `created` counts those created in the hour; the states count those that ended in it, as of the
-    count: one that failed and was redriven is counted again when it ends again. `durations` (from
-    start to end) and `dispatches` (how long attempts waited for a worker, sampled) are histograms:
-    bucket to number, the buckets of `valkyr_plugins.figures.tally`. `valkyr_plugins.figures.rollup`
-    alone writes here.
+    `created` counts the executions created in the hour. The states count the executions that had
+    ended in the hour at the time of the count: an execution that failed and was redriven is counted
+    again when it ends again. `durations` (from start to end) and `dispatches` (how long attempts
+    waited for a worker, sampled) are histograms: bucket to number, the buckets of
+    `valkyr_plugins.figures.tally`. `valkyr_plugins.figures.rollup` alone writes here.
     """
 
     id = models.BigAutoField(primary_key=True)

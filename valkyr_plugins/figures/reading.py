@@ -34,7 +34,7 @@ Key = tuple[int, UUID, UUID]  # slot, workspace, workflow
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """`slots` slots of `length` from `since` on, each with at most `most` executions counted."""
+    """Slots of `length` from `since` on; in each slot, at most `most` executions are counted."""
 
     since: datetime
     length: timedelta
@@ -118,9 +118,9 @@ LIVE_HOURS = 3
 class Figures:
     """A tally for each slot, and the sum over the slots of `part`, or over all.
 
-    `before` is the sum of the previous period. `capped` says that five minutes had more executions
-    than can be counted, so numbers are too low. `uncounted` is the number of hours in the range
-    that are not yet counted.
+    `before` is the sum of the previous period. `capped` is true if five minutes had more executions
+    than can be counted, so that numbers are too low. `uncounted` is the number of hours in the
+    range that are not yet counted.
     """
 
     window: Window

@@ -44,7 +44,7 @@ def roll() -> dict[str, int]:
 
 
 def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]:
-    """Return the hours to count, newest first; `known` says when each was last counted.
+    """Return the hours to count, newest first; `known` contains the time of each hour's last count.
 
     This function is pure.
     """
@@ -59,7 +59,7 @@ def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]
 
 
 def needed_since(now: datetime) -> datetime:
-    """Return the end of the first execution that is uncounted or read from its row."""
+    """Return the time since which ended executions must be kept: uncounted or read from rows."""
     uncounted = min(due(_known(), now), default=now)
     return min(uncounted, now - (LIVE_HOURS + 1) * HOUR)
 

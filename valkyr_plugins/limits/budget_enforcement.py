@@ -107,8 +107,8 @@ def _fetch(params: dict[str, Any]) -> list[Spent]:
 def ask(asked: Asked) -> None:
     """Raise BudgetSpent for a step whose workspace or user has spent a budget.
 
-    Any spent budget counts, in any currency: a step's costs are unknown before it runs. Uses one
-    query, only for steps with costs in workspaces with budgets.
+    A spent budget in any currency rejects the step, because a step's costs are unknown before it
+    runs. Uses one query, only for steps with costs in workspaces with budgets.
     """
     if not _draws(asked):
         return
@@ -272,7 +272,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
 
 
 def _lasts(reached: Callable[[Budget], float]) -> Lasting:
-    """Return the budgets of which a percentage is spent in the current period."""
+    """Return a function that returns those budgets whose spending has reached a percentage."""
 
     def still(ids: Collection[UUID]) -> set[UUID]:
         budgets = list(Budget.objects.filter(pk__in=ids))

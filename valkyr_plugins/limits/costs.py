@@ -120,8 +120,8 @@ def totals(
 ) -> list[Spend]:
     """Return the sums of entries by group and currency, the highest first, at most 1,000.
 
-    `users` are the users that may be named; None names no user. Uses at most two queries. Groups by
-    day are in the order of the days.
+    `users` are the users whose names may be shown; with None, no names are shown. Uses at most two
+    queries. Groups by day are in the order of the days.
     """
     column = COLUMNS[group_by]
     if group_by == "day":

@@ -140,7 +140,7 @@ class QuotaUses:
     held: Mapping[UUID, int]
 
     def running(self, quota: Quota) -> int | None:
-        """Return how many steps hold a slot of a quota; None if it counts none."""
+        """Return how many steps hold a slot of a quota; None if the quota has no slots."""
         return None if quota.max_concurrent is None else self.held.get(quota.pk, 0)
 
     def window(self, quota: Quota, name: QuotaWindow, limit: int | None) -> Window:

@@ -26,7 +26,7 @@ class Asking:
     """A step that wants to run: its owner, its type, and how long it may hold a slot.
 
     `token` is the token of the run's lease; `model` is the language model that its inputs name, or
-    empty; `seconds` count from now.
+    empty; `seconds` is the time from now for which it may hold a slot.
     """
 
     workspace_id: UUID
@@ -65,7 +65,7 @@ class StepQuotaUse:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The quota that holds a step back, until `until` or, if that is None, until a slot is free."""
+    """The quota that holds a step back until a time or, if `until` is None, a free slot."""
 
     quota_id: UUID
     until: datetime | None
@@ -195,7 +195,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """Return the steps, by number, without a slot; the quotas with slots are locked."""
+    """Return the steps, by number, that get no slot; the quotas with slots are locked."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}

@@ -81,8 +81,8 @@ def begun(user: Any) -> SecondFactor | None:
 def begin(user: Any) -> SecondFactor:
     """Create a secret for the account, replacing an unconfirmed one.
 
-    If two are created concurrently, the later one counts. Raises FactorExists, and SealingError
-    without an installation key.
+    If two secrets are created concurrently, the later one replaces the earlier one. Raises
+    FactorExists, and SealingError without an installation key.
     """
     sealing.prepare()
     with transaction.atomic():
@@ -250,7 +250,7 @@ def _note_failure(factor: SecondFactor) -> bool:
 
 
 def _require_patience(factor: SecondFactor) -> None:
-    """Raise TooManyCodes after too many wrong codes in a row; recovery codes always count."""
+    """Raise TooManyCodes after too many wrong codes in a row; recovery codes stay usable."""
     if factor.failed_at is None:
         return
     passed = (database_now() - factor.failed_at).total_seconds()

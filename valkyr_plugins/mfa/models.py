@@ -41,7 +41,7 @@ class Passkey(models.Model):
 
     `site` is the host name for which it was made, without a port: browsers offer the key only
     there. `credential` are the credential's id and public key as the authenticator attested them.
-    `uses` is the authenticator's own count of signatures; many always say 0.
+    `uses` is the authenticator's own count of signatures, which many authenticators leave at 0.
     """
 
     AUDITED_AS = "Passkey"

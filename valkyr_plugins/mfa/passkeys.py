@@ -33,9 +33,10 @@ class TooManyPasskeys(Taken):
 
 
 def ceremony(request: Any) -> Ceremony | None:
-    """Return the ceremony at the request's host; None where browsers allow no passkeys.
+    """Return the ceremony at the request's host; None if passkeys are not possible there.
 
-    They need a host name, and HTTPS unless it is `localhost`.
+    Browsers require a host name, and HTTPS unless it is `localhost`. The library `fido2` must be
+    installed.
     """
     host = request.get_host()
     site = host if host.startswith("[") else host.partition(":")[0]

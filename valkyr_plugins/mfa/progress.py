@@ -1,7 +1,7 @@
 """Read which factors a session has proved; rows take precedence over the session's own entries.
 
-Django's session stores when the password was given, and which factor's code. Both are bound to the
-session, not to the account: another browser must prove its own.
+Django's session stores when the password was entered, and which factor was proved. Both are bound
+to the session, not to the account: another browser must prove its own.
 """
 
 import enum

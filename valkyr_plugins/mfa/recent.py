@@ -14,7 +14,8 @@ _LISTS = ("changelist_view", "history_view")
 def is_sensitive(request: HttpRequest, view: Any) -> bool:
     """Return whether this page shows a secret, or changes permissions.
 
-    A page counts from its form on, not only when the form is sent, so that typed input is not lost.
+    The form of such a page is also sensitive, not only the request that sends it, so that typed
+    input is not lost.
     """
     page, method = _page_of(view)
     if page is None:

@@ -42,7 +42,7 @@ class NewKey:
 
 @dataclass(frozen=True, slots=True)
 class Ceremony:
-    """A registration or a sign-in at one site; `origin` is where the browser must be."""
+    """A registration or a sign-in at one site; `origin` is the origin of the browser's page."""
 
     site: str
     origin: str

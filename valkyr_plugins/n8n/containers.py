@@ -93,7 +93,7 @@ class Builder(Nodes):
         return ports
 
     def is_output(self, inner: Level, port: NodePort) -> bool:
-        """Return whether the result of a body is already its output."""
+        """Return whether a body's result is the body's output, so that no task is to be added."""
         plain_way = port.on == (SUCCESS,) and port.shape.whole == f"tasks.{port.task}.output"
         return plain_way and inner.leaves() == [port.task]
 

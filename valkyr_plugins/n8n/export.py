@@ -1,4 +1,4 @@
-"""Read an export of any version of n8n: nodes, links, settings."""
+"""Read an export of n8n, in the format of any version: nodes, links, settings."""
 
 import json
 import re

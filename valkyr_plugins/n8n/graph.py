@@ -17,8 +17,8 @@ def loop_ports(node: Node) -> tuple[int, int]:
 class LinkGraph:
     """The links of a level, without links to earlier nodes.
 
-    `bodies` are the bodies of plain loops by node, `back` the links that closed them; `cut` are the
-    links of other cycles.
+    `bodies` are the bodies of plain loops, by node, and `back` are the links that closed them.
+    `cut` are the links of other cycles.
     """
 
     nodes: dict[str, Node]
@@ -57,7 +57,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
 def reachable(
     start: Iterable[str], links: dict[str, list[NodeLink]], stop: Collection[str]
 ) -> set[str]:
-    """Return the nodes reachable from these nodes, which are included, stopping at `stop`."""
+    """Return the nodes that are reachable from these nodes, and these nodes; stop at `stop`."""
     found: set[str] = set()
     pending = [name for name in start if name not in stop]
     while pending:

@@ -109,7 +109,7 @@ class NodeWork:
 
     @property
     def output(self) -> str:
-        """Return the expression by which later tasks read this one."""
+        """Return the expression with which later tasks read this task's output."""
         return f"tasks.{self.id}.output"
 
     @property
@@ -142,7 +142,7 @@ class NodeWork:
         self.sight.remark(sentence)
 
     def names(self, keys: str) -> list[dict[str, Any]]:
-        """Return a parameter that is a list of objects; [] for anything else."""
+        """Return the objects in a parameter that is a list; [] for anything else."""
         found = self.get(keys)
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 

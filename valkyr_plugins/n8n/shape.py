@@ -100,10 +100,10 @@ def operand(expression: str) -> str:
 
 @dataclass(slots=True)
 class Sight:
-    """The scope: `current` is `$json`; `nodes` are the finished ones.
+    """The scope: `current` is `$json`; `nodes` finds a finished node.
 
-    `numbered` says whether `index` is known. `arguments` collects the arguments that a model gives
-    a tool, with their schemas; None outside tools. `variable` returns the name for one of n8n's or
+    `numbered` is true if `index` is known. `arguments` collects the arguments that a model gives a
+    tool, with their schemas; None outside tools. `variable` returns the name for one of n8n's or
     the environment's variables, and None for a forbidden one. `remarks` collects notes for the
     reader.
     """

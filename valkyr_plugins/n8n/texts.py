@@ -29,7 +29,7 @@ def is_expression(raw: Any) -> bool:
 
 
 def _meant(raw: str) -> bool:
-    """Convert a text that n8n does not evaluate but that names its data: `{{ $env.URL }}`."""
+    """Convert a text that n8n does not evaluate, but that refers to its data: `{{ $env.URL }}`."""
     return re.search(r"\{\{\s*\$", raw) is not None
 
 
@@ -169,7 +169,7 @@ class Texts:
         return escaped.replace(_MARK, todo("a secret was here: create a credential for it"))
 
     def key(self, key: str) -> str:
-        """Return a key of an object, which must contain neither a template nor a secret."""
+        """Return an object's key, with secrets and template delimiters removed."""
         return _OURS.sub("{", without_secrets(key))
 
 

@@ -180,7 +180,7 @@ def _every(count: int) -> str:
 
 
 def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the five cron fields of a schedule's rule, and the differences."""
+    """Return the five cron fields of a schedule's rule, and a remark about differences."""
     kind = str(rule.get("field", "days"))
     minute, hour = _number(rule, "triggerAtMinute", 0, 59), _number(rule, "triggerAtHour", 0, 23)
     if kind == "cronExpression":
@@ -233,7 +233,7 @@ def _old_cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _five(expression: str) -> tuple[str, str]:
-    """Remove the seconds, a sixth field in front."""
+    """Remove the seconds, which are a sixth field at the beginning."""
     fields = expression.removeprefix("=").split()
     if len(fields) == 6:
         return " ".join(fields[1:]), "It used seconds; times are whole minutes here."

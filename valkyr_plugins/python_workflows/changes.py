@@ -57,8 +57,8 @@ def _kind(plan: CodePlan, slug: str) -> ChangeKind:
 def _removed() -> list[PlannedChange]:
     """Return workflows that were removed from the code.
 
-    Only workflows that are functions have a line in the code; workflows of a canvas or a task have
-    none.
+    Only workflows that are functions have a line in the code; workflows of a canvas or a task do
+    not.
     """
     rows = Workflow.objects.filter(
         workspace__slug=settings().code_workspace, archived_at=None, origin_line__isnull=False

@@ -75,8 +75,8 @@ def judge_step(  # noqa: PLR0911 - one line a case
 ) -> Ended | None:
     """Return the result of a step; None while it is running.
 
-    `present` is the state of its live or finished run, `undone` whether a roll-back removed the new
-    run.
+    `present` is the state of its live or finished run, `undone` is true if a roll-back removed the
+    new run.
     """
     if again is not None:
         return Ended(item, ItemState.FAILED_AGAIN, again_id=again)
@@ -178,7 +178,7 @@ def turn(seconds: float = TURN_SECONDS) -> Turn:
 
 
 def carry_on(redrive_id: UUID, until: float) -> Turn:
-    """Settle and send until a time of `time.monotonic()`, but at least once."""
+    """Settle and send entries, at least once, until a time of `time.monotonic()`."""
     done = Turn(moved=_settle(redrive_id))
     after = 0
     while True:
@@ -197,7 +197,7 @@ def carry_on(redrive_id: UUID, until: float) -> Turn:
 
 
 def _settle(redrive_id: UUID) -> int:
-    """Record the results of a window of items, and of more if time is left; return their number."""
+    """Record the results of windows of items while time is left, at least one; return how many."""
     until = time.monotonic() + SETTLE_SECONDS
     found = settle(redrive_id)
     ended = found.ended
@@ -224,7 +224,7 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Return redrives with work; each second, the turn begins with another one."""
+    """Return the redrives with work; the turn begins with another one each second."""
     rows = Redrive.objects.filter(busy=True).order_by("pk").values_list("pk", flat=True)
     ids = list(rows[:MOST])
     first = int(time.time()) % len(ids) if ids else 0

@@ -171,7 +171,9 @@ def _fresh(redrive_id: UUID) -> Redrive:
 
 
 def _hold(redrive: Redrive) -> int:
-    """Hold the entries still open and free; skip the rest with a reason. Return how many are held.
+    """Hold the entries that are still open and free; skip the others, with a reason.
+
+    Return how many are held.
 
     The caller ensures that no other process holds entries of the workspace at the same time.
     """

@@ -56,8 +56,8 @@ class RedriveOptions:
     step that runs first (scope EXECUTION: of the payload); `expression` gives each entry's patch
     from `inputs`, `error`, `attempts` and `entry`. `rate` is per second; without it, the redrive is
     as fast as possible. The `canary` entries are sent first, and must end before the others. The
-    redrive stops when more than `stop_above` per cent of the last `stop_window` that ended failed
-    again.
+    redrive stops when more than `stop_above` per cent of the last `stop_window` ended entries
+    failed again.
     """
 
     selection: Any = field(default_factory=dict)
@@ -185,7 +185,7 @@ def check_approved(
     """Raise Forbidden if a step under a given approval would run with changed inputs.
 
     New executions ask for approval again. Authors may do so, as with a single entry. `entries` are
-    those of a redrive that is not stored.
+    the entries of a redrive that is not stored.
     """
     if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
         return

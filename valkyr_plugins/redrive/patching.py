@@ -95,8 +95,8 @@ OF_APPROVAL = "the inputs of an approval cannot be changed"
 class Patched:
     """An entry's patch, its subject and its result; `problems` reject it.
 
-    `checked` says whether the patch could be tried, which is impossible for inputs that were never
-    rendered, or that have values in the payload store.
+    `checked` is true if the patch was tried. It cannot be tried on inputs that were never rendered,
+    or that have values in the payload store.
     """
 
     patch: dict[str, Any]

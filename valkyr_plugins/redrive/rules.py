@@ -70,7 +70,7 @@ def waits_for_canaries(standing: Standing) -> bool:
 
 
 def remembered(recent: str, ended: str, standing: Standing) -> str:
-    """Return `recent` with newly ended ones, the newest last, up to the window."""
+    """Return `recent` with the newly ended entries, the newest last, up to the window."""
     return (recent + ended)[-max(standing.stop_window, standing.canary, 1) :]
 
 

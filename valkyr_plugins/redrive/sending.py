@@ -202,9 +202,9 @@ MOST_TOGETHER = 1_000
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     """Send an item, or skip it with the error; return whether it moved.
 
-    None if the redrive has no capacity, does not run, or a limit holds it back (which is stored
-    with the item); then the other items need not be tried. A changed payload that is in the payload
-    store is loaded and stored before the transaction.
+    Return None if the redrive has no capacity, does not run, or a limit holds it back (which is
+    stored with the item). The other items need not be tried then. A changed payload that is in the
+    payload store is loaded and stored before the transaction.
     """
     try:
         payload, refused = _changed_payload(redrive_id, item)

@@ -329,8 +329,8 @@ LONGEST_PAUSE = 1.0
 def poll(look: Callable[[], list[T]], seconds: float, gone: Callable[[], bool]) -> list[T]:
     """Return the result of `look` as soon as it is not empty; [] after `seconds`.
 
-    If too many requests wait already, return the first result. Stop once the client is `gone`,
-    because a run found later would stay leased without a runner until the lease expired.
+    If too many requests wait already, return the first result. Stop once the client is `gone`: a
+    run that is found later would stay leased, without a runner, until its lease expires.
     """
     found = look()
     if found or seconds <= 0 or not _seats().acquire(blocking=False):
@@ -366,7 +366,7 @@ MOST_WORKSPACES = 100
 
 
 def note(runner: str, workspaces: Sequence[UUID], queues: Sequence[str], host: str) -> None:
-    """List a remote runner, as seen now, in the first hundred workspaces for which it works."""
+    """Record a remote runner as seen now, in the first hundred workspaces for which it works."""
     listed = list(workspaces[:MOST_WORKSPACES])
     statements.fetch(
         "runner",

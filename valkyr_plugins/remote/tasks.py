@@ -1,4 +1,4 @@
-"""The part of a remote step that a worker does before it can be leased."""
+"""The work that a worker does for a remote step before the step can be leased."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -166,7 +166,7 @@ def _values(answer: IssuerAnswer, path: str) -> dict[str, str]:
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """Return a URL whose `{name}` are replaced by percent-encoded values. Raises StepError."""
+    """Return a URL with each `{name}` replaced by a percent-encoded value. Raises StepError."""
     parts = []
     for index, piece in enumerate(template.split("{")):
         name, closed, rest = piece.partition("}")

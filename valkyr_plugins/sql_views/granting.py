@@ -60,7 +60,7 @@ def grant(
 ) -> str:
     """Let a role read workspaces in addition to those it has; create it if it is missing.
 
-    Return the password of a new role, "" for an existing one. Raises NotFound for an unknown
+    Return the password of a new role, or "" for an existing role. Raises NotFound for an unknown
     workspace, ValkyrError for a name that cannot be used, ImproperlyConfigured without the rights.
     """
     if not NAME.fullmatch(role):
@@ -84,7 +84,7 @@ def grant(
 
 
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
-    """Revoke a role's access to workspaces; if none is given, to all, and drop the role.
+    """Revoke a role's access to these workspaces; without workspaces, to all, and drop the role.
 
     Return whether the role was dropped. Raises NotFound.
     """

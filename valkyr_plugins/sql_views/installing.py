@@ -206,7 +206,7 @@ def _view(view: SqlView) -> str:
 
 
 def _granted_roles() -> list[str]:
-    """Return the login roles of grants; after a restore on another server, some may be missing."""
+    """Return the login roles of grants that exist; a restore elsewhere may lack some."""
     names = list(SqlGrant.objects.values_list("role", flat=True).distinct().order_by("role"))
     found = rows("SELECT rolname FROM pg_roles WHERE rolname = ANY(%s)", [names])
     return sorted(name for (name,) in found)

@@ -15,8 +15,9 @@ from valkyr_plugins.sso.conf import ROLES, Grant, SsoSettings
 class SingleSignOn:
     """One identity provider, and the trust in it.
 
-    `groups` gives the roles of the provider's groups. `only`: users have no password here, except
-    superusers. `link_by_email`: a verified address is enough to link the account that has it.
+    `groups` gives the roles of the provider's groups. With `only`, users except superusers cannot
+    sign in with a password. With `link_by_email`, a verified address is enough to link the account
+    that has it.
     """
 
     issuer: str

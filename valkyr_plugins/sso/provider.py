@@ -62,7 +62,7 @@ def read_id_token(
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Add the claims of the user-info endpoint, which must be about the same user."""
+    """Add the claims of the user-info endpoint, which must describe the same user."""
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise ProviderTrouble("the user-info endpoint returned another subject")
     return {**info, **claims}

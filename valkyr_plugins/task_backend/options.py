@@ -81,5 +81,5 @@ def unserved(queues: Iterable[str], options: TaskOptions) -> list[str]:
 
 
 def engine_priority(priority: int) -> int:
-    """Convert -100 to 100 into 0 to 9: 0 is 5, -1 to -100 are 4 to 0, 1 to 100 are 6 to 9."""
+    """Convert -100 to 100 into 0 to 9: 0 is 5, negative values are 0 to 4, others 6 to 9."""
     return 5 + priority // 20 if priority < 0 else 5 - (-priority // 25)

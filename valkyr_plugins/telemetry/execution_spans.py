@@ -34,7 +34,7 @@ def tell_start(
     number: int,
     **_: Any,
 ) -> None:
-    """Make `execution.start`, below the request's span and above the execution's other spans."""
+    """Make `execution.start`, a child of the request's span and the parent of the other spans."""
     at = spans.now()
     for execution in executions:
         know(execution.pk, execution.trace_id)
@@ -68,7 +68,7 @@ def _tell_start(
 
 
 def root_of(execution_id: UUID, trace_id: str) -> SpanContext:
-    """Return the execution's `execution.start`, the parent of its spans that have no nearer one."""
+    """Return the execution's `execution.start`, the parent of spans without a closer parent."""
     return spans.place(trace_id, _start_id(execution_id))
 
 

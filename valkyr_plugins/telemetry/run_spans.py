@@ -72,7 +72,7 @@ def traced(perform: Perform, state: SegmentState, work: Work) -> Unit:
 
 
 def facts_of(state: SegmentState, step: Step, path: str, attempt: int) -> dict[str, str | int]:
-    """Return a span's attributes for a step: ids and names, no part of its payload."""
+    """Return a span's attributes for a step: its IDs and names, but no part of its payload."""
     version = state.context.version
     return {
         "execution.id": str(state.context.execution_id),

@@ -57,13 +57,13 @@ def fork(  # noqa: PLR0913 - one door for all forks
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
     Without either, it starts from the beginning. If a step would run under an approval of the
-    origin, it begins right before that approval, which is requested again. The origin, in whatever
-    state, is not changed. Trigger type is inherited, and so is the priority, unless it is given,
-    and the version, unless `version` is `latest` or a number. `named` says whether the caller may
-    see the workflow, so that errors may name its steps and variables. `payload` is the changed one,
-    if the caller stored it before its transaction. The caller has checked the permissions in
-    `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the checkpoint was rolled back past),
-    Compensated, InvalidFork, and the errors of `start_execution`.
+    origin, it begins right before that approval, which is requested again. The origin can be in any
+    state, and does not change. The trigger type is inherited. The priority is inherited unless it
+    is given, and the version is inherited unless `version` is `latest` or a number. `named` says
+    whether the caller may see the workflow, so that errors may name its steps and variables.
+    `payload` is the changed one, if the caller stored it before its transaction. The caller has
+    checked the permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the
+    checkpoint was rolled back past), Compensated, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()

@@ -200,7 +200,7 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
 class Course:
     """The ended steps of one version, by path: whether anything still follows a step.
 
-    `ended` says of each step that ended whether it ended its task early: skipped, or by an error.
+    `ended` maps each ended step to whether it ended its task early: skipped, or by an error.
     """
 
     def __init__(self, graph: Graph, ended: Mapping[str, bool]) -> None:

@@ -34,8 +34,8 @@ def roll_back(
 
     RUNNING and PAUSED executions keep their state; a FAILED one continues as after a requeue. Steps
     after the point run again, with the same idempotency keys if the inputs are the same. Give one
-    of `checkpoint_id` and `step_path`. `named` says whether errors may name steps to the caller.
-    Raises NotFound, NoSuchPoint or WrongState.
+    of `checkpoint_id` and `step_path`. With `named`, errors may name steps to the caller. Raises
+    NotFound, NoSuchPoint or WrongState.
     """
     workspace_id = _workspace(execution_id)
     with transaction.atomic():

@@ -135,7 +135,7 @@ def _unequal(name: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def shown(value: Any) -> Any:
-    """Return a value in a form short enough for a list; a long one as its size and hash."""
+    """Return a value that fits into a list; shorten a long value to its size and its hash."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

@@ -207,7 +207,7 @@ def _compare(
 
 
 def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
-    """Return the variables that the step may have seen: they are read when its segment begins."""
+    """Return the variables that the step may have seen, which are read when its segment begins."""
     if not step.reads_vars:
         return past.variables.states[:1]
     ready = past.ready_at.get(run.segment, run.queued_at)

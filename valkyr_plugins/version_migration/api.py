@@ -31,7 +31,7 @@ FILTERS = {"state": "state", "workflowId": "workflow_id"}
 
 
 def migrations() -> QuerySet[ExecutionMigration]:
-    """Return migrations with the numbers of both versions."""
+    """Return migrations with both of their versions."""
     rows = ExecutionMigration.objects.select_related("source", "target")
     return rows.defer(*(one for one in operations.TEXTS if not one.startswith("workflow")))
 

@@ -50,9 +50,9 @@ class ExecutionMigration(models.Model):
     """A migration; after a crash, no execution is lost or moved twice.
 
     The executions were listed at its creation. `names` are the renamed steps. `rate` is per second;
-    after `canary` moved executions it pauses. `patience_seconds` is how long it waits for a running
-    step of an execution. `pace_since` and `pace_sent` are the state of the pacing. All counters are
-    exact.
+    after `canary` moved executions, the migration pauses. `patience_seconds` is how long it waits
+    for a running step of an execution. `pace_since` and `pace_sent` are the state of the pacing.
+    All counters are exact.
     """
 
     AUDITED_AS = "ExecutionMigration"
@@ -151,7 +151,8 @@ class ExecutionMigration(models.Model):
 class MigratedExecution(models.Model):
     """One execution of a migration, with the reason if it was not moved.
 
-    `not_before` is when a move is tried again, `busy_since` when a step was first found running.
+    `not_before` is when the move is tried again; `busy_since` is when a step was first found
+    running.
     """
 
     id = models.BigAutoField(primary_key=True)

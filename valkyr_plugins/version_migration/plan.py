@@ -40,8 +40,8 @@ class MigrationPlan:
 
     `target` is by default the latest version. `names` maps old places of steps, such as `charge` or
     `refine.draft`, to their new IDs. `ids` limits it to these executions. `rate` is per second;
-    without it, the migration is as fast as possible. After `canary` moves it pauses. An execution
-    whose step runs is tried again for `patience_seconds`.
+    without it, the migration is as fast as possible. After `canary` moves, the migration pauses. An
+    execution whose step is running is tried again for `patience_seconds`.
     """
 
     source: int

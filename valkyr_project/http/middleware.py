@@ -50,8 +50,9 @@ class PageCompression(GZipMiddleware):
     """Compresses pages, scripts, and JSON that browsers may keep, such as the list of modules.
 
     Pages have no secret that an attacker could guess by the length of a response (BREACH): Django
-    masks CSRF tokens differently in each response, and gives compressed ones a random length. Other
-    JSON is left as it is: it can have secrets, and is small. Streams are sent as they are written.
+    masks CSRF tokens differently in each response, and gives compressed responses a random length.
+    Other JSON is not compressed: it can contain secrets, and is small. Streams are sent as they are
+    written.
     """
 
     def process_response(

@@ -29,7 +29,7 @@ class RequestPlace:
         self._places: Places | None = places
 
     def give_back(self) -> None:
-        """Give the slot back, in the event loop's thread."""
+        """Return the slot, in the event loop's thread."""
         places, self._places = self._places, None
         if places is not None:
             places.pass_on()

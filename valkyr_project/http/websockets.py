@@ -148,7 +148,7 @@ def _settle_cookies(request: ASGIRequest) -> bool:
     """Remove foreign cookies from the request; return False if it has no other credentials.
 
     A browser sends cookies with the sockets of any page. They are valid only with an `Origin` of
-    this host, or one of VALKYR_TRUSTED_ORIGINS, as is the case for forms.
+    this host or of VALKYR_TRUSTED_ORIGINS, as for forms.
     """
     if "HTTP_ORIGIN" in request.META and origin_verified(request):
         return True

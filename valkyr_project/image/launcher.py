@@ -29,7 +29,7 @@ HOLES = 100 * 1024
 
 
 def main() -> None:
-    """Load, then serve until the client has ended; in a child, become the requested process."""
+    """Load the code and serve until the client ends; in a child, become the requested process."""
     gc.disable()
     from valkyr_project.image import contents
 

@@ -50,7 +50,7 @@ class Viewers:
         return wanted
 
     def told(self, enabled: bool, now: float) -> None:
-        """Record an order that was sent."""
+        """Record that an order was sent."""
         self.enabled, self.told_at = enabled, now
 
 

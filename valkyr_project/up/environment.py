@@ -31,7 +31,7 @@ HEADER = (
 class StackCredentials:
     """The installation's keys and the administrator's password.
 
-    `password_is_ours` says that the administrator's password was generated here; `key_file` holds
+    `password_is_ours` is true if the administrator's password was generated here; `key_file` holds
     the generated key that seals secrets, or is None if the environment names one.
     """
 

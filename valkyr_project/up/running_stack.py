@@ -64,7 +64,7 @@ def _names_an_installation(environment: Mapping[str, str]) -> bool:
 def _environment_of(folder: Path, facts: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of the stack's processes.
 
-    It follows from the environment in which the user started the stack.
+    It is computed from the environment in which the user started the stack.
     """
     try:
         given = psutil.Process(int(facts["pid"])).environ()

@@ -101,9 +101,9 @@ class StopRequest:
 class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
     """Runs `spec` in a thread that relays its output and its end to `events`.
 
-    It is killed with the launcher, and the launcher with the supervisor. The engine survives kill
-    -9 of its processes by design. After a supervisor's death the servers also stop, so a graceful
-    end would wait without effect.
+    The process is killed with the launcher, and the launcher is killed with the supervisor. The
+    engine survives kill -9 of its processes by design. After a supervisor's death the servers also
+    stop, so a graceful end would wait without effect.
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:

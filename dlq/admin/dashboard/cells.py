@@ -1,6 +1,7 @@
 """The home page's panel of all cells, with totals, for superusers.
 
-All databases are asked at the same time, so one that does not answer costs 2 s at most, once in 15.
+All databases are queried concurrently. A database that does not answer therefore delays the page by
+at most 2 s, once in 15 s.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,7 @@ KEY = "dashboard:cells"
 
 @dataclass(frozen=True, slots=True)
 class CellCounts:
-    """The numbers of one database; None if it did not count in time."""
+    """The numbers of one database; each is None if the database did not count in time."""
 
     running: int | None
     queued: int | None
@@ -102,7 +103,7 @@ def _numbers(found: CellCounts) -> list[Cell]:
 
 
 def _total(found: Sequence[CellCounts]) -> list[Cell]:
-    """Return the sums; those that lack a number or a part of one have a plus sign."""
+    """Return the sums; a sum has a plus sign if a number is missing or incomplete."""
     sums: list[Cell] = []
     for column in zip(*map(astuple, found), strict=True):
         known = [one for one in column if one is not None]

@@ -47,7 +47,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some running executions at random; return how many had steps to start."""
+    """Plan some running executions, chosen at random; return how many had steps to start."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)

@@ -209,7 +209,7 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("attempts"))
     def tries(self, row: AlertDelivery) -> int:
-        """Check once; return how many alerts were sent. Time before `since` is not counted."""
+        """Return the number of attempts."""
         return row.attempts
 
     @display(description=lazy("answer"))

@@ -20,7 +20,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def _count(value: Any) -> Any:
-    """Return a count; treat null, which some servers return for an unknown one, as 0."""
+    """Return a count; null, which some servers send for an unknown count, becomes 0."""
     return 0 if value is None else value
 
 
@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how much of a text may be shown: up to the last space, if one is near the end."""
+    """Return how many characters of a text may be shown: up to the last space near the end."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

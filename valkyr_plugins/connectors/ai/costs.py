@@ -27,7 +27,7 @@ MAX_FILE_BYTES = 1024 * 1024
 
 
 class Price(BaseModel):
-    """The price of a million tokens, in `currency` (the installation's unless given)."""
+    """The price of a million tokens, in `currency` (by default the installation's)."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -36,7 +36,7 @@ ADVICE = {
 
 
 def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) -> StepError:
-    """Return an exception of the client as StepError; `seconds` is the time limit of the answer."""
+    """Convert a client's exception to a StepError; `seconds` is the time limit of the answer."""
     for cause in _causes(error):
         if isinstance(cause, StepError):  # ours, which the client has wrapped
             return StepError(cause.message, cause.error_type)

@@ -121,7 +121,7 @@ def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
 def headers(provider: "OpenAI", ctx: StepContext, nth: int, changes: int = 0) -> dict[str, Any]:
     """Return the headers of the step's `nth` request (from 0) after `changes` rewrites.
 
-    Different requests have different idempotency keys; those of the next attempt are the same.
+    Different requests have different idempotency keys, which are the same in the next attempt.
     """
     from openai import Omit
 

@@ -71,7 +71,7 @@ class CsvForm(ModuleInputs):
 def sniffed(lines: Iterable[str], quote: str) -> str:
     """Return the delimiter that gives the first records the most equal fields.
 
-    It is a comma if none does.
+    Return a comma if no delimiter does.
     """
     seen = list(islice(lines, SNIFFED_RECORDS))
     widths = {delimiter: _width(seen, delimiter, quote) for delimiter in DELIMITERS}

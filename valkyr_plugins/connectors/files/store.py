@@ -39,7 +39,7 @@ class FileLocation:
 
     @property
     def key(self) -> str:
-        """Return the rest of a path in S3, "" for the bucket itself."""
+        """Return the rest of a path in S3; "" for the bucket itself."""
         return self.rest.partition("/")[2]
 
 

@@ -119,7 +119,8 @@ def http_url(url: str) -> str:
 def target(url: str, word: str = "http.request") -> str:
     """Return the target of a circuit breaker: `word:host`, with an unusual port.
 
-    Steps of several types that call one host share its circuit, because the host fails for all.
+    Steps of several types that call one host share its circuit, because they all fail when the host
+    fails.
     """
     parts = urlsplit(url)
     usual = parts.port in (None, USUAL_PORTS.get(parts.scheme.lower()))

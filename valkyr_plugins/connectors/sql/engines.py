@@ -106,7 +106,7 @@ def _engine(database: Database) -> Engine:
 
 
 def _leave_behind_the_parents() -> None:
-    """Drop connections that a parent opened, without closing them."""
+    """Drop connections that a parent process opened, without closing them."""
     if _pools.pid == os.getpid():
         return
     for kept in _pools.engines.values():

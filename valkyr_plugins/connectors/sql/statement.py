@@ -55,7 +55,7 @@ def require_reading(statement: str) -> str:
 
 
 def require_a_steps(statement: str) -> None:
-    """Raise StepError for a statement that would end the step's transaction, or has no word."""
+    """Raise StepError for a statement that has no word, or would end the step's transaction."""
     word = first_word(statement)
     if not word or word in NOT_A_STEPS:
         raise StepError(

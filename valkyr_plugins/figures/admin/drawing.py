@@ -14,7 +14,10 @@ TINY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Maps a value to a share of the height from the bottom (0 to 1); labels top to bottom."""
+    """Maps a value to a share of the height from the bottom (0 to 1).
+
+    `ticks` are the labelled values, from top to bottom.
+    """
 
     low: float
     high: float

@@ -121,7 +121,7 @@ def measures(figures: Figures | None) -> list[tuple[str, str]]:
 
 
 def change(figures: Figures) -> str:
-    """Compare failures with the period before, per hour, since this period is not over."""
+    """Return how failures per hour compare with the previous period, as text."""
     title = figures.window.range.title
     before = figures.before.ended_badly
     now = figures.total.ended_badly
@@ -173,7 +173,7 @@ def _since(figures: Figures) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HomeFigures:
-    """The figures that the user may see, and whether there is anything to count."""
+    """The figures that the user may see, and whether there are any executions to count."""
 
     figures: Figures
     anything: bool

@@ -81,8 +81,8 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 class LimitAdmin(OperatingAdmin, WritingAdmin):
     """Limits of a workspace, or of a member.
 
-    `said_once` are the fields that cannot be changed later; the column `told` shows them
-    afterwards. The columns `uses` show the used part.
+    `said_once` are the fields that are set once; the column `told` shows them later. The columns
+    `uses` show the used part.
     """
 
     kind: ClassVar[LimitKind[Any]]

@@ -56,9 +56,9 @@ Run = Callable[[ToolCaller, Any], Any]
 class AgentTool:
     """One tool. It is offered if the installation has `route`; a plugin may be missing.
 
-    `writes` tools create a proposal; `destructive` ones propose changes that cannot be undone.
-    `stores` tools store what they compute, and change no object. Results of `untrusted` tools
-    contain values that systems outside sent.
+    Tools with `writes` create a proposal; `destructive` tools propose changes that cannot be
+    undone. Tools with `stores` store their results, and change no object. Results of `untrusted`
+    tools contain values from other systems.
     """
 
     name: str

@@ -171,7 +171,7 @@ def _get(caller: ToolCaller, given: ProposalArguments) -> Any:
 
 
 def start_workflow(caller: ToolCaller, name: str, payload: dict[str, Any]) -> Any:
-    """Start the workflow that the tool names, or propose it. Raises ApiRefused."""
+    """Start the workflow that the tool names, or propose to start it. Raises ApiRefused."""
     found = next((one for one in exposed_to(caller.api.user) if one.name == name), None)
     if found is None:
         raise ApiRefused(404, {"detail": f"There is no tool {name[:100]!r}. List the tools."})

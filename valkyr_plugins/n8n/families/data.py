@@ -111,7 +111,7 @@ def noop(work: NodeWork) -> Made:
 
 @family("renameKeys")
 def rename(work: NodeWork) -> Made:
-    """Make `flow.noop`: later nodes read a renamed field by its old name."""
+    """Make `flow.noop`: later nodes read a renamed field under its old name."""
     rows = work.names("keys.key")
     if work.get("additionalOptions.regexReplacement") is not None or work.shape.items is not None:
         raise Left("it renames fields by a pattern or in a list; name them in a data.set")

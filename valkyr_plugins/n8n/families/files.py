@@ -1,4 +1,4 @@
-"""Convert the nodes of files: n8n passes files beside its items; here, texts are passed."""
+"""Convert nodes for files: n8n passes files beside its items; here they are passed as texts."""
 
 from typing import Any
 

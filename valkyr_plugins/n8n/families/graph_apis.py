@@ -1,4 +1,4 @@
-"""Convert GraphQL, and the Graph API of Facebook."""
+"""Convert nodes for GraphQL and for Facebook's Graph API."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Add parts of n8n's JavaScript that QuickJS lacks: `Buffer`, and formats of US English.
 
 `Buffer` converts texts between UTF-8, Base64 and others. `toLocaleString` and similar methods write
-numbers and dates as in US English, the language of n8n's programs unless they name another.
+numbers and dates as in US English, which n8n's programs use unless they name another language.
 """
 
 from collections.abc import Sequence

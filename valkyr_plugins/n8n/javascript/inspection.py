@@ -73,8 +73,8 @@ class Unsupported(Exception):
 class Uses:
     """The data that a program reads: its items, other nodes, and variables as (object, key).
 
-    `buffer` and `english` say whether the program needs these additions; `single`, whether each of
-    its ends returns exactly one item.
+    `buffer` and `english` are true if the program needs these additions; `single` is true if each
+    of its ends returns exactly one item.
     """
 
     items: bool = False

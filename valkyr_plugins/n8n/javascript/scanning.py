@@ -110,7 +110,7 @@ class _Scanner:
             self.add(SIGN, "/=" if self.source.startswith("/=", self.position) else "/")
 
     def value_follows(self) -> bool:
-        """Return whether a value can follow the last token, and not an operator."""
+        """Return whether a value, and not an operator, can follow the last token."""
         if len(self.found) == self.entered:
             return True
         last = self.found[-1]

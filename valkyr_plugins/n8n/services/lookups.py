@@ -1,4 +1,4 @@
-"""Services that look something up: weather, addresses of firms, news, translations."""
+"""Services that look up data: weather, addresses of companies, news, translations."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ SITE = "{site}"  # an address that n8n keeps in the credential; here a variable 
 
 
 def snake(name: str) -> str:
-    """Return a name in small letters and underscores."""
+    """Return a name in lower-case letters and underscores."""
     return _CAMEL.sub("_", name).lower()
 
 
@@ -29,9 +29,9 @@ def sent(
 ) -> Any:
     """Return the function that makes a body of parameters.
 
-    `own` are names of parameters, "name?" if one may be missing; `places` are collections of more.
-    `rename` has the API's names, "" for parameters that it does not take; `under` is the key of the
-    object.
+    `own` are names of parameters, written "name?" if the parameter may be missing; `places` are
+    collections of further parameters. `rename` contains the API's names, "" for parameters that the
+    API does not take; `under` is the key of the object.
     """
     names = rename or {}
 
@@ -109,7 +109,7 @@ def first(*names: str) -> Any:
 
 
 def among(default: str, *keys: str) -> Any:
-    """Return the function that converts one of n8n's own words to a part of an address."""
+    """Return a function that converts one of n8n's own words to a part of an address."""
     return lambda work: next((word for key in keys if (word := work.word(key))), default)
 
 

@@ -32,7 +32,7 @@ class _RawTemplateError(Exception):
 class KnownNames:
     """The Python names that replace the roots of templates, and a task's result by its id.
 
-    `task` returns "" if the id names another task at that place, or none.
+    `task` returns "" if the id names another task at that place, or no task.
     """
 
     roots: Mapping[str, str]

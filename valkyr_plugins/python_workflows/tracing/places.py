@@ -32,7 +32,7 @@ def line() -> int:
 
 
 def variable() -> str:
-    """Return the name of the variable that the call is assigned to, "" if there is none."""
+    """Return the name of the variable to which the call is assigned; "" if there is none."""
     frame = user_frame()
     return assigned(frame.f_code).get(frame.f_lasti, "")
 

@@ -142,7 +142,7 @@ class Trace:
     def calling(self, name: str = "") -> Iterator[None]:
         """Within the block, record calls of a body at the line of its construct's call.
 
-        `name` is that of the body's task, in place of its variable's.
+        `name` is the name of the body's task, and replaces the name of its variable.
         """
         was, self._caller = self._caller, places.user_frame()
         self._names[self.scope] = name

@@ -92,7 +92,7 @@ def require_bulk(
 ) -> None:
     """Raise Forbidden for many dead letters without the permission for bulk actions.
 
-    `entries` are those of a redrive that is not stored.
+    `entries` are the entries of a redrive that is not stored.
     """
     if redrive.total <= FREE_IDS:
         return

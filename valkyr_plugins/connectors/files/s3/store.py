@@ -69,7 +69,7 @@ class S3Store:
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write an object in parts of 5 MiB; it appears when all of them are there."""
+        """Write an object in parts of 5 MiB; it becomes visible when all parts are written."""
         begin = file.read(PART)
         if len(begin) < PART:
             return self.write(place, begin, mode, content_type)
