@@ -170,8 +170,8 @@ def _late(told: dict[str, Any]) -> list[float]:
 
 
 def _clocks_apart() -> float:
-    """Return the difference of this process's clock and the database's, from the fastest of some
-    round trips.
+    """Return the difference between this process's clock and the database's, from the fastest of
+    some round trips.
     """
     from executions.database.clock import database_now
 

@@ -52,8 +52,9 @@ def canary(fleet: Fleet) -> Canary:
 
 
 def waves(canary: Canary) -> Iterator[list[dict[str, Any]]]:
-    """Yield payloads whose customers are on either side by their hash; `order` counts each
-    side's.
+    """Yield payloads in waves: in each, half of the customers get the canary, by their hash.
+
+    `order` numbers the payloads of each side.
     """
     customers = (f"c{number}" for number in count())
     for wave in range(WAVES):

@@ -58,8 +58,8 @@ def group() -> Iterator[MemoryGroup]:
 def suspect(
     fleet: Fleet, group: MemoryGroup, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Run]]:
-    """Yield a function that starts one suspect step, and a worker in the group, which has no limit
-    itself.
+    """Yield a function that starts one suspect step, and a worker in the group that sets no memory
+    limit itself.
     """
 
     def started(**inputs: object) -> Run:

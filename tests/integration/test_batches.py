@@ -30,9 +30,7 @@ def engine(
 
 
 def pure_map(value: str, **more: Any) -> dict[str, Any]:
-    """Return a map of forty items that a worker doubles, or for each of which it renders
-    `value`.
-    """
+    """Return a workflow with a map of forty items, whose body renders `value` for each item."""
     body = {"tasks": [{"id": "double", "use": "flow.noop", "with": {"value": value}}]}
     config = {"items": list(range(40)), "maxConcurrency": 1, **more}
     return {

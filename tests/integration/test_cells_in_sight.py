@@ -65,7 +65,7 @@ def statuses() -> dict[str, str]:
 
 
 def samples(name: str) -> dict[tuple[tuple[str, str], ...], float]:
-    """The samples of one metric, by labels."""
+    """Return the samples of one metric, by labels."""
     text = Client().get("/metrics").content.decode()
     families = text_string_to_metric_families(text)
     return {

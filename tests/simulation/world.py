@@ -406,9 +406,9 @@ class World:
 def without_clocks() -> Iterator[None]:
     """Open sessions without time limits during this block.
 
-    A statement waits for as long as the scheduler, and a busy machine, let its lock's holder wait:
-    PostgreSQL's limits would measure those. `WAIT_TURNS` is the limit here. The engine does not
-    look for partitions, which it does by time: the same seed would give other turns.
+    The scheduler decides how long the holder of a lock waits. PostgreSQL's timeouts would measure
+    that, and the load of the machine; `WAIT_TURNS` is the limit here. The engine's search for
+    partitions is off: it depends on the clock, so one seed would give different runs.
     """
     limits = ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout")
     none = " ".join(f"-c {limit}=0" for limit in limits)

@@ -14,7 +14,7 @@ Document = Mapping[str, Any]
 
 
 def graph_of(document: Document, *, inputs: bool = True) -> dict[str, Any]:
-    """Return a document that equals another exactly if both run in the same way.
+    """Return a document that equals another if and only if both run in the same way.
 
     Templates compare by their parsed form. Without `inputs`, the schema of the payload is left out.
     """

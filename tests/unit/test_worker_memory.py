@@ -51,7 +51,9 @@ def _run(program: str, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def worker() -> dict[str, Any]:
-    """Return the modules that a worker has loaded, and its largest bad input, an address."""
+    """Return what a worker reports: the modules that it has loaded, the length of its largest bad input, and an
+    address of the admin.
+    """
     found = _run(f"{WORKER}{ASKED_OF_A_WORKER}", VALKYR_PROCESS="worker-io")
     return dict(json.loads(found))
 

@@ -55,7 +55,9 @@ class FarWorkers:
 
 @contextmanager
 def _far(world: World, *hosts: str) -> Iterator[FarWorkers]:
-    """Start workers far from database and broker, which they find by these two hosts."""
+    """Start workers in the far network; they reach the database and the broker by these two host
+    names.
+    """
     database, broker = hosts or (NEAR_ADDRESS, NEAR_ADDRESS)
     urls = {
         "DATABASE_URL": at(database_url(), database),

@@ -8,7 +8,7 @@ CSV = "id,name\n" + "".join(f"{n},name {n}\n" for n in range(1_000))
 
 @step("test.copies_content")
 def copies(ctx: StepContext, content: StoredContent) -> dict:
-    """Copy a content in capitals."""
+    """Copy stored content in capitals."""
     with ctx.open_content(content) as file:
         return {"copy": ctx.store_content((line.upper() for line in file), media_type="text/csv")}
 

@@ -1,5 +1,5 @@
-"""A holder has ended only if its process certainly has: same boot, same namespace, another
-start.
+"""A holder counts as ended only if its process has certainly ended: same boot, same namespace,
+another start.
 """
 
 import os
@@ -21,7 +21,7 @@ def process():
 
 
 def named(process_id, **other):
-    """Return the holder that this process would be, with the given changes."""
+    """Return a lease holder's name: this process's identity, with the given changes."""
     _, _, _, namespace, boot, *_ = process_identity().split("|")
     parts = {"name": "somebody", "pid": process_id, "start": started(process_id)}
     parts |= {"namespace": namespace, "boot": boot}
