@@ -212,7 +212,7 @@ def _prepared(stage: Stage) -> list[Request]:
 
 
 def _requests() -> list[Request]:
-    """Return the kinds of requests: from a session, with a service account's token, and for a page."""
+    """Return the kinds of requests: of a session, of a service account, and of a page."""
     from django.test import Client
 
     from dlq.models import DeadLetterEntry

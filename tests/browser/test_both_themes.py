@@ -1,4 +1,6 @@
-"""A page is checked in both themes: its colours in each, its elements where they differ."""
+"""A page is checked in both themes: its colours in each theme, and its elements where the themes
+differ.
+"""
 
 from typing import Any
 

@@ -162,7 +162,7 @@ class World:
         time.sleep(seconds)
 
     def restart(self) -> None:
-        """Restart what ended; do not wait for workers."""
+        """Restart the processes that ended; do not wait for workers."""
         for member in self.fleet.members.values():
             if not member.alive():
                 member.start()

@@ -312,8 +312,8 @@ class World:
                 self.starved[name] = self.given - since
 
     def _ended(self, actor: Actor) -> None:
-        """Handle a processed message, or a process that ended before: the broker delivers its
-        message to another.
+        """Handle a processed message. If its process ended first, let the broker deliver the
+        message to another one.
         """
         message, actor.job = actor.job, None
         if actor.dead:
@@ -387,7 +387,7 @@ class World:
                 return
 
     def _finish(self) -> bool:
-        """Let the duties, and a user, bring everything to its end; return False if they cannot."""
+        """Let the duties and a user bring everything to its end; return False if they cannot."""
         for _ in range(CALM_ROUNDS):
             if self._over():
                 return True

@@ -1,7 +1,7 @@
 """`test.knocker`: a step whose only effect is repeated calls to a partner.
 
-Its first holder calls for a long time, the worker that takes it over for a moment. It needs no
-database.
+Its first holder calls for a long time; the worker that takes it over calls only for a moment. It
+needs no database.
 """
 
 import json

@@ -134,7 +134,7 @@ class Stack:
         return [top, *top.children(recursive=True)]
 
     def find(self, words: str) -> psutil.Process | None:
-        """Return the descendant process whose command line contains `words`; None if there is
+        """Return the descendant process whose command line contains these words; None if there is
         none.
         """
         for child in psutil.Process(self.process.pid).children(recursive=True):
