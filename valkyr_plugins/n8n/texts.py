@@ -169,7 +169,7 @@ class Texts:
         return escaped.replace(_MARK, todo("a secret was here: create a credential for it"))
 
     def key(self, key: str) -> str:
-        """Return a key of an object, which must contain neither a template nor a secret."""
+        """Return an object's key, with secrets and template delimiters removed."""
         return _OURS.sub("{", without_secrets(key))
 
 

@@ -1,4 +1,4 @@
-"""Convert the nodes of files: n8n passes files beside its items; here, texts are passed."""
+"""Convert the nodes of files: n8n passes files next to its items; here, texts are passed."""
 
 from typing import Any
 
