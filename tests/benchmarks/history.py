@@ -143,8 +143,8 @@ def _large(stage: Stage) -> MemoryGrowth:
 
 
 def _started(stage: Stage, mebibytes: int) -> tuple[float, MemoryGrowth]:
-    """Start executions with small payloads, which warm up the child, then with large ones;
-    return the seconds and the growth.
+    """Start executions with small payloads, which warm up the child, then executions with large
+    ones; return the seconds and the growth.
     """
     from django.conf import settings
     from django.test import override_settings

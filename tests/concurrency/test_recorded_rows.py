@@ -279,8 +279,8 @@ def test_a_pure_step_in_memory_is_told_of_its_first_attempt(queue: World) -> Non
 def test_a_pure_step_that_takes_long_or_waits_fails(
     queue: World, first: str, given: dict[str, Any], error_type: str, words: str
 ) -> None:
-    """A pure step that takes long or waits fails, both as the claimed step and as one that follows
-    in memory.
+    """A pure step that takes long or waits fails, both as the claimed step and as a later step in
+    memory.
     """
     misbehaves = {"with": given, "retry": "none", "timeoutSeconds": 0.1}
     tasks = [task("a"), task("b", "test.pure", "a", **misbehaves)]

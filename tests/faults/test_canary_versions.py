@@ -26,7 +26,7 @@ EACH, WAVES = 5, 30
 
 
 def document(*, broken: bool) -> dict[str, Any]:
-    """Return a step whose effect must not be repeated, and one that fails for each fifth order."""
+    """Return a step whose effect must not be repeated, and one that fails for every fifth order."""
     fails = "{{ 99 if input.order % 5 == 0 else 0 }}" if broken else 0
     return {
         "settings": SETTINGS,

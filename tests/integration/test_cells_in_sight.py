@@ -1,4 +1,4 @@
-"""What health, metrics and the home page show of two servers, one of which hangs or is dead."""
+"""Health, metrics and the home page of two servers, one of which hangs or is dead."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,6 @@
-"""Each statement of a session sees the scope that its code asks for, whatever happened before."""
+"""Each statement of a session sees the scope that its code requests, regardless of earlier
+statements.
+"""
 
 import random
 from collections.abc import Iterator

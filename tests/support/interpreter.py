@@ -66,7 +66,7 @@ class Story:
     undos: dict[str, Any] = field(default_factory=dict)  # the inputs of each undo, by path
 
     def ran(self) -> set[str]:
-        """The steps that ran, including containers."""
+        """Return the steps that ran, including containers."""
         return self.done | self.dead | self.failed_over | self.failed | self.stuck
 
 
