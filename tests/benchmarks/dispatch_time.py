@@ -32,7 +32,7 @@ class Latencies:
 
 
 def measure(stage: Cast, options: Options) -> Latencies | None:
-    """Send requests one after another; the scale gives their number."""
+    """Send requests one after another; the scale determines their number."""
     if "W3" not in options.only:
         return None
     number = max(40, round(200 * options.scale))

@@ -1,4 +1,4 @@
-"""Executions that share one message: the end of one claims the next, also in races with other
+"""Executions that share one message: the end of one claims the next, even in races with other
 claimants.
 """
 

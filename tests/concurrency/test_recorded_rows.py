@@ -122,7 +122,9 @@ def test_a_pure_step_that_fails_in_memory_is_a_run_of_its_own(queue: World) -> N
 
 
 def test_pure_steps_that_a_worker_keeps_are_no_rows_yet(queue: World) -> None:
-    """Pure steps that a worker keeps have no rows yet: other workers would run them too."""
+    """Pure steps that a worker keeps in memory have no rows yet, because other workers would run
+    them too.
+    """
     values = {"values": {"n": "{{ vars.n + 1 }}"}}
     first = task("a", "flow.set_variables", **{"with": values})
     pure = [task("b", after="a"), task("c", after="a")]

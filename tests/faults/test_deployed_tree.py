@@ -131,8 +131,8 @@ def tree(engine: None) -> Iterator[Tree]:
 
 
 def _without_rights() -> tuple[str, ...]:
-    """Return a command prefix under which even root may only do what modes allow; empty for other
-    users.
+    """Return a command prefix with which even root may do only what file modes allow; empty for
+    other users.
 
     Another account, as in the image, might not reach the Python of this environment.
     """

@@ -141,6 +141,6 @@ def _beside(
 
 
 def released(run: Run, token: int) -> bool:
-    """Return whether that lease is over: no worker holds the run, or another does."""
+    """Return whether that lease has ended: no worker holds the run, or another worker does."""
     run.refresh_from_db()
     return run.state == "PENDING" or run.lease_token > token

@@ -26,7 +26,7 @@ class KnockerInputs(ModuleInputs):
 
 
 class Knocker(Module[KnockerInputs]):
-    """Tells a partner every 20 ms which process holds the run; returns its lease token."""
+    """Tells a partner every 20 ms which process leases the run; returns the lease token."""
 
     type: ClassVar[str] = "test.knocker"
     title: ClassVar[str] = "Knocker"

@@ -45,7 +45,7 @@ class Stack:
         self.start()
 
     def start(self) -> None:
-        """Start the stack, also after its end. Does not wait."""
+        """Start the stack for the first time or again after its end. Does not wait."""
         self.lines: list[str] = []
         self.process = start_child(
             [self.python, "-m", "valkyr_project.up"],

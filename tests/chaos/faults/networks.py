@@ -1,5 +1,5 @@
-"""Workers in a network that delays and loses packets, also in one direction, or whose name look-ups
-fail.
+"""Workers in a network that delays and loses packets in one or both directions, or whose name
+look-ups fail.
 """
 
 import time
