@@ -171,7 +171,7 @@ def _prepare() -> TestServers:
 def _be_patient() -> None:
     """Let transactions of this process be idle for 50 s, and wait 30 s for a lock.
 
-    A test is one transaction, however long it computes, and fifty threads that race for one row
+    A test is one transaction, even if it computes for long, and fifty threads that race for one row
     wait for all the others. The engine's limits are for frozen clients and locked rows; processes
     that tests start use the engine's limits.
     """
@@ -286,7 +286,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def django_db_modify_db_settings(
     django_db_modify_db_settings: None, django_db_blocker: Any, pytestconfig: pytest.Config
 ) -> None:
-    """On the tests' own server, make the test database a copy of a migrated one."""
+    """Make the test database a copy of a migrated one, if the tests use their own server."""
     if not _servers.own_database or pytestconfig.cache is None:
         return
     from tests.support import migrated

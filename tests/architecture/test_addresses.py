@@ -1,6 +1,6 @@
 """No URL is written in code: each comes from the name of its route (`executions/addresses.py`).
 
-Programs that call an installation from outside, by its documented URLs, are left out.
+The rule does not apply to programs that call an installation from outside, by its documented URLs.
 """
 
 import re

@@ -84,8 +84,8 @@ def test_a_browser_fetches_little_for_a_page(page: str, budget: int) -> None:
 
 @pytest.mark.usefixtures("facts")
 def test_what_no_page_names_has_a_name_of_its_own_in_every_build() -> None:
-    """Files that no page names have a separate name in every build: the shared chunk, the bundler's
-    own few lines, and a chunk for each language.
+    """Files that no page names have a different name in every build: the shared chunk, the
+    bundler's own few lines, and a chunk for each language.
     """
     names = {path.name for path in built() if path.suffix in {".js", ".css"}}
 

@@ -41,7 +41,7 @@ def rules(path: Path) -> str:
 
 
 def found(pattern: re.Pattern[str], paths: Iterator[Path]) -> list[str]:
-    """Return the matches, with their files."""
+    """Return the matches of a pattern, with their files."""
     return [
         f"{path.relative_to(PROJECT)}: {match.group().strip()}"
         for path in paths

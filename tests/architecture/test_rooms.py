@@ -33,7 +33,7 @@ def rooms() -> list[str]:
 
 
 def measured(room: str) -> dict[str, int]:
-    """Return the number of Python files of a room, and of their lines."""
+    """Return the numbers of Python files and of lines in a room."""
     files = [file for file in (PROJECT / room).rglob("*.py") if "node_modules" not in file.parts]
     return {"files": len(files), "lines": sum(len(f.read_text().splitlines()) for f in files)}
 

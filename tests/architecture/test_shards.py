@@ -34,7 +34,7 @@ def modules() -> dict[str, Path]:
 
 @cache
 def importers() -> dict[str, set[str]]:
-    """Return the modules that import each module, also within functions."""
+    """Return the modules that import each module, including imports within functions."""
     found = defaultdict(set)
     for name, file in modules().items():
         for node in ast.walk(ast.parse(file.read_text())):

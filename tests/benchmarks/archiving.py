@@ -1,7 +1,8 @@
 """The archive of a million executions (`--scale 0.1`: a hundred thousand), in a folder.
 
-Executions of three runs each, which ended on ten days, are archived; then some of them are opened,
-and DuckDB counts all. A million executions need 15 GB of disk. The target for opening one is 5 s.
+Executions of three runs each, which ended on ten different days, are archived. Then some of them
+are opened, and DuckDB counts all of them. A million executions need 15 GB of disk. The target for
+opening one is 5 s.
 """
 
 import time

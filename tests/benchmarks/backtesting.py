@@ -1,7 +1,7 @@
-"""A backtest of 1,000 executions with calls to a partner, which counts them: no call is repeated.
+"""A backtest of 1,000 executions that call a partner, which counts the calls: none is repeated.
 
 The draft charges another amount, so that each execution is different. Target: 1,000 executions in
-60 s on 2 cores, and no request.
+60 s on 2 cores, and no request to the partner.
 """
 
 import time

@@ -36,7 +36,7 @@ class Cast:
         program.stop()
 
     def end_all(self) -> None:
-        """End the running processes, the last one first."""
+        """End the running processes in the reverse order of their start."""
         while self.programs:
             self.programs.pop().stop()
 

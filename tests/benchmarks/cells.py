@@ -45,7 +45,7 @@ class Share:
 
 
 def measure(stage: Stage, options: Options) -> tuple[ServerUse, list[ServerUse]]:
-    """Return the work of the server that has everything, and that of each of four."""
+    """Return the work of one server that has everything, and the work of each of four servers."""
     executions = max(40, round(EXECUTIONS * options.scale))
     stage.add(programs.engine_worker(stage.folder, concurrency=options.concurrency))
     document, steps = shapes.BY_NAME[SHAPE]
@@ -157,8 +157,8 @@ def _wal(server: Postgres) -> int:
 
 
 def report(alone: ServerUse, four: Sequence[ServerUse]) -> None:
-    """Print a line for each server, and how much less work the busiest of four does than one
-    alone.
+    """Print a line for each server, and compare the busiest of the four servers with the single
+    one.
     """
     say("server     steps   CPU ms a step   WAL B a step   WAL, KiB")
     for one in (alone, *four):

@@ -34,7 +34,9 @@ def process_seconds(pid: int) -> float:
 
 
 def _clock_of(pid: int) -> int:
-    """Return the clock of a process's CPU time, as `clock_getcpuclockid` of Linux numbers it."""
+    """Return the clock of a process's CPU time, with the number that Linux's `clock_getcpuclockid`
+    gives it.
+    """
     return (~pid << 3) | 2
 
 

@@ -1,4 +1,4 @@
-"""A CSV file in batches: its seconds, and the process's peak memory.
+"""The duration and the peak memory of reading a CSV file in batches.
 
 `python -m tests.benchmarks.csv_rows ROWS` is the measured process; it prints a line of JSON. Its
 environment must set up Django.

@@ -130,8 +130,8 @@ def _times(ask: Callable[[], Any]) -> Iterator[float]:
 
 
 def _ending() -> dict[str, float]:
-    """Return the microseconds of inserting and ending one execution, by index, measured in
-    turns.
+    """Return the microseconds of inserting and ending one execution, by index, measured
+    alternately.
     """
     found: dict[str, list[float]] = {name: [] for name in INDEXES}
     for _ in range(TURNS):

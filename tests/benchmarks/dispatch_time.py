@@ -32,7 +32,7 @@ class Latencies:
 
 
 def measure(stage: Cast, options: Options) -> Latencies | None:
-    """Send requests one after another; the scale gives their number."""
+    """Send requests one after another; the scale determines their number."""
     if "W3" not in options.only:
         return None
     number = max(40, round(200 * options.scale))
@@ -57,7 +57,7 @@ def measure(stage: Cast, options: Options) -> Latencies | None:
 
 
 def sign_in(client: httpx.Client, stage: Cast) -> None:
-    """Give the client a token, when the web process answers."""
+    """Give the client a token as soon as the web process answers."""
     account = {
         "username": os.environ["VALKYR_ADMIN_USERNAME"],
         "password": os.environ["VALKYR_ADMIN_PASSWORD"],
@@ -76,7 +76,9 @@ def sign_in(client: httpx.Client, stage: Cast) -> None:
 
 
 def _once(client: httpx.Client, workflow_id: Any, stage: Cast) -> tuple[float, ...]:
-    """Return the milliseconds of one request: answered, first line, recorded, lease, dispatch."""
+    """Start one execution; return the milliseconds to its answer, its first line and its end, and
+    those of the lease and of the dispatch.
+    """
     from executions.models import WorkflowExecution
     from runners.models import Run
 

@@ -92,8 +92,8 @@ DROP TABLE bench_template
 def fill(many: int, runs_each: int, *, analysed: bool = True) -> None:
     """Insert this number of executions and runs, their dead letters and their activity.
 
-    The tables are vacuumed and analysed, or neither; in the latter case the executions from which
-    the rows were copied are deleted.
+    If `analysed` is true, the tables are vacuumed and analysed. Otherwise, the executions from
+    which the rows were copied are deleted.
     """
     from dlq.models import DeadLetterEntry, FailureGroup
     from executions.models import Activity

@@ -56,7 +56,7 @@ class Full:
 
 
 def measure(cast: Cast, options: Options) -> Full:
-    """Fill one database, then measure both in turns."""
+    """Fill one database, then measure both alternately."""
     many = max(10_000, round(EXECUTIONS * options.scale))
     full = os.environ["DATABASE_URL"]
     began = time.monotonic()

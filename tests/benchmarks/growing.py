@@ -1,8 +1,8 @@
 """A backlog that grows by tenths: the engine starts a part of each, and its rate is measured.
 
 The rest of a tenth is copied from the last execution of that part (tests/support/copies.py), as the
-engine would have left it. So each tenth's rate is measured at that backlog depth, and a backlog of
-250,000 steps exists within seconds.
+engine would have left it. So each tenth's rate is measured at that depth of the backlog, and a
+backlog of 250,000 steps exists within seconds.
 """
 
 import time

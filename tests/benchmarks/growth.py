@@ -39,7 +39,7 @@ class State:
 
 
 def state(redis_url: str) -> State:
-    """Return the counters when all sessions' statistics are included."""
+    """Wait until the statistics of all sessions are included, and return the counters."""
     import redis
     from django.db import connection
 

@@ -2,8 +2,8 @@
 
 A second step reads each output. Then one step returns one large output, below the default of
 VALKYR_PAYLOAD_STORE_LIMIT (64 MiB), which its module holds in memory before it is stored. Then
-payloads of starts pass through a step to the output unread. Finally, a response of 1 GiB is
-streamed from `http.request` to a file, back, and through `data.csv_parse`.
+large payloads of starts pass through a step to the output, and no step reads them. Finally, a
+response of 1 GiB is streamed from `http.request` to a file, back, and through `data.csv_parse`.
 """
 
 import os
@@ -143,8 +143,8 @@ def _large(stage: Stage) -> MemoryGrowth:
 
 
 def _started(stage: Stage, mebibytes: int) -> tuple[float, MemoryGrowth]:
-    """Start executions with small payloads, which warm up the child, then with large ones;
-    return the seconds and the growth.
+    """Start executions with small payloads, which warm up the child, then executions with large
+    ones; return the seconds and the growth.
     """
     from django.conf import settings
     from django.test import override_settings

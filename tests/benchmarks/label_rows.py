@@ -63,7 +63,7 @@ SELECT uuidv7(e.finished_at - clock_timestamp()), e.workspace_id, e.workflow_id,
 
 
 def fill(many: int) -> None:
-    """Insert executions with labels, and runs and dead letters only of the failed ones."""
+    """Insert executions with labels; only failed executions get runs and dead letters."""
     from dlq.models import DeadLetterEntry, FailureGroup
     from runners.models import Run
 

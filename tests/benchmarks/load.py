@@ -26,7 +26,7 @@ async def post(reader: Any, writer: Any, head: bytes, body: bytes) -> int:
 
 
 async def client(given: dict[str, Any], number: int, found: dict[str, Any]) -> None:
-    """Send until the time has passed, as fast as answers arrive, or at the client's share of a
+    """Send until the time has passed: as fast as answers arrive, or at the client's share of a
     rate.
     """
     reader, writer = await asyncio.open_connection(given["host"], given["port"])

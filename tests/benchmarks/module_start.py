@@ -84,7 +84,7 @@ class Start:
 
 
 def measure() -> Start:
-    """Return medians over processes that start in turns; compiled files exist, as on a host."""
+    """Return medians over processes that start alternately; compiled files exist, as on a host."""
     with TemporaryDirectory(prefix="valkyr-modules-") as name:
         full, bare = Path(name, "full"), Path(name, "bare")
         write(full)

@@ -27,7 +27,7 @@ class Inputs(ModuleInputs):
 
 
 class Effect(Module[Any]):
-    """Declares an effect, so that it is claimed and recorded separately, and does nothing."""
+    """Does nothing, but declares an effect, so that it is claimed and recorded separately."""
 
     type: ClassVar[str] = "bench.effect"
     title = "Effect"
@@ -41,7 +41,7 @@ class Effect(Module[Any]):
 
 
 class Pure(Effect):
-    """Does nothing, without an effect, and therefore runs inline."""
+    """Does nothing and declares no effect, and therefore runs inline."""
 
     type: ClassVar[str] = "bench.pure"
     title = "Pure"

@@ -39,7 +39,7 @@ def _machine(run: Saved) -> str:
 
 
 def _has_workloads(run: Saved) -> bool:
-    """Return whether more than the stack as shipped was measured, on an idle machine."""
+    """Return whether figures exist in addition to those of the shipped and the idle stack."""
     return any(name.partition(".")[0] not in {"shipped", "idle", "seconds"} for name in run.figures)
 
 

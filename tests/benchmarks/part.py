@@ -44,7 +44,7 @@ def run(stage: Stage, name: str, options: Options) -> dict[str, Any]:
 
 
 def _carry_out(stage: Stage, name: str, result: Path, environment: dict[str, str]) -> None:
-    """Wait for that process up to the stage's time limit; it never outlives this call."""
+    """Wait for that process up to the stage's time limit; the process never outlives this call."""
     child = start_child(
         (sys.executable, "-m", "tests.benchmarks.part", name, str(result)),
         cwd=PROJECT,

@@ -75,5 +75,5 @@ def chained(number: int, length: int) -> Any:
 
 
 def fanned(number: int, width: int) -> Any:
-    """Return one task, `width` parallel tasks, and one that gets their results: a chord."""
+    """Return a chord: one task, `width` parallel tasks, and one that gets their results."""
     return chain(step.s(number), group([step.s() for _ in range(width)]), last.s())

@@ -52,7 +52,7 @@ class Program:
         return self.log.read_text()[-3000:]
 
     def stop(self) -> None:
-        """Stop the program in order."""
+        """Ask the program to end, and wait for its end."""
         stop(self._child, STOP_STEPS)
 
 

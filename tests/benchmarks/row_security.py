@@ -3,8 +3,8 @@
 Two web processes on one database, one with it and one without, answer the same requests in turns.
 The CPU of a side is that of its web process and of its sessions' server processes. Each kind of
 request shows milliseconds of CPU of a request and the median quotient of the pairs. Both processes
-are started anew in each round, because two processes of one program differ by 1 to 2 % for as long
-as they run. `--same` compares two processes without row-level security, which shows the noise.
+are restarted in each round, because two processes of one program differ by 1 to 2 % for as long as
+they run. `--same` compares two processes without row-level security, which shows the noise.
 """
 
 import argparse
@@ -50,7 +50,7 @@ class Cost:
 
     @property
     def quotients(self) -> list[float]:
-        """On by off, of each pair."""
+        """The CPU with row-level security, divided by the CPU without it, for each pair."""
         return [on / off for off, on in zip(self.off, self.on, strict=True)]
 
 
@@ -70,7 +70,7 @@ class Side:
         wait(self._answers, stage, 0.2)
 
     def ask(self, request: Request) -> httpx.Response:
-        """Send a request; raises AssertionError if it fails."""
+        """Send a request and return the answer. Raises AssertionError if the request fails."""
         answer = self.client.request(
             request.method, request.path, headers=request.headers, json=request.body
         )
@@ -78,7 +78,7 @@ class Side:
         return answer
 
     def spent(self, request: Request, times: int) -> tuple[float, float]:
-        """Send a request many times; CPU milliseconds of one: web process, database."""
+        """Send a request many times; return the CPU milliseconds of one: web process, database."""
         while True:
             pids = self._backends()
             began = tree_seconds(self.program.pid), sum(map(process_seconds, pids))
@@ -157,7 +157,7 @@ def _round(
 
 
 def _number(side: Side, request: Request) -> int:
-    """How many requests one side of a pair sends."""
+    """Return how many requests one side of a pair sends."""
     for _ in range(5):
         side.ask(request)
     web_ms, database_ms = side.spent(request, 5)
@@ -180,7 +180,9 @@ def _print(costs: dict[str, Cost]) -> None:
 
 
 def _prepared(stage: Stage) -> list[Request]:
-    """The policies, the rows, and the requests of an administrator of one of two workspaces."""
+    """Create the policies and the rows; return the requests of an administrator of one of two
+    workspaces.
+    """
     from django.core.management import call_command
     from django.db import connection
 
@@ -210,7 +212,7 @@ def _prepared(stage: Stage) -> list[Request]:
 
 
 def _requests() -> list[Request]:
-    """The kinds of requests: of a session's member, of a service account's token, of a page."""
+    """Return the kinds of requests: of a session, of a service account, and of a page."""
     from django.test import Client
 
     from dlq.models import DeadLetterEntry

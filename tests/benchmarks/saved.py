@@ -19,7 +19,7 @@ LIBRARIES = ("celery", "kombu", "Django", "psycopg", "redis", "pydantic")
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A run: its place, date, code, and every figure."""
+    """A saved run: its machine, its date, its commit, and every figure."""
 
     machine: dict[str, Any]
     date: str

@@ -54,8 +54,9 @@ class Tenths:
 
 
 def tenths(ends: Sequence[float], clock: Clock) -> Tenths:
-    """Divide by the times at which items ended (in order); the first tenth counts from the first
-    end.
+    """Return the figures of each tenth, from the sorted times at which items ended.
+
+    The first tenth counts from the first end.
     """
     edges = [round(len(ends) * part / 10) for part in range(11)]
     found = Tenths([], [], [], [])

@@ -79,7 +79,7 @@ def workloads() -> list[Workload]:
 
 
 class Turns:
-    """Both sides in turns, on one worker each: started when first needed, and again after a
+    """Both sides alternately, on one worker each: started when first needed, and again after a
     failure.
     """
 

@@ -69,7 +69,7 @@ class Watching:
 
 
 def measure(stage: Stage, options: Options) -> Watching:
-    """Measure pairs of repetitions, which begin with each side in turn."""
+    """Measure pairs of repetitions; the two sides begin alternately."""
     worker = stage.add(engine_worker(stage.folder, concurrency=options.concurrency))
     port = free_port()
     server = stage.add(web(stage.folder, port))
@@ -170,8 +170,8 @@ def _late(told: dict[str, Any]) -> list[float]:
 
 
 def _clocks_apart() -> float:
-    """Return the difference of this process's clock and the database's, from the fastest of some
-    round trips.
+    """Return the difference between this process's clock and the database's, from the fastest of
+    some round trips.
     """
     from executions.database.clock import database_now
 
@@ -186,7 +186,7 @@ def _clocks_apart() -> float:
 
 def _idle(server: int) -> tuple[int, float]:
     """Return the number of sessions in which the web process ran queries while no monitor watched,
-    and its CPU.
+    and the process's CPU.
     """
     from django.db import connection
 

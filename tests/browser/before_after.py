@@ -1,4 +1,5 @@
-"""`python -m tests.browser.before_after`: picture the demo's pages at two commits, side by side.
+"""`python -m tests.browser.before_after`: take pictures of the demo's pages at two commits, side by
+side.
 
 Each commit is checked out to a temporary folder and runs `make demo` there with its own data, in
 this project's .venv if it needs the same packages. If a page is missing from a commit, its cell is

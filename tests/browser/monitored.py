@@ -1,4 +1,4 @@
-"""Executions to watch, as rows: an order of about forty runs, and a chain of thousands."""
+"""Rows of executions to watch: an order of about forty runs, and a chain of thousands."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,6 @@
-"""A user reads one failure, compares it, and decides, in a real browser, also by keyboard."""
+"""A user reads one failure, compares it, and decides what to do, in a real browser, with the mouse
+and by keyboard.
+"""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A webhook's secret in the browser is shown once, only in its dialog."""
+"""In the browser, a webhook's secret is shown once, and only in its dialog."""
 
 from typing import Any
 

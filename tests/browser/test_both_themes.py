@@ -1,4 +1,6 @@
-"""A page is checked in both themes: its colours in each, its elements where they differ."""
+"""A page is checked in both themes: its colours in each theme, and its elements where the themes
+differ.
+"""
 
 from typing import Any
 
@@ -13,7 +15,7 @@ PAGE = """<!doctype html><html lang="en"><head><title>One</title><style>
 
 
 def looked_at(page: Any, part: str) -> list[str]:
-    """Return the findings, as themes and rules."""
+    """Return the findings as pairs of a theme and a rule."""
     page.set_content(PAGE % part)
     # It changes its theme by its class only, as the admin's pages do.
     page.evaluate("() => { window.Alpine = true }")

@@ -42,7 +42,7 @@ def _two(server: str, django_db_blocker: Any) -> Iterator[TwoServers]:
 
 @pytest.fixture(name="quiet", autouse=True)
 def _quiet(transactional_db: None) -> Workflow:
-    """A workflow of the first database, of which nothing runs."""
+    """Publish a workflow in the first database, without executions."""
     cache.clear()
     return rows.workflow()
 

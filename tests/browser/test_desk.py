@@ -1,8 +1,8 @@
 """An operator's work on a whole stack: the demo's failures, one user, a browser.
 
-Failures are found, compared, fixed and requeued. An approval is given and its execution watched to
-the end. A worker's process is killed and replaced. Every test works on its own failures, and makes
-changes only through the pages.
+The tests find, compare, fix and requeue failures. They give an approval and watch its execution
+until its end. They kill a worker's process, which is replaced. Every test works on its own
+failures, and makes changes only through the pages.
 """
 
 import json

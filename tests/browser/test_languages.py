@@ -1,4 +1,4 @@
-"""The language switch in the user menu, in a real browser."""
+"""The language switch in the user menu changes the pages' language, in a real browser."""
 
 from typing import Any
 

@@ -94,7 +94,7 @@ def say(text: str) -> None:
 
 
 def _end(*_: Any) -> None:
-    """Exit in order, so that everything started ends too."""
+    """Exit by the normal order of shutdown, so that everything started ends too."""
     sys.exit("ended by SIGTERM")
 
 

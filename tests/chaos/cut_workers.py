@@ -85,8 +85,8 @@ class CutWorkers:
         world.fleet.ensure(90)
 
     def kept(self, what: str, cut: Callable[[], object]) -> None:
-        """Disturb the workers for longer than a lease; check that the holder of a step continues
-        and records it.
+        """Disturb the workers' network for longer than a lease; check that the holder of a step
+        continues and records it.
         """
         world = self.world
         runs = self.begin(1.5 * world.lease)

@@ -17,8 +17,8 @@ from tests.support.workflows import ACTOR
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: `accepted` is the promised execution; otherwise `refused` is the answer instead of
-    one.
+    """The answer to one request: `accepted` is the promised execution; if there is none, `refused`
+    is the rejection.
     """
 
     accepted: UUID | None

@@ -55,7 +55,7 @@ class Starter:
         return list(self.accepted)
 
     def forget(self, ids: Collection[UUID]) -> None:
-        """Remove these executions: a server that no longer exists promised them."""
+        """Remove these executions, because the server that promised them no longer exists."""
         for one in ids:
             self.accepted.remove(one)
 

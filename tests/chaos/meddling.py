@@ -1,8 +1,8 @@
-"""A hook in sending processes: each message is sent twice, some after later ones.
+"""A hook in sending processes: it sends each message twice, some of them after later ones.
 
 Processes load it by VALKYR_EXTRA_MODULES; it is active while the file named by VALKYR_CHAOS_MEDDLE
 exists. It wraps kombu's producer, so it is outside the engine and the same for every broker. A
-delayed message without a later one is lost, which must do no harm either.
+delayed message that no later one follows is lost, which must do no harm either.
 """
 
 import os

@@ -1,6 +1,6 @@
 """A fault's requirements on the machine.
 
-Missing ones are named with the command that installs them.
+Missing requirements are named with the command that installs them.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Faults that need their own kind of servers: a separate environment for each.
 
-By slug; this module is read before Django is set up, so it imports no models.
+The tables are keyed by the faults' slugs. This module is read before Django is set up, so it
+imports no models.
 """
 
 from collections.abc import Callable

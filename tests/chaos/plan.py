@@ -13,7 +13,7 @@ EVERY = 1.5  # seconds from one kill to the next, on average
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """A kill, this number of seconds after the start, of one of the processes that exist then.
+    """A kill of one of the processes that exist this number of seconds after the start.
 
     `choice` (0 to 1) selects one of them, so that a plan does not depend on process ids.
     """

@@ -63,7 +63,7 @@ def command(options: Options, only: str) -> str:
 
 
 def line(outcome: Outcome) -> str:
-    """Return the result of one fault, as a line of progress."""
+    """Return the result of one fault in a line of progress."""
     if outcome.verdict == "not run":
         return f"      not run: {outcome.reason}"
     found = outcome.recovery

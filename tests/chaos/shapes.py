@@ -50,7 +50,7 @@ def retrying() -> dict[str, Any]:
 
 
 def sleeper() -> dict[str, Any]:
-    """Return a wait of two seconds between two effects; it occupies no process."""
+    """Return a wait of two seconds between two effects; the wait occupies no process."""
     waits = task("sleep", "test.wait", "before", **{"with": {"seconds": 2}})
     return {"tasks": [effect("before"), waits, effect("after", after="sleep")]}
 

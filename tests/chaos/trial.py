@@ -28,7 +28,7 @@ def not_run(fault: Fault, reason: str) -> Outcome:
 
 
 def run(fault: Fault, world: World) -> Outcome:
-    """Inject the fault under load, then judge; keep the logs if it broke a promise."""
+    """Inject the fault under load, then judge the result; keep the logs if a promise was broken."""
     outcome = blank(fault)
     begun = time.monotonic()
     try:

@@ -116,7 +116,7 @@ class World:
         return [*of_load.values_list("pk", flat=True), *self._own]
 
     def fenced(self) -> int:
-        """Return how many late results the workers' logs report as rejected since the fault
+        """Return how many late results the workers' logs have reported as rejected since the fault
         began.
         """
         count = 0
@@ -162,7 +162,7 @@ class World:
         time.sleep(seconds)
 
     def restart(self) -> None:
-        """Restart what ended; do not wait for workers."""
+        """Restart the processes that ended; do not wait for workers."""
         for member in self.fleet.members.values():
             if not member.alive():
                 member.start()
@@ -170,8 +170,8 @@ class World:
             self.web.launch()
 
     def wait_all_ended(self, seconds: float = 120) -> None:
-        """Return when all executions of this fault are final. Raise AssertionError with the
-        others.
+        """Return when all executions of this fault are final. Raises AssertionError that describes
+        the others.
         """
         try:
             wait_until(lambda: not self.unfinished(1), seconds, "the end of all executions")

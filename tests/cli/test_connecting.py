@@ -1,4 +1,4 @@
-"""The installation and the user of a call, and the messages if the call fails."""
+"""The installation and the user to which a command belongs, and the messages if its call fails."""
 
 import json
 import os

@@ -27,7 +27,7 @@ COMPILER = {
 
 @pytest.fixture
 def known_types(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
-    """Return the folder of mypy's cache for the packages, which are the same in each session."""
+    """Return the folder of mypy's cache for the packages; they are the same in each session."""
     cache = pytestconfig.cache
     return tmp_path / "cache" if cache is None else cache.mkdir("mypy-of-clients")
 

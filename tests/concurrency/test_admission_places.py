@@ -271,7 +271,7 @@ def test_two_that_wake_the_same_sleepers_do_not_wait_in_a_circle(
 
 
 def many(first: UUID) -> list[UUID]:
-    """Create ten thousand executions like this one; return their ids with its own."""
+    """Create ten thousand executions like this one; return their ids, including its own."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO executions_workflowexecution (id, workspace_id, workflow_id, version_id, "

@@ -53,7 +53,7 @@ def undone(execution: UUID) -> list[tuple[str, Any]]:
 
 
 def seen(execution: UUID) -> tuple[str, str, str]:
-    """Return an execution's state, the progress of its undo, and its final state."""
+    """Return an execution's state, the progress of its undo, and the execution's final state."""
     row = WorkflowExecution.objects.get(pk=execution)
     return row.state, row.compensation, row.ending
 

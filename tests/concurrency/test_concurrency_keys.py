@@ -370,8 +370,10 @@ def test_the_limit_lifted_the_crowd_still_passes_one_by_one(crowd: Any, queue: W
 
 
 def _explain(name: str, params: dict[str, Any]) -> Any:
-    """Return the plan of the statement, made without its values, as from its sixth use on, and
-    executed.
+    """Execute the statement with its generic plan, which PostgreSQL uses from the sixth execution
+    on; return the plan with its measured rows.
+
+    The changes are rolled back.
     """
     names = list(params)
     text = re.sub(r"%\((\w+)\)s", lambda m: f"${names.index(m[1]) + 1}", statements.statement(name))

@@ -171,8 +171,9 @@ def test_a_step_past_its_own_time_leaves_no_statement_behind(queue: World) -> No
 def test_a_step_that_is_stopped_amid_a_statement_leaves_none_behind(
     queue: World, rivals: Rivals
 ) -> None:
-    """A step that is stopped during a statement leaves none running, as when the lease guard stops
-    it because the lease cannot be renewed.
+    """A step that is stopped during a statement leaves none running.
+
+    The lease guard stops a step in this way if the lease cannot be renewed.
     """
     execution = started(row_step(way="sleeps in the server"))
     held = claimed(execution, PATH)
@@ -233,8 +234,9 @@ def test_a_hook_that_fails_after_the_commit_keeps_nothing_from_going_on(queue: W
 def test_a_hook_of_the_engine_that_fails_is_logged_and_the_next_one_runs(
     queue: World, caplog: pytest.LogCaptureFixture, within: bool
 ) -> None:
-    """A failing hook of the engine is logged, and the next one runs, as if the broker were down
-    when the messages are sent.
+    """A failing hook of the engine is logged, and the next one runs.
+
+    A hook fails, for example, if the broker is down when the messages are sent.
     """
     sent: list[str] = []
 

@@ -40,8 +40,8 @@ BRANCHES = {"tasks": [effect("a"), effect("b")]}
 def test_of_two_last_branches_the_one_that_waited_ends_the_execution(
     queue: World, rivals: Rivals
 ) -> None:
-    """Of two last branches, the one that waited ends the execution: the data that it reads after
-    the wait is newer than the statement that waited.
+    """Of two last branches, the one that waited ends the execution: after the wait, it reads newer
+    data than its waiting statement saw.
     """
     execution = start(publish(BRANCHES))
     first, second = claimed(execution, "a.main"), claimed(execution, "b.main")

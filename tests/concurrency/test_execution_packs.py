@@ -1,4 +1,6 @@
-"""Executions that share one message: the end of one claims the next, and other claimants."""
+"""Executions that share one message: the end of one claims the next, even in races with other
+claimants.
+"""
 
 from collections.abc import Iterator
 from random import Random
@@ -43,7 +45,9 @@ SEGMENT = "only.main"
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Parcel]]:
-    """Collect the messages to publish; a worker's patience lasts, however busy the machine is."""
+    """Collect the messages to publish; the time limits of packs are so long that a busy machine
+    does not reach them.
+    """
     found: list[Parcel] = []
     monkeypatch.setattr(messages, "publish", found.extend)
     with configured(pack_patience=600, pack_trial=600):

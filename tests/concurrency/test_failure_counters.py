@@ -1,4 +1,4 @@
-"""Counters of failure groups with many writers and counting processes, some of which end midway."""
+"""Counters of failure groups with many writers and counting processes, some of which end early."""
 
 import threading
 from random import Random

@@ -1,4 +1,4 @@
-"""A pure map observes `maxConcurrency`, also if several workers have steps of one item."""
+"""A pure map observes `maxConcurrency`, even if several workers have steps of one item."""
 
 from itertools import pairwise
 from random import Random

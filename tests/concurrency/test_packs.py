@@ -1,4 +1,6 @@
-"""Recording one sibling and claiming the next is one statement: the winner, and the fencing."""
+"""One statement records a sibling and claims the next: only one worker wins, and late results are
+fenced.
+"""
 
 import time
 from collections import deque
@@ -31,7 +33,9 @@ FAN = {
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Parcel]]:
-    """Collect the messages to publish; a worker's patience lasts, however busy the machine is."""
+    """Collect the messages to publish; the time limits of packs are so long that a busy machine
+    does not reach them.
+    """
     found: list[Parcel] = []
     monkeypatch.setattr(messages, "publish", found.extend)
     with configured(pack_patience=600, pack_trial=600):

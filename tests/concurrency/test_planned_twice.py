@@ -26,8 +26,8 @@ FORK = {
 def test_the_worker_gives_its_step_back_and_the_execution_goes_on_at_once(
     queue: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The worker returns its step, and the execution continues at once: a chord's body may come at
-    any time, and must not cost a lease's duration.
+    """The worker returns its step, and the execution continues at once: a chord's body can be sent
+    at any time, and must not wait for a lease to expire.
     """
     execution = start(publish(FORK))
     message = queue.queue.pop()

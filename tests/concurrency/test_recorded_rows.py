@@ -122,7 +122,9 @@ def test_a_pure_step_that_fails_in_memory_is_a_run_of_its_own(queue: World) -> N
 
 
 def test_pure_steps_that_a_worker_keeps_are_no_rows_yet(queue: World) -> None:
-    """Pure steps that a worker keeps have no rows yet: other workers would run them too."""
+    """Pure steps that a worker keeps in memory have no rows yet, because other workers would run
+    them too.
+    """
     values = {"values": {"n": "{{ vars.n + 1 }}"}}
     first = task("a", "flow.set_variables", **{"with": values})
     pure = [task("b", after="a"), task("c", after="a")]
@@ -279,8 +281,8 @@ def test_a_pure_step_in_memory_is_told_of_its_first_attempt(queue: World) -> Non
 def test_a_pure_step_that_takes_long_or_waits_fails(
     queue: World, first: str, given: dict[str, Any], error_type: str, words: str
 ) -> None:
-    """A pure step that takes long or waits fails, both as the claimed step and as one that follows
-    in memory.
+    """A pure step that takes long or waits fails, both as the claimed step and as a later step in
+    memory.
     """
     misbehaves = {"with": given, "retry": "none", "timeoutSeconds": 0.1}
     tasks = [task("a"), task("b", "test.pure", "a", **misbehaves)]

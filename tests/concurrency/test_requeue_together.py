@@ -19,7 +19,7 @@ SUBJECT = UUID(int=7)
 
 
 def dead(queue: World, count: int) -> list[DeadLetterEntry]:
-    """Create dead letters, each of its own execution."""
+    """Create dead letters, each in a separate execution."""
     ids = start_many(publish(BROKEN), [{}] * count)
     queue.drain()
     found = list(DeadLetterEntry.objects.filter(execution_id__in=ids).order_by("pk"))

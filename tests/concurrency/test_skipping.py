@@ -1,4 +1,4 @@
-"""A user skips a dead step: its followers continue, or are skipped too."""
+"""A user skips a dead step: the steps after it continue, or are skipped too."""
 
 from typing import Any
 from uuid import UUID

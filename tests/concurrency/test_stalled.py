@@ -1,4 +1,4 @@
-"""Executions with nothing in flight are found, also among many healthy ones."""
+"""Executions with nothing in flight are found, even among many healthy ones."""
 
 import pytest
 

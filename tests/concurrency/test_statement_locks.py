@@ -149,7 +149,9 @@ def _beside_a_lock(
     act: Callable[[], list[tuple[Any, ...]]],
     key: str = "id",
 ) -> list[tuple[Any, ...]]:
-    """Return the answer of a rival's statement while this session locks a row; it must not wait."""
+    """Return the answer of a rival's statement, which must not wait, while this session locks a
+    row.
+    """
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT 1 FROM {table} WHERE {key} = %s FOR NO KEY UPDATE", [row])

@@ -245,7 +245,7 @@ def _backtest(day: Recorder) -> None:
 
 
 def _archive(day: Recorder) -> None:
-    """Read an archived execution, which is still in the tables as well."""
+    """Read an archived execution that is also still in the tables."""
     ended = WorkflowExecution.objects.filter(finished_at__isnull=False).order_by("id")[0]
     with TemporaryDirectory() as folder:
         chosen = {**getattr(settings, "VALKYR", {}), "ARCHIVE": f"file://{folder}"}

@@ -1,4 +1,4 @@
-"""docs/reference/api.md lists exactly the existing operations, and the correct roles."""
+"""docs/reference/api.md lists all existing operations, no others, and the correct roles."""
 
 import re
 

@@ -111,8 +111,8 @@ class Asking:
         return self.client.generic(method, where, body, content_type=kind, **more)
 
     def expect(self, answer: Any, status: int, what: Any, path: str = "", code: str = "") -> None:
-        """Record an answer with another status, one that is not a problem, or one without the path
-        or code.
+        """Record an answer with another status, an answer that is not a problem, or one without the
+        path or code.
         """
         problem = answer.json() if answer.get("Content-Type") == PROBLEM else {}
         paths = {error["path"] for error in problem.get("errors", ())}
@@ -132,7 +132,7 @@ class Asking:
 
 @pytest.fixture(scope="module", autouse=True)
 def planted(kept_world: None) -> Ids:
-    """Create one of every object; return the ids by kind."""
+    """Create one object of every kind; return the ids by kind."""
     planter = Planter("planted")
     planter.workflow("marked")
     planter.root.is_superuser = True

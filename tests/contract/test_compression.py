@@ -1,4 +1,4 @@
-"""The compressed responses: pages, and files that browsers keep, but no JSON that can contain
+"""The compressed responses: pages, and files that browsers cache, but no JSON that can contain
 secrets.
 """
 

@@ -1,4 +1,4 @@
-"""Templates evaluated over HTTP with the caller's data, as a step would get them."""
+"""Templates are evaluated over HTTP with the caller's data, as in a step."""
 
 import math
 from typing import Any

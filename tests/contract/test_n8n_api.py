@@ -1,4 +1,4 @@
-"""`POST /v1/Workflow/import-n8n`: the results of exports, and the rejected exports."""
+"""`POST /v1/Workflow/import-n8n`: the workflows that exports become, and the rejected exports."""
 
 import json
 from collections.abc import Callable

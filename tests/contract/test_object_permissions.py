@@ -52,8 +52,8 @@ LISTS = ("Workflow", "WorkflowExecution", "Run", "DeadLetterQueue")
 
 @pytest.fixture(scope="module", autouse=True)
 def things(kept_world: None) -> Mapping[str, str]:
-    """Create a workflow, an execution of it with a live run, one with a dead letter, and another
-    workflow.
+    """Create two workflows, and two executions of the first: one with a live run, one with a dead
+    letter.
     """
     author = an_author()
     greeting = a_greeting(author)

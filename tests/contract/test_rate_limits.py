@@ -1,4 +1,4 @@
-"""Rate limits: an excess gets a 429 from every process."""
+"""Rate limits: a caller that exceeds one gets a 429 from every process."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Payloads are revealed with a reason and with permission, and each reveal is recorded."""
+"""Payloads are revealed only with a reason and with permission, and each reveal is recorded."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -1,4 +1,6 @@
-"""Every operation as each role, as a member of another workspace, and as a superuser."""
+"""The tests call every operation as each role, as a member of another workspace, and as a
+superuser.
+"""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal

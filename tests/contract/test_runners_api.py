@@ -1,4 +1,6 @@
-"""Workers over HTTP: shared ones for users who see any work, remote ones for their workspace."""
+"""Workers over HTTP: users who see any work see shared workers; remote ones are shown to their
+workspace.
+"""
 
 from collections.abc import Callable
 from typing import Any

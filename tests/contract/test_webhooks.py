@@ -414,7 +414,7 @@ class TestResult:
         )
 
     def call_and(self, hook: Trigger, end: Callable[[WorkflowExecution], Any]) -> Any:
-        """Send the call, and end the execution during it, as workers would."""
+        """Send the call; during the call, end the execution, as workers would."""
         answers: list[Any] = []
 
         def deliver() -> None:

@@ -27,7 +27,7 @@ def engine(
 
 @pytest.fixture(scope="package")
 def redis(engine: None) -> Iterator[Redis]:
-    """Run a Redis that tests may kill; it then loses all data."""
+    """Run a Redis that tests may kill; a killed Redis loses all data."""
     with passable_folder() as home:
         server = Redis(home, durable=False)
         server.start()

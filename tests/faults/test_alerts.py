@@ -1,4 +1,6 @@
-"""Beat and a worker really end: the on-call user is notified, and again after the recovery."""
+"""Beat and a worker really end: the on-call user gets a message, and another one after the
+recovery.
+"""
 
 from collections.abc import Iterator
 

@@ -30,8 +30,8 @@ SEED = int(os.environ.get("VALKYR_TEST_SEED", "20261125"))
 
 @pytest.fixture
 def crowded(fleet: Fleet, request: pytest.FixtureRequest) -> Iterator[Member]:
-    """Run a worker of a separate queue, with as many threads as the real worker of `io`, or
-    `param`.
+    """Run a worker of a separate queue, with as many threads as the real worker of `io`, or as many
+    as the test's parameter.
     """
     threads = getattr(request, "param", THREADS)
     member = fleet.worker("crowded", "crowded", "threads", threads)

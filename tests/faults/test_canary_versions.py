@@ -26,7 +26,7 @@ EACH, WAVES = 5, 30
 
 
 def document(*, broken: bool) -> dict[str, Any]:
-    """Return a step whose effect must not be repeated, and one that fails for each fifth order."""
+    """Return a step whose effect must not be repeated, and one that fails for every fifth order."""
     fails = "{{ 99 if input.order % 5 == 0 else 0 }}" if broken else 0
     return {
         "settings": SETTINGS,
@@ -52,8 +52,9 @@ def canary(fleet: Fleet) -> Canary:
 
 
 def waves(canary: Canary) -> Iterator[list[dict[str, Any]]]:
-    """Yield payloads whose customers are on either side by their hash; `order` counts each
-    side's.
+    """Yield payloads in waves: in each, half of the customers get the canary, by their hash.
+
+    `order` numbers the payloads of each side.
     """
     customers = (f"c{number}" for number in count())
     for wave in range(WAVES):

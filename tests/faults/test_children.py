@@ -1,4 +1,4 @@
-"""Sub-workflows on real workers end, fail, are cancelled, and outlive workers."""
+"""Sub-workflows on real workers end, fail, are cancelled, and survive the loss of their workers."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Executions are undone on real workers, some of which are killed during that."""
+"""Executions are undone on real workers, some of which are killed in the middle."""
 
 from typing import Any
 from uuid import UUID

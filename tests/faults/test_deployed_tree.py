@@ -73,7 +73,7 @@ class Tree:
             path.chmod(0o555 if path.is_dir() else 0o444)
 
     def writes(self) -> bool:
-        """Return whether a process started like this could create a file in the folder."""
+        """Return whether a process with the same rights could create a file in the folder."""
         return self._popen("-c", f"open({str(self.app / 'mine')!r}, 'w')").wait(30) == 0
 
     def run(self, *words: str) -> None:
@@ -131,8 +131,8 @@ def tree(engine: None) -> Iterator[Tree]:
 
 
 def _without_rights() -> tuple[str, ...]:
-    """Return a command prefix under which even root may only do what modes allow; empty for other
-    users.
+    """Return a command prefix with which even root may do only what file modes allow; empty for
+    other users.
 
     Another account, as in the image, might not reach the Python of this environment.
     """

@@ -1,4 +1,4 @@
-"""Short executions that share one message are killed and delayed in the middle of 50."""
+"""Fifty short executions share one message; their worker is killed, or one of them is delayed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Steps that fail and are retried; steps of a service that answers 500."""
+"""Steps that fail and are retried, and steps of a service that answers 500."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""JavaScript of workflows runs in real workers, which continue whatever the code does."""
+"""JavaScript of workflows runs in real workers, which continue after any kind of code."""
 
 from tests.support.fleet import Fleet
 from tests.support.hostile_code import require_unharmed

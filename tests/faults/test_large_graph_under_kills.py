@@ -1,4 +1,4 @@
-"""A large graph makes progress although no process lives long: a new one begins at once."""
+"""A large graph makes progress although no process lives long: each is replaced at once."""
 
 import os
 import signal

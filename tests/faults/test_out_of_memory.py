@@ -58,8 +58,8 @@ def group() -> Iterator[MemoryGroup]:
 def suspect(
     fleet: Fleet, group: MemoryGroup, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Run]]:
-    """Yield a function that starts one suspect step, and a worker in the group, which has no limit
-    itself.
+    """Yield a function that starts one suspect step, and a worker in the group that sets no memory
+    limit itself.
     """
 
     def started(**inputs: object) -> Run:
@@ -141,6 +141,6 @@ def _beside(
 
 
 def released(run: Run, token: int) -> bool:
-    """Return whether that lease is over: no worker holds the run, or another does."""
+    """Return whether that lease has ended: no worker holds the run, or another worker does."""
     run.refresh_from_db()
     return run.state == "PENDING" or run.lease_token > token

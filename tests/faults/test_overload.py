@@ -1,4 +1,4 @@
-"""More requests than a web process can handle: some are rejected, and the others are served."""
+"""A web process that gets more requests than it can handle rejects some and serves the others."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Short siblings that share one message are killed, slow, or cancelled in the middle."""
+"""Short siblings share one message; one of them is killed, slow, or cancelled in the middle."""
 
 from executions import lifecycle
 from executions.definition.versions import compiled

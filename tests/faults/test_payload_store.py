@@ -1,4 +1,4 @@
-"""Real workers keep large outputs in a folder and in S3, and some are killed during that."""
+"""Real workers store large outputs in a folder and in S3, even if some workers are killed."""
 
 import re
 from collections.abc import Iterator

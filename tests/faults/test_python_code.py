@@ -1,4 +1,4 @@
-"""Workflows' code runs in real workers, which continue whatever the code does."""
+"""Workflows' code runs in real workers, which continue after any kind of code."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Redis is killed and restarted empty: all messages are lost, all rows remain."""
+"""Redis is killed and restarted empty: all messages are lost, and all rows remain."""
 
 import json
 import subprocess

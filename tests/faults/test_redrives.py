@@ -22,7 +22,7 @@ ENTRIES = 120
 
 
 def begun(count: int, **wish: object) -> Redrive:
-    """Start a redrive of new dead letters, each of its own execution."""
+    """Start a redrive of new dead letters, each in a separate execution."""
     ids = start_many(publish(BROKEN), [{}] * count)
     wait_for_end(ids)
     rows = DeadLetterEntry.objects.filter(execution_id__in=ids)

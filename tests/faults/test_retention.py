@@ -1,4 +1,4 @@
-"""Pruning while an engine works is killed midway: running executions are not affected."""
+"""Pruning is killed midway while an engine works: running executions are not affected."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Steps that do not return, that ignore their time-out, and whose process is frozen."""
+"""Steps that do not return, that ignore their time-out, or whose process is frozen."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Sleeping executions move to another version on real workers, one of which is killed."""
+"""Sleeping executions move to another version on real workers while one worker is killed."""
 
 from collections import Counter
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Waits on real workers occupy no worker, outlive all workers, and end in time."""
+"""Waits on real workers occupy no worker, survive the loss of all workers, and end in time."""
 
 import signal
 import subprocess

@@ -1,7 +1,7 @@
 """A process for hostile work, watched from outside: its time and its memory.
 
-It is a finding if work blocks the process longer than a web process may be blocked, or makes it
-larger. Each error that callers do not expect is a finding too.
+It is a finding if work blocks the process longer than a web process may be blocked, or increases
+its memory. Each error that callers do not expect is a finding too.
 """
 
 import json

@@ -51,7 +51,7 @@ def scope() -> dict[str, Any]:
 def tried(
     expression: str, step: float | None, values: dict[str, Any], ticks: Ticks
 ) -> dict[str, Any]:
-    """Render one expression; return its end, its CPU time and its memory growth.
+    """Render one expression; return how it ended, its CPU time and its memory growth.
 
     `held` is the longest time in which no other thread ran.
     """
@@ -94,7 +94,9 @@ def _budget(step: float | None) -> RenderBudget:
 
 
 def _dumped(value: Any) -> tuple[str, str]:
-    """Convert a value as the pipeline converts a step's inputs; return the end and the message."""
+    """Convert a value as the pipeline converts a step's inputs; return how that ended, and the
+    error's message.
+    """
     try:
         dump(value)
     except PayloadError as error:

@@ -45,7 +45,7 @@ WORDS = TEXTS.filter(lambda text: len(text) > 2)
 
 
 def _text(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Return a strategy for texts, most often long ones."""
+    """Return a strategy for texts, most of them long."""
     return st.one_of(
         TEXTS,
         st.sampled_from(["input.text", "input.unicode"]),
@@ -57,7 +57,7 @@ def _text(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def _list(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Return a strategy for lists, most often long ones or ones that repeat large values."""
+    """Return a strategy for lists, most of them long or with repeated large values."""
     nested = st.builds(
         lambda item, times, tuples: _nested(item, times, tuples=tuples),
         inner,

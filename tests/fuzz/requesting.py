@@ -63,7 +63,7 @@ def _known(data: Any, kind: str, world: World, otherwise: Any) -> Any:
 
 
 def wrong_on_purpose(case: Any) -> set[str]:
-    """Return the parts of a negative case that are wrong on purpose."""
+    """Return the parts of a negative case that the generator made wrong on purpose."""
     wrong = {place.value for place, part in case.meta.components.items() if part.mode.is_negative}
     return {PLACES.get(place, place) for place in wrong}
 

@@ -36,7 +36,9 @@ def watched() -> Iterator[Watched]:
 
 
 def wrong(watched: Watched, expression: str, step: float | None = None) -> str | None:
-    """Return the fault in the end of an expression, if any."""
+    """Render an expression; return it with its report if it failed unexpectedly, was slow or used
+    too much memory, otherwise None.
+    """
     found = watched.tried(expression, step)
     if _slow(found, step):
         # The machine's other work counts a little: a slow expression is slow twice. A new child has

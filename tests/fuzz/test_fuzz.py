@@ -1,6 +1,6 @@
 """The whole document, fuzzed as each role: no failure, no mismatch, no other workspace's data.
 
-`make fuzz ARGS="--examples 500"` sends more requests, and different ones each time.
+`make fuzz ARGS="--examples 500"` sends more requests, which are different each time.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """A project in a clean environment with the wheel, its database, and its processes.
 
-`django-admin startproject` creates it; `Edits` are the lines that its owner writes, as the docs
-say.
+`django-admin startproject` creates it; `Edits` are the lines that the docs tell its owner to write.
 """
 
 import json

@@ -1,7 +1,7 @@
 """A project with its own conventions: see `bureau/bureau/settings.py`.
 
-Its accounts have UUIDs as keys, e-mail addresses as names, and inherit from another model. An app
-of its own has the label `runners`. Its router puts its tables in one database and Valkyr's in
+Its accounts have UUIDs as keys, e-mail addresses as names, and inherit from another model. One of
+its own apps has the label `runners`. Its router puts its tables in one database and Valkyr's in
 another. RabbitMQ with quorum queues carries its pickled tasks and Valkyr's. Its admin is a separate
 site, in German, under a script name.
 """

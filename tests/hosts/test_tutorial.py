@@ -155,9 +155,7 @@ def _files(folder: Path) -> dict[str, list[str]]:
 
 
 def _changed(before: dict[str, list[str]], after: dict[str, list[str]]) -> int:
-    """Return the number of lines that were added or changed in existing files, without blank
-    ones.
-    """
+    """Return the number of lines added or changed in existing files, not counting blank ones."""
     return sum(
         1
         for name, lines in before.items()

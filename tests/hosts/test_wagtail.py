@@ -1,6 +1,7 @@
 """Wagtail's own project, created by `wagtail start`, on the newest Python.
 
-It has no Celery. Its pages answer at every path that no other route takes. Its tests are its own.
+It has no Celery. Its pages answer at every path that no other route takes. The project's own tests
+run, too.
 """
 
 import os

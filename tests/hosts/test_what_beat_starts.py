@@ -1,4 +1,4 @@
-"""The last of the projects' tests: by now a minute has passed, for which their beats waited."""
+"""The last of the projects' tests: by now, the minute for which their beats waited has passed."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """The admin without a browser: every page responds to permitted users, with few queries.
 
-GET is safe.
+A GET request changes nothing.
 """
 
 import base64

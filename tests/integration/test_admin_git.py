@@ -1,4 +1,4 @@
-"""Workflows from Git in the admin: their commit, and workspaces that only Git may publish to."""
+"""Workflows from Git in the admin: their commit, and workspaces in which only Git may publish."""
 
 import pytest
 from django.test import Client

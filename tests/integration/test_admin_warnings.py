@@ -1,4 +1,4 @@
-"""The admin warns of templates that read undeclared outputs, also on publication."""
+"""The admin warns of templates that read undeclared outputs, on the pages and on publication."""
 
 from typing import Any
 

@@ -1,7 +1,8 @@
 """Attacks on a live stack, over HTTP, with the attacker's rights.
 
-The stack is started as by `make up`. Each attack succeeded once. The tests check the attacker's
-goals: a credential reaches another address, other users have to wait, a process grows.
+The stack is started as by `make up`. Each attack succeeded on an earlier version. The tests check
+the attacker's goals: a credential reaches another address, other users have to wait, a process
+grows.
 """
 
 import http.server

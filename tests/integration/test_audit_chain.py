@@ -297,7 +297,9 @@ def test_after_restore_seals_what_is_unsealed_and_the_line_that_tells_of_it() ->
 
 
 def _count_up(by: int) -> None:
-    """Raise the transaction numbers of the newest rows, as a server that is ahead numbers them."""
+    """Raise the transaction numbers of the newest rows, as if a server with higher numbers had
+    written them.
+    """
     with owner() as cursor:
         cursor.execute(
             "UPDATE executions_activity SET transaction = transaction + %s "

@@ -96,7 +96,7 @@ MAP = {
 
 @pytest.fixture
 def nested(engine: None, monkeypatch: pytest.MonkeyPatch) -> UUID:
-    """Return a successful execution with a loop and a map, one of whose items failed."""
+    """Return a successful execution with a loop and a map; one item of the map failed."""
     with world(Random(0), monkeypatch, lose=0, double=0, die=0) as quiet:
         made = start(publish({"tasks": [LOOP, MAP]}))
         quiet.drain()

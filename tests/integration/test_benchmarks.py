@@ -80,7 +80,7 @@ def test_copies_of_a_waiting_execution_are_as_good_as_it(broker: Redis, tmp_path
 
 
 def _told(model: Any, **which: Any) -> list[dict[str, Any]]:
-    """Return the contents of rows without the columns that differ in each row."""
+    """Return the contents of rows without the columns that are different in every row."""
     names = [field.name for field in model._meta.concrete_fields if field.name not in OWN]
     return sorted(model.objects.filter(**which).values(*names), key=str)
 

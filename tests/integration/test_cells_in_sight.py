@@ -1,4 +1,4 @@
-"""What health, metrics and the home page show of two servers, one of which hangs or is dead."""
+"""Health, metrics and the home page of two servers, one of which hangs or is dead."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -65,7 +65,7 @@ def statuses() -> dict[str, str]:
 
 
 def samples(name: str) -> dict[tuple[tuple[str, str], ...], float]:
-    """The samples of one metric, by labels."""
+    """Return the samples of one metric, by labels."""
     text = Client().get("/metrics").content.decode()
     families = text_string_to_metric_families(text)
     return {

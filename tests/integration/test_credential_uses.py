@@ -1,4 +1,6 @@
-"""Each use of a credential by a step is recorded, allowed or rejected, and needs no statement."""
+"""Each use of a credential by a step is recorded, whether allowed or rejected, without an
+additional statement.
+"""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,5 +1,5 @@
-"""The queries of schedules, as executions end and every few seconds, use indexes as ticks
-accumulate.
+"""The queries of schedules, which run at the end of executions and every few seconds, use indexes
+even after many ticks.
 """
 
 import re

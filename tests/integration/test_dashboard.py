@@ -1,4 +1,4 @@
-"""The admin's first page: its contents for each user, also if something is missing.
+"""The admin's first page: its contents for each user, even if something is missing.
 
 `.ci/test` also runs these tests with every plugin left out.
 """

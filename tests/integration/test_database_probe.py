@@ -80,7 +80,7 @@ def test_a_connection_that_ended_gives_no_answer() -> None:
 
 
 def test_a_slow_network_is_no_silence() -> None:
-    """A slow network is not reported as silence; the checks are as far apart as a worker's."""
+    """A slow network is not taken for silence; the checks are as far apart as a worker's."""
     with relay(database_url()) as line:
         line.slow(0.2)
         probe = DatabaseProbe(to(line.port))

@@ -1,4 +1,4 @@
-"""Sending messages: the state left in the sending process, and the duration without Redis."""
+"""Sending messages: the state that remains in the sending process, and the time without Redis."""
 
 import time
 from collections.abc import Iterator

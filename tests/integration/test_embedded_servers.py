@@ -1,4 +1,4 @@
-"""The embedded servers keep their data, no matter how they end."""
+"""The embedded servers keep their data, even if they or their supervisor are killed."""
 
 import os
 import shutil

@@ -60,9 +60,7 @@ def _is_up(client: httpx.Client) -> bool:
 
 
 def reports() -> bool:
-    """Return whether the worker reports a task, checked with the heartbeat that counts the task
-    anyway.
-    """
+    """Send a task; return whether the worker reports it by the heartbeat that counts it."""
     seen: list[str] = []
     counted: list[int] = []
 

@@ -248,7 +248,7 @@ def test_awaiting_handles_leaves_no_connection_open() -> None:
 
 
 def closing(action: Callable[[], Any]) -> Callable[[], Any]:
-    """Return the action for a separate thread; it closes the thread's connection."""
+    """Return the action for a separate thread, followed by closing the thread's connection."""
 
     def act() -> Any:
         try:

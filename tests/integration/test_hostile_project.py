@@ -213,7 +213,7 @@ def test_a_workspace_is_told_its_own_address(client: Any) -> None:
 def assert_same(
     host: httpx.Client, platform: httpx.Client, method: str, address: str, **more: Any
 ) -> None:
-    """Check that both give the same answer, except for the prefix."""
+    """Check that both processes give the same answer, except for the prefix."""
     # The platform compresses its answers, the host does not: such an answer has a weak ETag.
     more["headers"] = {"Accept-Encoding": "identity"} | more.get("headers", {})
     ours = host.request(method, f"{PREFIX}{address}", **more)

@@ -1,4 +1,4 @@
-"""The loss of a holder is counted by the facts about its process and its parent."""
+"""A lost holder is judged by the facts about its process and its parent."""
 
 import os
 import subprocess

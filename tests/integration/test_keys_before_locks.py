@@ -70,7 +70,7 @@ def valkyr() -> Valkyr:
 
 @contextmanager
 def watched() -> Iterator[list[bool]]:
-    """Let this process be one that has just started; record each time it opens the keys.
+    """Make this process look like one that has just started; record each time it opens the keys.
 
     Each entry says whether a transaction, which holds locks, was open.
     """

@@ -147,7 +147,7 @@ def broken_links(path: Path) -> list[str]:
 
 
 def written_by_hand() -> Iterator[Path]:
-    """Yield the files of the project that are not pages, without built and installed ones."""
+    """Yield the files of the project except pages, and except built and installed files."""
     for folder in SOURCES:
         for path in ROOT.glob(f"{folder}/**/*"):
             if path.is_file() and path.suffix in WRITTEN_BY_HAND and not MADE.search(str(path)):

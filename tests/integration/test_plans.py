@@ -212,7 +212,7 @@ def _given(own: Session, statement: str, values: Mapping[str, Any]) -> dict[str,
 
 
 def _documented() -> Iterator[tuple[str, list[str]]]:
-    """Yield each index of the page, with the statements and lists that need it."""
+    """Yield each index that the page lists, with the statements and lists that need it."""
     for line in INDEXES.read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| `"):

@@ -1,4 +1,4 @@
-"""The image of `make up`: processes share loaded code, and nothing else."""
+"""The image of `make up`: its processes share loaded code, but no state."""
 
 import json
 import os

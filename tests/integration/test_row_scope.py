@@ -1,4 +1,6 @@
-"""Each statement of a session sees the scope that its code asks for, whatever happened before."""
+"""Each statement of a session sees the scope that its code requests, regardless of earlier
+statements.
+"""
 
 import random
 from collections.abc import Iterator
@@ -24,7 +26,7 @@ STEPS = 400
 
 @pytest.fixture(autouse=True)
 def role(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Scopes with the session's own role, which needs no preparation."""
+    """Use the session's own role for scopes, because it needs no preparation."""
     own = str(connection.settings_dict["USER"])
     monkeypatch.setenv("VALKYR_ROW_LEVEL_SECURITY_ROLE", own)
     configuration.forget()
@@ -34,7 +36,7 @@ def role(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 class Session:
-    """A session that is watched; `actual` looks at it from outside the watched cursors."""
+    """A watched session; `actual` reads its scope without being watched."""
 
     def __init__(self) -> None:
         given: dict[str, Any] = connection.get_connection_params()
@@ -45,11 +47,11 @@ class Session:
         watch(self.raw, ScopeWatcher())
 
     def seen(self) -> str:
-        """The list of workspaces that a statement of the application sees."""
+        """Return the list of workspaces that a statement of the application sees."""
         return str(self.raw.execute(SET).fetchone()[0])
 
     def actual(self) -> str:
-        """The list that is set now."""
+        """Return the list that is set now."""
         return str(self._unwatched.execute(SET).fetchone()[0])
 
 
@@ -155,7 +157,7 @@ def _fail_together(raw: Any, chance: random.Random) -> None:
 
 
 def _by_hand(raw: Any, chance: random.Random) -> None:
-    """A transaction that psycopg does not know of."""
+    """Run a transaction of which psycopg does not know."""
     raw.commit()
     raw.autocommit = True
     raw.execute("BEGIN")
@@ -164,7 +166,7 @@ def _by_hand(raw: Any, chance: random.Random) -> None:
 
 
 def _block(raw: Any, chance: random.Random) -> None:
-    """A transaction that only psycopg knows of."""
+    """Run a transaction of which only psycopg knows."""
     raw.commit()
     raw.autocommit = True
     with raw.transaction(force_rollback=chance.random() < 0.5):
@@ -172,4 +174,4 @@ def _block(raw: Any, chance: random.Random) -> None:
 
 
 def _nothing(raw: Any, chance: random.Random) -> None:
-    """The next statement follows at once."""
+    """Do nothing, so that the next statement follows at once."""

@@ -215,7 +215,7 @@ def over(fleet: Fleet, partner: Partner) -> UUID:
 
 
 def found_in(text: str) -> list[str]:
-    """Return the spellings of the canary in a text, including encoded ones at any offset."""
+    """Return the spellings of the canary in a text, including encoded spellings at any offset."""
     found = [what for what, needle in NEEDLES.items() if needle in text]
     for token in set(ENCODED.findall(text)):
         plain = token.translate(str.maketrans("-_", "+/"))

@@ -1,4 +1,4 @@
-"""The result of a start equals the row, for any request."""
+"""For any request, the returned start equals its row in the database."""
 
 from collections.abc import Callable, Sequence
 from uuid import uuid4

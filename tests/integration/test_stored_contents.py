@@ -1,4 +1,4 @@
-"""Contents passed between the steps of a workflow are written, passed on by reference, read, and
+"""Stored content is written by one step of a workflow, passed to others by reference, read, and
 deleted.
 """
 
@@ -36,7 +36,7 @@ def writes(ctx: StepContext, lines: int, fails: bool = False) -> dict:
 
 @step("test.counts_lines")
 def counts(ctx: StepContext, text: StoredContent) -> dict:
-    """Count lines, and pass the content on."""
+    """Count lines, and pass the stored content on."""
     with ctx.open_content(text) as file:
         return {"count": sum(1 for _ in file), "text": text}
 

@@ -1,4 +1,4 @@
-"""Events and rejected messages are stored for a limited time; open ones stay."""
+"""Events and rejected messages are stored for a limited time; open ones are kept."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""An unexpected error becomes a problem document in any project; error collectors receive it."""
+"""In any project, an unexpected error becomes a problem document and reaches error collectors."""
 
 from typing import Any
 

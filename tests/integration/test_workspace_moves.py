@@ -90,7 +90,7 @@ def move(
 
 
 def rows(alias: str, workspace: UUID) -> dict[str, int]:
-    """Return how many rows each table has of a workspace."""
+    """Return how many rows of a workspace each table has."""
     found = {}
     with connections[alias].cursor() as cursor:
         for table in tables():

@@ -114,7 +114,9 @@ def _turns(tests: Sequence[str]) -> dict[str, int]:
 
 
 def named_after(mutant: Mutant) -> frozenset[str]:
-    """Return the names of the changed statements, which are parameters of their own tests."""
+    """Return the names of the changed statements; tests of these statements have the names as
+    parameters.
+    """
     if mutant.group != SQL:
         return frozenset()
     return frozenset(name.rpartition("/")[2] for name in statements_of(mutant.file))

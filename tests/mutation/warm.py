@@ -33,7 +33,7 @@ KEPT = Path(__file__).parents[2] / ".pytest_cache/d/migrated"
 
 @dataclass
 class Ran:
-    """The end of a run of pytest in a fork."""
+    """The result of a run of pytest in a fork."""
 
     code: int  # 0: all passed; -1: it did not end in time
     told: dict[str, Any]  # what it wrote down

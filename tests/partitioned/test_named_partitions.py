@@ -27,7 +27,7 @@ MARKED = sorted(
 
 @pytest.fixture(autouse=True)
 def fresh(engine: None) -> Iterator[None]:
-    """Read the partitions anew."""
+    """Forget the cached partitions before and after the test."""
     naming.forget()
     yield
     naming.forget()
@@ -35,7 +35,7 @@ def fresh(engine: None) -> Iterator[None]:
 
 @pytest.fixture
 def execution() -> UUID:
-    """An execution of today with a pending run."""
+    """Start an execution today with a pending run; return its id."""
     [pk] = start_many(publish({"tasks": [effect("one")]}), [{}])
     return pk
 
@@ -49,7 +49,7 @@ def runs_of(execution: UUID) -> Any:
 
 
 def ranges() -> list[RunPartition]:
-    """Today's partition and the later ones."""
+    """Return today's partition and the later ones."""
     now = database_now()
     return [one for one in layout().ranges if one.ends is not None and one.ends > now]
 
@@ -80,7 +80,9 @@ def test_executions_of_two_partitions_are_read_from_the_table(execution: UUID) -
 
 
 def test_partitions_of_later_days_are_not_named(execution: UUID) -> None:
-    """A connection would keep a plan of each statement for each partition."""
+    """Statements do not name partitions of later days: a connection would keep a plan of each
+    statement for each partition.
+    """
     ends = database_now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     name = upkeep.add(ends + timedelta(days=40), ends + timedelta(days=41))
     try:

@@ -1,5 +1,5 @@
-"""Accounts are in the project's database, Valkyr's tables in another: no join and no foreign key
-crosses.
+"""Accounts are in the project's database, and Valkyr's tables in another: no join and no foreign
+key connects the two.
 """
 
 from uuid import UUID

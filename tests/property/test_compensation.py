@@ -80,7 +80,7 @@ def test_whatever_gets_lost_each_step_that_succeeded_is_undone_once_the_newest_f
 
 
 def undone_as_drawn(drawn: Drawn, execution: UUID) -> None:
-    """Check that each undo step got its task's result, as computed only from the drawing."""
+    """Check that each undo step got its task's result, computed only from the drawn workflow."""
     audit([execution])
     runs = list(Run.objects.filter(execution_id=execution, state="SUCCESS"))
     story = drawn.story(places(run.step_path for run in runs).__contains__)

@@ -90,7 +90,7 @@ def test_pauses_change_nothing_and_what_is_requeued_mended_goes_on_from_there(
 
 
 def _requeue(letter: DeadLetterEntry, drawn: Drawn) -> None:
-    """Requeue a dead letter, repaired if possible; others fail again."""
+    """Requeue a dead letter, repaired if possible; other dead letters fail again."""
     if letter.module == "test.effect":
         requeue(letter.pk, actor=ACTOR, overrides={"failTimes": 0})
         drawn.mended.add(letter.step_path)

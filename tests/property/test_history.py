@@ -1,4 +1,6 @@
-"""Random definitions that are rolled back, forked and verified at random end as usual."""
+"""Random definitions reach their usual end after they were rolled back, forked and verified at
+random.
+"""
 
 from contextlib import suppress
 from random import Random

@@ -1,4 +1,4 @@
-"""Any JSON as an export gives a definition of the right structure, or an error message."""
+"""The import of any JSON gives a definition of the right structure, or an error message."""
 
 import json
 from typing import Any

@@ -1,9 +1,9 @@
 """The planner compared with a sequential interpreter, on random graphs and an unreliable queue.
 
 Steps are facts in a dictionary. Messages are lost, duplicated and reordered. Workers decide with
-`settle` from what they know, and a sweeper with `plan` from all rows; containers keep their turns.
-Each run ends in the state and with the tasks that the interpreter computes, and no step starts
-before its predecessors settled.
+`settle` from what they know, and a sweeper with `plan` from all rows; containers keep their
+counters of iterations and items. Each run ends in the state and with the tasks that the interpreter
+computes, and no step starts before its predecessors settled.
 """
 
 import re

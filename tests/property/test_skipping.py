@@ -1,4 +1,4 @@
-"""Random workflows whose dead steps are all skipped succeed, as their graph requires."""
+"""Random workflows whose dead steps are all skipped succeed as their graphs require."""
 
 from random import Random
 

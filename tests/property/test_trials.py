@@ -1,5 +1,5 @@
-"""Test runs of random workflows always have a valid definition, with exactly the requested
-parts.
+"""Test runs of random workflows always have a valid definition with all requested parts, and no
+others.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""No reader sees another's rows, however sessions are shared: directly and behind a pooler."""
+"""No reader sees another's rows, whether readers share sessions directly or behind a pooler."""
 
 import os
 import subprocess

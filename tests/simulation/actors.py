@@ -76,7 +76,7 @@ class Actor:
         self.go_on()
 
     def close(self) -> None:
-        """Cut the actor's connection, as its process's end does."""
+        """Cut the actor's connection, as at the end of its process."""
         raw = self.django.connection
         if raw is not None and not raw.closed:
             self.cut = int(raw.info.backend_pid)

@@ -1,4 +1,6 @@
-"""The actors' acts: each is one call of the product's own functions, as its task makes it."""
+"""The actors' acts: each is one call of the product's own functions, as in the task that makes the
+call.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress

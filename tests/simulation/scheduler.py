@@ -1,4 +1,4 @@
-"""A scheduler that gives one actor at a time the turn, and knows which actor waits for whose
+"""A scheduler that gives the turn to one actor at a time, and knows which actor waits for whose
 lock.
 
 A statement that waits for a lock stays sent, as `pg_locks` shows. Its actor is ready again when

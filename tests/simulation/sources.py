@@ -62,7 +62,7 @@ class Processes:
         return self._identity("main", 0) if actor is None else self.holder_of(actor)
 
     def holder_of(self, actor: Actor) -> str:
-        """Return the name under which an actor holds leases."""
+        """Return the name under which an actor has leases."""
         return self._identity(actor.name, actor.lives)
 
     def _identity(self, name: str, lives: int) -> str:

@@ -15,8 +15,8 @@ COMMANDS = {"_commit_gen": "COMMIT", "_rollback_gen": "ROLLBACK"}
 
 
 def command(generator: Any) -> str | None:
-    """Return the statement that a psycopg generator sends itself; None for a prepared one or none
-    at all.
+    """Return the statement that a psycopg generator sends itself; None if it sends a prepared one
+    or none.
     """
     return COMMANDS.get(_name(generator))
 

@@ -312,8 +312,8 @@ class World:
                 self.starved[name] = self.given - since
 
     def _ended(self, actor: Actor) -> None:
-        """Handle a processed message, or a process that ended before: the broker delivers its
-        message to another.
+        """Handle a processed message. If its process ended first, let the broker deliver the
+        message to another one.
         """
         message, actor.job = actor.job, None
         if actor.dead:
@@ -387,7 +387,7 @@ class World:
                 return
 
     def _finish(self) -> bool:
-        """Let the duties, and a user, bring everything to its end; return False if they cannot."""
+        """Let the duties and a user bring everything to its end; return False if they cannot."""
         for _ in range(CALM_ROUNDS):
             if self._over():
                 return True
@@ -407,7 +407,7 @@ def without_clocks() -> Iterator[None]:
     """Open sessions without time limits during this block.
 
     The scheduler decides how long the holder of a lock waits. PostgreSQL's timeouts would measure
-    that wait and the load of the machine; `WAIT_TURNS` is the limit here. The engine's search for
+    that, and the load of the machine; `WAIT_TURNS` is the limit here. The engine's search for
     partitions is off: it depends on the clock, so one seed would give different runs.
     """
     limits = ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout")

@@ -76,8 +76,8 @@ def _soaked(stage: Stage, given: Any) -> int:
 def _capacity(world: "World") -> float:
     """Return the executions per second that would use this process's CPUs completely.
 
-    They are proportional to the starts: the starts per second of one thread, divided by the busy
-    share of the CPUs.
+    This rate is proportional to the starts: it is the starts per second of one thread, divided by
+    the busy share of the CPUs.
     """
     _begin(world, 1_000.0)
     world.pause(BEFORE)

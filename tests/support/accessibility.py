@@ -1,4 +1,4 @@
-"""Accessibility problems that axe-core finds on a page, as sentences."""
+"""Accessibility problems that axe-core finds on a page, one sentence each."""
 
 from functools import cache
 from pathlib import Path

@@ -247,8 +247,9 @@ class _Ledger:
                 previous = turn.finished or previous
 
     def _starts(self, path: str) -> list[datetime]:
-        """Return the times at which the step started. A take-over overwrites the first start; the
-        marks keep both.
+        """Return the times at which the step started.
+
+        A take-over overwrites the first start, but the marks have both.
         """
         runs = self.runs.get(path, [])
         begun = [r.started_at for r in runs if r.started_at and r.state != "SKIPPED"]

@@ -1,4 +1,4 @@
-"""Further databases with Valkyr's tables, as cells of this process."""
+"""Additional databases with Valkyr's tables, used as cells of this process."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -21,7 +21,7 @@ CELL = "b"
 
 @contextmanager
 def second_cell(name: str) -> Iterator[str]:
-    """Make the database `name` of the tests' server, as the cell `b`; yield its alias."""
+    """Use the database `name` of the tests' server as the cell `b`; yield its alias."""
     given = deepcopy(connection.settings_dict)
     given["NAME"] = name
     with _database(name), _configured({CELL: given}):

@@ -25,7 +25,7 @@ PLAIN = settings.STORAGES | {
 
 @contextmanager
 def cell_server() -> Iterator[Postgres]:
-    """The server, with a workspace `north`; web pages serve both databases in the block."""
+    """Run the server with a workspace `north` during the block; web pages serve both databases."""
     with passable_folder() as home:
         server = Postgres(home)
         server.start()

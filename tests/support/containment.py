@@ -28,7 +28,7 @@ class Turn:
     ended: datetime | None = None
 
     def take_in(self, run: Run, marks: list[datetime]) -> None:
-        """Extend the turn by a run of the place, at any depth."""
+        """Extend the turn by a run in this place, at any depth."""
         if run.state == "SKIPPED":
             return
         times = [*marks, run.started_at] if run.started_at else marks

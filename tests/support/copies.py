@@ -67,7 +67,7 @@ def copy_rows(first: UUID, number: int) -> list[UUID]:
 
 
 def analyze() -> None:
-    """Update the planner's statistics, as autovacuum does when a backlog grows slowly."""
+    """Update the planner's statistics, as autovacuum does while a real backlog grows."""
     with session(autocommit=True) as own:
         for model in (WorkflowExecution, Run):
             own.execute(f"ANALYZE {model._meta.db_table}".encode())

@@ -25,9 +25,7 @@ FORM = "qq"  # how many were begun, and its current point
 
 
 class Progress:
-    """A child's progress. The child writes it, and its parent reads it, also after the child's
-    end.
-    """
+    """A child's progress, which its parent can read even after the child's end."""
 
     def __init__(self, points: Sequence[str]) -> None:
         self._memory = mmap.mmap(-1, struct.calcsize(FORM))

@@ -1,4 +1,4 @@
-"""Executions that share messages, and one of them behaves differently."""
+"""Executions that share messages, one of which behaves differently."""
 
 from typing import Any
 from uuid import UUID

@@ -45,7 +45,9 @@ class FarNetwork:
     """The line to a namespace; `change` sets its effect on packets and lookups."""
 
     def __init__(self, ports: Sequence[int], direct: Sequence[int], folder: Path) -> None:
-        """Reach `ports` of 127.0.0.1 over the line, and `direct` without it."""
+        """Prepare a network in which `ports` of 127.0.0.1 are reached over the line, and `direct`
+        without it.
+        """
         self._names = {side: f"valkyr-{side}-{os.getpid()}" for side in ("far", "near")}
         self._resolver = folder / "far-resolv.conf"
         self._resolver.write_text(RESOLVER)

@@ -76,7 +76,7 @@ class Member:
         return []
 
     def start(self) -> None:
-        """Start the process, also after its end. Does not wait."""
+        """Start the process for the first time or again after its end. Does not wait."""
         self._before = self._seen()
         with self.log.open("ab") as log:
             self._process = self._begin(

@@ -40,7 +40,7 @@ class Provider:
         return answer.headers["Location"]
 
     def settings(self, **more: Any) -> dict[str, Any]:
-        """The entries of `VALKYR` for this provider."""
+        """Return the entries of `VALKYR` for this provider."""
         return _entries(self.url, "Example ID", more)
 
 
@@ -118,7 +118,7 @@ class Liar:
         return self.user_info
 
     def settings(self, **more: Any) -> dict[str, Any]:
-        """The entries of `VALKYR` for this provider."""
+        """Return the entries of `VALKYR` for this provider."""
         return _entries(self.url, "Liar", more)
 
 

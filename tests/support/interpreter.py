@@ -30,7 +30,7 @@ class Anything:
 
 
 class Missing(Exception):
-    """A step had to run, but its end is not given."""
+    """A step had to run, but the caller gave no end for it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Story:
     undos: dict[str, Any] = field(default_factory=dict)  # the inputs of each undo, by path
 
     def ran(self) -> set[str]:
-        """The steps that ran, including containers."""
+        """Return the steps that ran, including containers."""
         return self.done | self.dead | self.failed_over | self.failed | self.stuck
 
 
@@ -436,7 +436,7 @@ class _Map(_Container):
 
 
 def agrees(expected: Any, found: Any) -> bool:
-    """Return whether a recorded output is the expected one; absent and null are the same."""
+    """Return whether a recorded output is the expected one; a missing value equals null."""
     if isinstance(expected, Anything):
         return True
     if isinstance(expected, FailedItem):

@@ -123,7 +123,7 @@ class _Answers(BaseHTTPRequestHandler):
             self._reply(200, lease | {"lease_duration": server.lease, "data": data})
 
     def _authorize(self) -> None:
-        """Redirect the browser at once, as after a consent; or with the error `declines`."""
+        """Redirect the browser at once: as after a consent, or with the error `declines`."""
         server = self.server
         asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
         told = {"state": asked["state"]}

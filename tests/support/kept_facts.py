@@ -1,6 +1,4 @@
-"""Facts that a process otherwise reads again every second, or every five, stay unchanged in a
-block.
-"""
+"""Facts that a process otherwise reads again every 1 s or 5 s stay unchanged in a block."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,7 @@
 """`test.knocker`: a step whose only effect is repeated calls to a partner.
 
-Its first holder calls for a long time, the worker that takes it over for a moment. It needs no
-database.
+Its first holder calls for a long time; the worker that takes it over calls only for a moment. It
+needs no database.
 """
 
 import json
@@ -26,7 +26,7 @@ class KnockerInputs(ModuleInputs):
 
 
 class Knocker(Module[KnockerInputs]):
-    """Tells a partner every 20 ms which process holds the run; returns its lease token."""
+    """Tells a partner every 20 ms which process leases the run; returns the lease token."""
 
     type: ClassVar[str] = "test.knocker"
     title: ClassVar[str] = "Knocker"

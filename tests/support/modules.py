@@ -98,7 +98,7 @@ def nested(depth: int) -> Any:
 
 
 class Odd(Module[OddInputs]):
-    """Returns values that can hardly be stored, or not at all."""
+    """Returns values that can hardly be stored, or cannot be stored."""
 
     type: ClassVar[str] = "test.odd"
     title: ClassVar[str] = "Odd"

@@ -1,4 +1,4 @@
-"""A payload store in a folder, for values above 4 KiB, and an answer that is larger than that."""
+"""A payload store in a folder for values above 4 KiB, and an answer above this limit."""
 
 from pathlib import Path
 from typing import Any

@@ -86,7 +86,7 @@ def rows_of(execution: UUID) -> dict[str, str]:
 
 
 def sent(queue: World, execution: UUID) -> set[str]:
-    """Return the segments that were sent for an execution; "" stands for a plan by a worker."""
+    """Return the segments that were sent for an execution; "" means that a worker plans it."""
     messages = [one for one in queue.queue if one.execution == execution]
     return {name for one in messages for name in (one.segment, *one.others)}
 

@@ -40,7 +40,7 @@ class Relay:
             self._loop.call_soon_threadsafe(self._open[way].clear)
 
     def mend(self) -> None:
-        """Deliver the data that was held back, and all later data."""
+        """Deliver the data that waited, and all later data."""
         for way in self._open.values():
             self._loop.call_soon_threadsafe(way.set)
 

@@ -1,7 +1,7 @@
 """A next release, as docs/how-to/upgrading.md allows it.
 
-It is this source tree with added columns that have a default in the database, and a message with
-one more argument.
+It is this source tree with two changes: added columns that have a default in the database, and a
+message with one more argument.
 """
 
 import os

@@ -48,7 +48,7 @@ def copy_database(source: str, target: str) -> None:
 
 
 class Standby:
-    """A server that follows another one, made by `pg_basebackup`."""
+    """A server that follows another one and was created by `pg_basebackup`."""
 
     def __init__(self, home: Path, followed: str, *, durable: bool = False) -> None:
         """Copy the server at the URL `followed`; do not start the copy yet."""

@@ -1,4 +1,4 @@
-"""The number of times a client waits for PostgreSQL, however it sends its statements."""
+"""The number of times a client waits for PostgreSQL, for any way of sending statements."""
 
 import tempfile
 from collections.abc import Iterator

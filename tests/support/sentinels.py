@@ -1,6 +1,6 @@
 """A primary Redis, its replica and three Sentinels for tests, on 127.0.0.1; tests can kill them.
 
-The program is the embedded server's, which can run as a Sentinel too.
+The program is that of the embedded server, which can also run as a Sentinel.
 """
 
 import os

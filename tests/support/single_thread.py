@@ -291,8 +291,8 @@ def drawn_limits(rng: Random) -> dict[str, float]:
 
 
 def drawn_estimates(rng: Random) -> Callable[[Step], float | None]:
-    """Return a function that gives known durations of steps: short for some, unknown for others,
-    always the same.
+    """Return a function that gives the known durations of steps: short for some, none for others,
+    and constant.
     """
     known: dict[str, float | None] = {}
     return lambda step: known.setdefault(step.path, rng.choice([None, 1.0, 1.0, 12.0]))

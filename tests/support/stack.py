@@ -45,7 +45,7 @@ class Stack:
         self.start()
 
     def start(self) -> None:
-        """Start the stack, also after its end. Does not wait."""
+        """Start the stack for the first time or again after its end. Does not wait."""
         self.lines: list[str] = []
         self.process = start_child(
             [self.python, "-m", "valkyr_project.up"],
@@ -134,7 +134,7 @@ class Stack:
         return [top, *top.children(recursive=True)]
 
     def find(self, words: str) -> psutil.Process | None:
-        """Return the descendant process whose command line contains `words`; None if there is
+        """Return the descendant process whose command line contains these words; None if there is
         none.
         """
         for child in psutil.Process(self.process.pid).children(recursive=True):

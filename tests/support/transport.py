@@ -18,7 +18,7 @@ NUMBER = re.compile(r"(\d+)")
 
 @dataclass(eq=False)
 class Count:
-    """The number of a chord's headers that have not ended."""
+    """Counts the headers of a chord that have not ended."""
 
     left: int
 

@@ -55,7 +55,7 @@ class View:
 
 @contextmanager
 def viewing(url: str, headers: dict[str, str], last: str = "") -> Iterator[View]:
-    """Watch during the block; it begins with the first frame."""
+    """Watch during the block, which begins after the first frame."""
     view = View(url, headers, last)
     try:
         view.until(lambda seen: seen.events, "the first frame")

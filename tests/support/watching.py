@@ -11,7 +11,7 @@ import httpx
 
 @dataclass
 class LiveRun:
-    """A viewer's current state, as the rows it received, by id."""
+    """A viewer's current state: the received rows by id."""
 
     executions: dict[str, dict[str, Any]] = field(default_factory=dict)
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)

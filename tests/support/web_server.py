@@ -1,4 +1,4 @@
-"""A web process that tests stop and restart at the same address, as a deployment does."""
+"""A web process that tests stop and restart at the same address, as in a deployment."""
 
 import os
 import subprocess

@@ -38,7 +38,9 @@ class Environment(NamedTuple):
 
 @cache
 def built() -> Path:
-    """Return the folder with the sdist, and the wheel built from it, as by an installer."""
+    """Return the folder with the sdist and the wheel; the wheel is built from the sdist, as an
+    installer does.
+    """
     index_or_skip()
     folder = Path(tempfile.mkdtemp(prefix="valkyr-wheel-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

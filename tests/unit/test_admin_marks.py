@@ -1,4 +1,4 @@
-"""Small values, as the admin shows them."""
+"""The forms in which the admin shows small values."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The program that pictures two commits waits for the demo's output."""
+"""The program that takes pictures of two commits waits for the demo's output."""
 
 import inspect
 from pathlib import Path

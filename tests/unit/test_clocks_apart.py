@@ -1,4 +1,4 @@
-"""The parts that would fail if a machine's clock is minutes wrong."""
+"""The parts that would fail if a machine's clock were minutes wrong."""
 
 from datetime import UTC, datetime, timedelta
 

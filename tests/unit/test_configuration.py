@@ -1,4 +1,4 @@
-"""Settings: where a value comes from, and the error for an invalid one."""
+"""Settings: the source of each value, and the error for an invalid one."""
 
 from collections.abc import Iterator
 from ipaddress import ip_network

@@ -1,4 +1,4 @@
-"""The times that passed while no process ran: each `catchUp`, and its bounds."""
+"""The due times that passed while no process ran: each value of `catchUp`, and its bounds."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta

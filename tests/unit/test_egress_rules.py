@@ -1,4 +1,4 @@
-"""Egress rules, evaluated without a database."""
+"""Egress rules are evaluated without a database."""
 
 import pytest
 

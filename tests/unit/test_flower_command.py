@@ -1,4 +1,4 @@
-"""The command line of Flower, as Flower itself reads it."""
+"""Flower's command line, parsed by Flower itself."""
 
 from flower.command import apply_options
 from tornado.options import options

@@ -25,7 +25,7 @@ def migration(of: str) -> Migration:
 
 
 def referred(of: Migration) -> set[str]:
-    """Return the models to which the fields of a migration refer, as its state has them."""
+    """Return the models to which the fields of a migration refer."""
     fields = (
         field
         for operation in of.operations

@@ -1,4 +1,4 @@
-"""Counters of a prefork worker's processes are in files of pool slots, not of processes."""
+"""Counters of a prefork worker's processes are in one file per pool slot, not per process."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The text of API tokens: random, in one format; typing errors differ from forgeries."""
+"""The text of API tokens: it is random, in one format, and typing errors differ from forgeries."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -51,7 +51,7 @@ def _run(program: str, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def worker() -> dict[str, Any]:
-    """Return the modules that a worker has loaded, and its largest bad input, an address."""
+    """Return a worker's loaded modules, its largest bad input's length, and an admin address."""
     found = _run(f"{WORKER}{ASKED_OF_A_WORKER}", VALKYR_PROCESS="worker-io")
     return dict(json.loads(found))
 

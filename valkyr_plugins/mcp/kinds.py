@@ -32,13 +32,13 @@ class ProposedObject:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The basis of a proposal: the state that the agent saw, and the time."""
+    """The basis of a proposal: the state that the agent saw, and when the agent saw it."""
 
     seen: str
     at: datetime
 
     def require(self, now: Any, what: str) -> None:
-        """Raise ApiRefused if the state has changed since."""
+        """Raise ApiRefused if the state has changed since the proposal."""
         if self.seen and str(now) != self.seen:
             detail = (
                 f"{what} is {now}; it was {self.seen} when this was proposed. Let the agent look "
@@ -51,9 +51,9 @@ class Basis:
 class ProposedChange:
     """One kind of proposal.
 
-    `look` finds the object as the agent, `preview` shows what would happen, and `apply` does it and
-    returns what it did, unless the object has changed since. Each raises ApiRefused. A `preview`
-    only reads: it runs in a transaction that cannot write.
+    `look` finds the object as the agent, `preview` shows what would happen, and `apply` makes the
+    change and returns its result, unless the object has changed since the proposal. Each raises
+    ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
     """
 
     look: Callable[[InProcessApi, Facts], ProposedObject]

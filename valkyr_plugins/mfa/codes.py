@@ -61,7 +61,7 @@ def matching_step(secret: str, code: str, seconds: float, *, after: int) -> int 
 
 
 def wait_after(failures: int) -> int:
-    """Return the seconds for which one-time codes are rejected after `failures` wrong ones."""
+    """Return for how many seconds one-time codes are rejected after `failures` wrong codes."""
     if failures < FREE_FAILURES:
         return 0
     doublings = min(failures - FREE_FAILURES, 6)

@@ -64,7 +64,10 @@ def _shown(request: Any) -> Any:
 
 
 def _refuse_session(request: Any, endpoint: Any) -> None:
-    """Make the API's session authentication return the reason; tokens are unaffected."""
+    """Make the API's session authentication reject the session with the reason.
+
+    Tokens are unaffected.
+    """
     if not request.session.session_key:
         return
     progress = request.mfa_progress()
@@ -95,7 +98,7 @@ def _is_ours(match: Any) -> bool:
 
 
 def _lead(request: HttpRequest, name: str) -> HttpResponse:
-    """Redirect to a page that returns here later, by a header for htmx."""
+    """Redirect to a page that returns here later; requests of htmx get the redirect as a header."""
     wanted = request.get_full_path()
     dialog = request.headers.get("HX-Current-URL")
     if dialog is not None:

@@ -1,7 +1,7 @@
 """Read which factors a session has proved; rows take precedence over the session's own entries.
 
-Django's session stores when the password was entered, and which factor was proved. Both are bound
-to the session, not to the account: another browser must prove its own.
+Django's session stores when the user gave the password, and which factor's code the user gave. Both
+are bound to the session, not to the account: another browser must prove its own.
 """
 
 import enum
@@ -112,12 +112,12 @@ def is_recent(request: Any) -> bool:
 
 
 def note_password(request: Any) -> None:
-    """Record in the session that the password was given now."""
+    """Record in the session that the user gave the password now."""
     request.session[SIGNED_IN_AT] = database_now().timestamp()
 
 
 def note_factor(request: Any, factor_id: UUID) -> None:
-    """Record in the session that this factor was given; the session gets a new key."""
+    """Record in the session that the user proved this factor; the session gets a new key."""
     request.session[FACTOR] = str(factor_id)
     request.session.cycle_key()
 

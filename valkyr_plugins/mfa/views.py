@@ -285,7 +285,7 @@ def _enrolled(request: Any, made: factors.Enrolled) -> HttpResponse:
 
 
 def _removed(request: Any, user: Any) -> HttpResponse:
-    """Continue after a factor was removed; this session does not have to prove another one."""
+    """Continue after a factor was removed; this session does not have to prove another factor."""
     left = factors.ids_of(user)
     if left:
         note_factor(request, min(left))

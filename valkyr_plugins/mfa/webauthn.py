@@ -50,7 +50,7 @@ class Ceremony:
     def options_to_register(
         self, user: Any, known: Iterable[KnownKey]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the browser's options for making a key, and the state to keep until its answer."""
+        """Return the browser's options for creating a key, and the state to keep for its answer."""
         from fido2.webauthn import (
             PublicKeyCredentialUserEntity,
             ResidentKeyRequirement,

@@ -70,7 +70,7 @@ class Builder(Nodes):
     def exits(
         self, inner: Level, task: str, links: list[NodeLink], came: Shape
     ) -> dict[NodeLink, NodePort]:
-        """Return the ports of links that leave a body; each yields the list of its results."""
+        """Return the ports of links that leave a body; each port yields the list of its results."""
         found = list(by_port(inner.ports, links))
         alone = len(found) == 1 and self.is_output(inner, found[0][0])
         named = []

@@ -114,7 +114,7 @@ class _Conversion:
         return Conversion(definition, self.report)
 
     def _flowing(self) -> list[str]:
-        """Return the nodes that items flow through: no triggers, notes or helpers."""
+        """Return the nodes through which items flow: no triggers, notes or helpers."""
         links = self.export.links
         helpers = {link.source for link in links if link.kind != MAIN}
         linked = {end for link in links if link.kind == MAIN for end in (link.source, link.target)}

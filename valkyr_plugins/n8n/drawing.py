@@ -1,4 +1,4 @@
-"""Draw the task of each node that data flows through, its edges, and its outputs."""
+"""Draw the task of each node through which data flows, its edges, and its outputs."""
 
 import re
 from abc import ABC, abstractmethod
@@ -312,7 +312,7 @@ class Nodes(ABC):
             helper.status = CHANGED if helper.remarks else helper.status
 
     def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
-        """Set the ports of a node's outputs; draw bodies for many items, and handle links back."""
+        """Set the ports of a node's outputs; draw bodies for many items; handle links back."""
         groups: dict[int, list[NodeLink]] = {}
         for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
             groups.setdefault(link.output, []).append(link)
@@ -383,7 +383,10 @@ class Nodes(ABC):
 
 
 def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> bool:
-    """Replace a text that the module rejects, such as YOUR_EMAIL, by a call of `todo`."""
+    """Replace a text that the module rejects, such as YOUR_EMAIL, with a call of `todo`.
+
+    Return whether this was possible.
+    """
     *path, last = problem.pointer or ("",)
     value: Any = inputs
     for key in path:
@@ -399,7 +402,7 @@ def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> boo
 
 
 def _outside(shape: Shape | None) -> Shape | None:
-    """Return a shape that a tool can read; None if it is read from the item around the agent."""
+    """Return a shape that a tool can read; None for data of the item around the agent."""
     if shape is None:
         return None
     words = [shape.whole, shape.base, shape.items, *shape.named.values()]

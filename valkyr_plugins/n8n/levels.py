@@ -14,7 +14,7 @@ Branch = Mapping[str, frozenset[str]]  # the outcomes, by gates, on which someth
 
 @dataclass(frozen=True, slots=True)
 class NodePort:
-    """The start of a link: a task and its outcomes; no task at a body's start.
+    """The start of a link: a task and its outcomes; at a body's start, there is no task.
 
     The link's target gets `shape`, and runs only if the gates of `branch` chose it.
     """
@@ -102,7 +102,7 @@ def common(ports: Iterable[NodePort]) -> Branch:
 
 
 def exclude(branches: Iterable[Branch]) -> bool:
-    """Return whether at most one of the branches is taken, because gates separate them."""
+    """Return whether at most one of the branches is taken, because a gate separates them."""
     given = list(branches)
     for place, first in enumerate(given):
         for second in given[place + 1 :]:

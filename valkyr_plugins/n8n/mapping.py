@@ -67,8 +67,8 @@ class Made:
     """The task for a node: a module, its `with`, its outputs.
 
     `outcomes` name the outcome of each output if it is not `success`; `credential` is a
-    credential's name. `before` are whole tasks that run before it, one after another;
-    `whole` is the task itself if it has a body.
+    credential's name. `before` are complete tasks that run earlier, one after another; `whole` is
+    the task itself if it has a body.
     """
 
     use: str

@@ -51,7 +51,7 @@ def stand_in(value: str) -> bool:
 
 
 def without_secrets(text: str, instead: str = LEFT_OUT) -> str:
-    """Return the text without parts that look like a secret."""
+    """Return the text without the parts that look like a secret."""
     found = _TOKEN.sub(lambda match: instead, text)
     return _PARAMETER.sub(
         lambda match: match[1] + (instead if secret_name(match[2]) else match[3]), found

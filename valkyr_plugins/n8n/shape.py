@@ -21,8 +21,8 @@ class Shape:
     `named` are keys with another expression. With `items` (an expression for a list), it stands for
     many objects, whose keys `each` may rename. If there is no expression, `why` has the reason.
 
-    `within` is the key of an item that has its fields: Airtable's are in `fields`. It is None if
-    the items do not have n8n's fields.
+    `within` is the key under which an item has its fields: Airtable's fields are under `fields`. It
+    is None if the items do not have n8n's fields.
     """
 
     whole: str | None = None

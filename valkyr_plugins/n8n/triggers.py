@@ -233,7 +233,7 @@ def _old_cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _five(expression: str) -> tuple[str, str]:
-    """Remove the seconds, which are a sixth field at the beginning."""
+    """Return the fields without the seconds, which can come first as a sixth field."""
     fields = expression.removeprefix("=").split()
     if len(fields) == 6:
         return " ".join(fields[1:]), "It used seconds; times are whole minutes here."

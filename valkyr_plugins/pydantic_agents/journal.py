@@ -43,8 +43,8 @@ class Journal:
         """Return the result of the next call, and whether the call was made now.
 
         A new result is recorded before it is returned. `spent` reports the cost of a result, unless
-        an earlier attempt reported it. Raises StepError if the step must stop, or if the agent's
-        code has changed since the call was recorded.
+        an earlier attempt reported it. Raises StepError if the step must stop, or if its code has
+        changed since the record.
         """
         number, self._next = self._next, self._next + 1
         if self._last is None:
@@ -115,7 +115,7 @@ class Journal:
 
 
 def _kept(unit: AgentUnit) -> AgentUnit:
-    """Record a call; return the valid record, which another process may have made first."""
+    """Store a call's record; return the valid one, which another process may have stored first."""
     try:
         with transaction.atomic():
             unit.save(force_insert=True)

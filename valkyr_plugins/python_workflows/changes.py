@@ -1,4 +1,4 @@
-"""Compute what publishing changes: declared workflows, and workflows removed from the code."""
+"""Compute the changes of a publication: declared workflows, and workflows removed from the code."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -76,7 +76,7 @@ def queued(redrive: Redrive, *, after: int, most: int) -> list[Queued]:
 
 
 def send(redrive: Redrive, sent: Sequence[Sent]) -> None:
-    """Move from QUEUED to RUNNING."""
+    """Move items from QUEUED to RUNNING."""
     if not sent:
         return
     moved = statements.fetch(
@@ -94,13 +94,13 @@ def send(redrive: Redrive, sent: Sequence[Sent]) -> None:
 
 
 def skip(redrive: Redrive, reasons: Sequence[tuple[int, str]]) -> None:
-    """Move from QUEUED to SKIPPED, each with its reason."""
+    """Move items from QUEUED to SKIPPED, each with its reason."""
     _end([Ended(item, ItemState.SKIPPED, reason) for item, reason in reasons])
     redrive.skipped += len(reasons)
 
 
 def end(redrive: Redrive, ended: Sequence[Ended]) -> None:
-    """Move from RUNNING to the final state."""
+    """Move items from RUNNING to their final states."""
     _end(ended)
     redrive.running -= len(ended)
     states = [item.state for item in ended]
@@ -110,7 +110,7 @@ def end(redrive: Redrive, ended: Sequence[Ended]) -> None:
 
 
 def hold(item_id: int, reason: str) -> None:
-    """Store why an item stays QUEUED, until it is sent."""
+    """Store the reason why an item stays QUEUED; it is kept until the item is sent."""
     said = f"Held back: {reason}"[:MAX_REASON]
     queued = RedriveItem.objects.filter(pk=item_id, state=ItemState.QUEUED)
     queued.exclude(reason=said).update(reason=said)

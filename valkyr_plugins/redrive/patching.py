@@ -93,7 +93,7 @@ OF_APPROVAL = "the inputs of an approval cannot be changed"
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """An entry's patch, its subject and its result; `problems` reject it.
+    """An entry's patch, its subject and its result; the entry is rejected if there are `problems`.
 
     `checked` is true if the patch was tried. It cannot be tried on inputs that were never rendered,
     or that have values in the payload store.
@@ -162,7 +162,7 @@ def _is_stored(value: Any) -> bool:
 
 
 def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:
-    """Return the value that an entry's patch applies to; None if unknown."""
+    """Return the value to which an entry's patch applies; None if it is unknown."""
     return _subject(redrive, entry)[0]
 
 

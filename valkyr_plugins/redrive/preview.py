@@ -300,7 +300,7 @@ def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], lis
 
 
 def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
-    """Return the seconds for sending, and for running if concurrency is limited."""
+    """Return the longer duration: for sending, or for running if concurrency is limited."""
     row = statements.fetch_one(
         "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )

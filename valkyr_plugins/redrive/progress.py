@@ -61,7 +61,7 @@ UNBOUNDED = 1_000_000  # more than a redrive ever has
 
 
 def standing(redrive: Redrive) -> Standing:
-    """Return the redrive's standing for the rules."""
+    """Return the redrive's progress and limits, as the rules need them."""
     return Standing(
         sent=redrive.sent,
         running=redrive.running,

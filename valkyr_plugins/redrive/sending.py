@@ -81,7 +81,7 @@ def actor_of(redrive: Redrive) -> Actor:
 
 
 def cannot_go(redrive: Redrive, item: Queued) -> str | None:
-    """Return why the item can no longer be sent, or ""."""
+    """Return why the item can no longer be sent; None if it can."""
     if item.resolution != Resolution.PENDING:
         return f"It was {item.resolution} meanwhile."
     if redrive.scope == RedriveScope.STEP and item.execution_state in OVER:
@@ -227,7 +227,10 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
 
 
 def _changed_payload(redrive_id: UUID, item: Queued) -> tuple[Any, str]:
-    """Return the changed payload of a new execution, if it is stored, and why there is none."""
+    """Return the changed payload of a new execution, and why there is none.
+
+    The payload is None if it needs no preparation before the transaction.
+    """
     if not payload_store.enabled():
         return None, ""
     redrive = Redrive.objects.get(pk=redrive_id)

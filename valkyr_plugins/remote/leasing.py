@@ -1,8 +1,8 @@
 """Hand runs to a remote runner: reserve them, read their secrets, ask their gates, lease them.
 
-Workers rendered their inputs before; here they are read from the row. A run whose secrets cannot be
-read fails as it would in a worker; a run that a gate holds back waits or fails as it would there,
-and is not leased.
+Workers have already rendered the inputs, which are read from the row here. A run whose secrets
+cannot be read fails as it would in a worker; a run that a gate holds back waits or fails as it
+would there, and is not leased.
 """
 
 import json

@@ -232,7 +232,8 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
 def _clean(run: Run, details: Any) -> str | None:
     """Return the details to store, without the secrets that the step received.
 
-    Return None if one of the secrets has been deleted since, and so cannot be removed.
+    Return None if one of these secrets was deleted in the meantime, because it can then not be
+    removed.
     """
     payloads.dump(details, WHAT, MAX_DETAILS_BYTES)
     looked = look(run.execution_id, run.pk)

@@ -158,7 +158,7 @@ def _session_name(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _protocol() -> tuple[Any, Mapping[str, Any]]:
-    """Return the parser of STS's responses, and the shapes of the two responses that are used."""
+    """Return the parser of STS's responses, and the shapes of the two operations' responses."""
     import botocore.session
     from botocore.parsers import create_parser
 

@@ -1,8 +1,9 @@
-"""A person's consent at an OAuth 2.0 server: authorization code with PKCE (RFC 7636).
+"""A user's consent at an OAuth 2.0 server: authorization code with PKCE (RFC 7636).
 
 `begin` returns the address of the server's page. The server sends the browser back with a code and
-our `state`, which is signed. It is valid once, for ten minutes, in the session that began, and for
-one version of one credential. `finish` exchanges the code, and stores the refresh token sealed.
+our `state`, which is signed. The state is valid once, for ten minutes, in the session that began,
+and for one version of one credential. `finish` exchanges the code, and stores the refresh token
+sealed.
 """
 
 import base64

@@ -47,7 +47,7 @@ def issue(source: CredentialSource, before: Issued | None) -> Issued:
 
 
 def _renewed(fields: Mapping[str, str], before: Issued, state: VaultState) -> Issued | None:
-    """Return the same values with a longer lease; None if Vault does not extend it enough."""
+    """Return the same values with a longer lease; None if Vault extends the lease too little."""
     if not state.lease_id or time.monotonic() >= state.ends:
         return None
     body = {"lease_id": state.lease_id, "increment": int(state.lease_seconds)}

@@ -1,7 +1,7 @@
 """Run one statement over the views: read-only, with a time-out, and on the replica if there is one.
 
-The statement runs in a separate session, as the role that can read the views and nothing else:
-within a function in which PostgreSQL lets no statement change the role.
+The statement runs in a separate session, as the role that can read only the views. It runs inside a
+function in which PostgreSQL lets no statement change the role.
 """
 
 import re
@@ -51,7 +51,7 @@ class SqlQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The columns and rows; whether there are `more`, and whether the `replica` was read."""
+    """The columns and rows, whether there are `more` rows, and whether the `replica` was read."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
@@ -116,7 +116,7 @@ def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
 
 @contextmanager
 def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
-    """Yield a session on the replica, or on the primary if there is none or it does not answer."""
+    """Yield a session on the replica, or on the primary if no replica answers."""
     session = None
     if REPLICA in connections.settings and not primary:
         try:

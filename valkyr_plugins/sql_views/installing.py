@@ -81,7 +81,10 @@ def _after_migrate(using: str, **_: Any) -> None:
 
 
 def is_installed() -> bool:
-    """Return whether the schema exists. Raises ImproperlyConfigured if Valkyr did not create it."""
+    """Return whether the schema exists.
+
+    Raises ImproperlyConfigured if Valkyr did not create the schema.
+    """
     found = rows(COMMENT, [schema()])
     if found and not found[0][0].startswith(MARK):
         raise ImproperlyConfigured(

@@ -29,8 +29,8 @@ def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
     """Return the user who signs in, with memberships by the provider's groups. Raises Refused.
 
     Uses one transaction; if two first sign-ins are concurrent, one creates the account and both use
-    it. A rejected user with an account loses its sessions and tokens, in another transaction. The
-    request gives the origin for the audit trail.
+    it. If a rejected user has an account, its sessions and tokens are ended in another transaction.
+    The request gives the origin for the audit trail.
     """
     try:
         try:

@@ -1,4 +1,4 @@
-"""allauth's hooks: the provider of the settings, our own completion of a sign-in, no sign-up."""
+"""allauth's hooks: the provider from the settings, Valkyr's completion of a sign-in, no sign-up."""
 
 import logging
 from typing import Any

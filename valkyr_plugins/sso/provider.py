@@ -138,7 +138,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
     def parse_token(self, data: dict[str, Any]) -> SocialToken:
         """Return the access token, for the user-info endpoint.
 
-        Neither it nor its expiry is stored.
+        The token and its expiry are not stored.
         """
         return SocialToken(token=str(data["access_token"]))
 

@@ -1,6 +1,7 @@
 """The backend for `TASKS`: enqueue a task as an execution, in the caller's transaction.
 
-Importing it loads no models, because a project's modules make tasks while apps are loading.
+Importing this module loads no models, because a project's modules make tasks while apps are
+loading.
 """
 
 from collections.abc import Iterator, Sequence

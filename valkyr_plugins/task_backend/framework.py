@@ -1,7 +1,7 @@
 """The installed Tasks framework: Django's own from 6.0 on, or the package django-tasks.
 
-Both have the same classes; two exceptions differ in name. Importing it loads no models. Raises
-ImportError if neither is installed.
+Both have the same classes; two exceptions differ in name. Importing this module loads no models.
+Raises ImportError if neither is installed.
 """
 
 from importlib import import_module

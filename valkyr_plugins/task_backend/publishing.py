@@ -56,7 +56,7 @@ def shape_of(task: AnyTask, options: TaskOptions) -> TaskShape:
 
 
 def start(shape: TaskShape, payload: Any, priority: int) -> Handle:
-    """Start an execution of the shape's workflow; publish it first if this process has not yet.
+    """Start an execution of the shape's workflow; publish the workflow at the first use.
 
     Raises the errors of `publish_from_code` and `start_from_code`, and NotFound for an unknown
     workspace.

@@ -1,7 +1,8 @@
 """The spans of a worker: `segment.run` for a message, `run.execute` for each run.
 
-Their parents are derived from rows. A message's sender is used only if it belongs to the same
-trace, and only refines the tree: if a message is lost, a span has another parent, but is not lost.
+Their parents are derived from rows. A message's sender is used as a parent only if it belongs to
+the same trace, and only refines the tree: if a message is lost, its spans have another parent, but
+are not lost.
 """
 
 from collections.abc import Sequence
@@ -127,7 +128,7 @@ def _segment_of(state: SegmentState) -> Carried:
 
 
 def _sender(state: SegmentState, request: Any) -> SpanContext:
-    """Return the message's sender if it names this segment, or the execution's start."""
+    """Return the message's sender if it names this segment, otherwise the execution's start."""
     told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
     if told is not None and told.trace_id == state.context.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)
@@ -181,7 +182,7 @@ def conclude(span: Span, unit: Unit) -> None:
 
 
 def _tell(state: SegmentState, segment: Span, done: Done) -> None:
-    """Make the span of a pure step that ran in memory afterwards, from its duration."""
+    """Make the span of a pure step after the step has ended in memory, from its duration."""
     done.run_id = done.run_id or uuid7()
     now = spans.now()
     path = done.place.prefix + done.step.path

@@ -92,7 +92,7 @@ def start(
 
 @contextmanager
 def current(span: Span) -> Iterator[None]:
-    """Make spans of other code, and log lines, belong to this span while the block runs."""
+    """While the block runs, make spans of other code and log lines belong to this span."""
     token = context_api.attach(trace.set_span_in_context(span))
     try:
         yield
@@ -126,7 +126,7 @@ def now() -> int:
 
 
 def _flags(trace_id: int) -> int:
-    """Return whether a trace is recorded: by its current span, the caller's decision, or its id."""
+    """Return the trace flags: from the current span, the caller's decision, or the trace's id."""
     present = trace.get_current_span().get_span_context()
     if present.trace_id == trace_id:
         return int(present.trace_flags)

@@ -122,7 +122,7 @@ def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
 
 
 def origins() -> QuerySet[WorkflowExecution]:
-    """Return executions as `change_of` needs them: their workspace, and their version."""
+    """Return the executions, with the workspace and version that `change_of` needs."""
     return WorkflowExecution.objects.select_related("version", "workflow__latest_version").only(
         "id",
         "workspace_id",
@@ -198,9 +198,10 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
 
 
 class Course:
-    """The ended steps of one version, by path: whether anything still follows a step.
+    """The ended steps of one version, by path; tells whether anything still follows a step.
 
-    `ended` maps each ended step to whether it ended its task early: skipped, or by an error.
+    `ended` says of each step that ended whether the step ended its task early: because it was
+    skipped, or by an error.
     """
 
     def __init__(self, graph: Graph, ended: Mapping[str, bool]) -> None:

@@ -75,7 +75,7 @@ class Checkpoint(models.Model):
         return self.execution.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place to which the variables are sealed.
+        """Return the place to which the sealed variables are bound.
 
         It is the place of the execution's variables, because SQL copies the sealed values.
         """

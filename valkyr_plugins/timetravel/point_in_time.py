@@ -29,7 +29,7 @@ class Point:
 
 
 def holders(places: Iterable[str]) -> list[str]:
-    """Return the step paths of the containers around some places, sorted.
+    """Return the sorted step paths of the containers around some places.
 
     Around `refine[2].inner[0].` are `refine.main` and `refine[2].inner.main`.
     """

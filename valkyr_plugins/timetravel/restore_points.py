@@ -131,8 +131,8 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 def writers() -> list[str]:
     """Return the modules that write variables.
 
-    The result is not limited to steps of one version, because a moved execution has results of
-    another version's steps.
+    The modules matter, and not the steps of one version: a moved execution has results of another
+    version's steps.
     """
     return [name for name, spec in catalog().items() if spec.writes_variables]
 

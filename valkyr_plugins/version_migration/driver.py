@@ -124,7 +124,7 @@ def _running(migration_id: UUID) -> ExecutionMigration | None:
 
 
 def _in_time(migration: ExecutionMigration, now: datetime) -> bool:
-    """Return whether the rate allows another move, and count it."""
+    """Return whether the rate allows another move; if it does, count the move."""
     if migration.rate is not None:
         pace = MigrationPace(migration.pace_since, migration.pace_sent)
         number, pace = due(pace, migration.rate, now)
@@ -164,7 +164,7 @@ def _try(
 def _later(
     migration: ExecutionMigration, item: MigratedExecution, reason: str, now: datetime
 ) -> None:
-    """Try the execution again, until the migration's patience is over."""
+    """Try the execution again later, until the migration's patience is over."""
     item.busy_since = item.busy_since or now
     if (now - item.busy_since).total_seconds() >= migration.patience_seconds:
         _end(migration, item, MigratedState.REFUSED, reason)

@@ -36,7 +36,7 @@ def _moving(
 
 
 def _unless(target: MigrationState, *, only: MigrationState | None = None) -> Callable[[Any], str]:
-    """Return a check that rejects migrations that are not `only`, or cannot move to `target`."""
+    """Return a check that rejects migrations that cannot move to `target`, or are not `only`."""
 
     def refuse(row: ExecutionMigration) -> str:
         if target in MOVES[row.state] and only in (None, row.state):

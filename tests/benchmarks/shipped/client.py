@@ -193,7 +193,7 @@ class StackClient:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Stop the step worker from taking messages during the block, as if it started later."""
+        """During the block, stop the step worker from taking messages, as if it started later."""
         self._order("cancel_consumer")
         try:
             yield

@@ -1,8 +1,8 @@
 """The rate with a million finished executions that were never analysed, and without them.
 
-Two stacks run at once, each in its own folder. They get work in turns, and each starts first in
-turn. Autovacuum is off for every table of both, so that neither is ever analysed. SQL creates the
-rows (filling.py).
+Two stacks run at once, each in its own folder. They get work alternately, and each is the first in
+half of the rounds. Autovacuum is off for every table of both, so that neither is ever analysed. SQL
+creates the rows (filling.py).
 """
 
 import os
@@ -38,7 +38,7 @@ TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 
 
 def measure(stage: Stage, options: Options, homes: Homes) -> Figures:
-    """Fill one stack's tables, start both, and measure in turns."""
+    """Fill one stack's tables, start both, and measure them alternately."""
     many = max(LEAST, round(EXECUTIONS * options.scale))
     with ExitStack() as stack:
         empty, full = (

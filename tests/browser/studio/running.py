@@ -48,7 +48,7 @@ def payload(page: Any, text: str) -> None:
 
 
 def part(page: Any, kind: str, name: str) -> None:
-    """Choose a part of the workflow in the open dialog, and the task by its option."""
+    """Choose a part of the workflow, and its task, in the open dialog."""
     run_dialog(page).get_by_label("Part", exact=True).select_option(kind)
     run_dialog(page).get_by_label("Task", exact=True).select_option(name)
 

@@ -1,4 +1,4 @@
-"""A draft from a description, which the installation's language model writes and no one saves."""
+"""A draft from a description: the installation's language model writes it, and it is not saved."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""The list of problems: found while typing, also by the server, with links to fields."""
+"""The list of problems: the page and the server find them while the user types, and each links to
+its field.
+"""
 
 from typing import Any
 

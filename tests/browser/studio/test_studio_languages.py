@@ -36,7 +36,7 @@ def in_language(staff_page: Any) -> Callable[[str], Any]:
     monitor.
 
     The language is written into the page's `<html lang>`, so that only the sources under test
-    decide.
+    determine the texts.
     """
 
     def speak(tag: str) -> Any:

@@ -1,4 +1,4 @@
-"""An agent whose process is killed at each tool call, while its model counts the requests."""
+"""An agent's process is killed at each tool call, while its model counts the requests."""
 
 from typing import Any
 

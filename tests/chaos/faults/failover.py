@@ -1,4 +1,4 @@
-"""The primary PostgreSQL is killed under load, and its standby promoted, complete or behind."""
+"""The primary PostgreSQL is killed under load, and its standby is promoted, complete or behind."""
 
 import os
 import signal

@@ -95,8 +95,8 @@ def _killed_until_done(world: World, made: ExecutionMigration) -> float:
 
 
 def _all_once(world: World, made: ExecutionMigration, sleepers: list[UUID]) -> None:
-    """Check that each execution succeeded, that its wait ended once, and that moved ones took the
-    new steps.
+    """Check that each execution succeeded, that its wait ended once, and that moved executions took
+    the new steps.
     """
     made.refresh_from_db()
     world.figure("moved", made.moved)

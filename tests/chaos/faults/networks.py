@@ -1,5 +1,5 @@
-"""Workers in a network that delays and loses packets, also in one direction, or whose name look-ups
-fail.
+"""Workers in a network that delays and loses packets in one or both directions, or whose name
+look-ups fail.
 """
 
 import time
@@ -55,7 +55,9 @@ class FarWorkers:
 
 @contextmanager
 def _far(world: World, *hosts: str) -> Iterator[FarWorkers]:
-    """Start workers far from database and broker, which they find by these two hosts."""
+    """Start workers in the far network; they reach the database and the broker by these two host
+    names.
+    """
     database, broker = hosts or (NEAR_ADDRESS, NEAR_ADDRESS)
     urls = {
         "DATABASE_URL": at(database_url(), database),

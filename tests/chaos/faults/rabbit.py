@@ -1,4 +1,4 @@
-"""One node of a RabbitMQ cluster of three is killed, then a second one, until both return."""
+"""One node of a RabbitMQ cluster of three is killed, then a second one; later, both return."""
 
 from executions.database.clock import database_now
 from tests.chaos.fault import Fault, Load

@@ -1,5 +1,5 @@
-"""Processes are killed inside transactions: of callers that start executions, and of database
-steps.
+"""Processes are killed inside transactions: processes that start executions, and processes that run
+database steps.
 """
 
 import json

@@ -69,7 +69,7 @@ def _freeze(world: World, execution: UUID, pid: int) -> None:
 
 
 def _waits(blocker: psycopg.Connection[Any], pid: int) -> bool:
-    """Return whether that process waits for the lock that the blocker holds."""
+    """Return whether that process waits for a lock that the blocker holds."""
     with connection.cursor() as cursor:
         cursor.execute(WAITING, [blocker.info.backend_pid])
         ports = {row[0] for row in cursor.fetchall()}

@@ -1,4 +1,4 @@
-"""Whole workers are killed, also all of them at once; a worker is frozen for longer than its
+"""Whole workers are killed, one by one and all at once; a worker is frozen for longer than its
 lease.
 """
 

@@ -1,4 +1,4 @@
-"""A process with a wrong clock, with libfaketime."""
+"""Run a process with a wrong clock, by libfaketime."""
 
 from pathlib import Path
 

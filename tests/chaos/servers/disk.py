@@ -34,7 +34,7 @@ class Ballast:
         self._file = folder / "ballast"
 
     def fill(self) -> None:
-        """Take all free space; space that becomes free later is not taken."""
+        """Take all space that is free now; space that becomes free later is not taken."""
         with self._file.open("ab", buffering=0) as file, suppress(OSError):
             for piece in (PIECE, 4096, 512):
                 with suppress(OSError):

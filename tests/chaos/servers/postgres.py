@@ -15,7 +15,7 @@ IMMEDIATE = signal.SIGQUIT  # as after a power cut: recovery from the log at the
 
 
 def stop(server: Postgres, how: signal.Signals) -> None:
-    """Shut the server down; return when it has ended."""
+    """Shut the server down in the given mode; return when it has ended."""
     os.kill(server.pid, how)
     wait_until(lambda: not server.alive(), 30, "the end of PostgreSQL")
 

@@ -1,4 +1,4 @@
-"""Tests of usual and unusual failure rates."""
+"""Tests of the limit between usual and unusual failure rates."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Tests of a circuit's state after a call asks, fails, succeeds or is not made."""
+"""Tests of a circuit's state after a call is requested, fails, succeeds, or is not made."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The number of each target's answers that a process remembers, and for how long."""
+"""The answers of each target that a process remembers: their number, and for how long."""
 
 from valkyr_plugins.circuits.memory import Tallies
 

@@ -12,7 +12,9 @@ from pathlib import Path
 
 
 def pack(entries: list[tuple[str, bytes]], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a plain archive of these entries, also with names that no program should write."""
+    """Return a plain archive of these entries; their names may be ones that no program should
+    write.
+    """
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", method) as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a duplicate name

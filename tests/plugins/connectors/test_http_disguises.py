@@ -1,4 +1,4 @@
-"""A private address is recognised however it is written, named, translated or redirected to."""
+"""A private address is recognised in every notation, behind a name, a translation or a redirect."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""An agent that sends messages of the protocol to the tests' Django, without a server."""
+"""An agent that sends MCP messages to Django in the test process, without a server."""
 
 import json
 from dataclasses import dataclass

@@ -48,7 +48,7 @@ class App:
         return pyotp.HOTP(self.secret).at(now + steps)
 
     def wrong(self) -> str:
-        """Return a code of none of the current steps."""
+        """Return a code that is valid in none of the current time steps."""
         near = {self.same_code(step) for step in range(-3, 4)}
         return next(f"{number:06}" for number in range(10) if f"{number:06}" not in near)
 

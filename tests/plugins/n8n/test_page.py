@@ -1,4 +1,4 @@
-"""docs/how-to/n8n.md names exactly the kinds of node that are mapped."""
+"""docs/how-to/n8n.md names all kinds of node that are mapped, and no others."""
 
 import re
 from pathlib import Path

@@ -22,7 +22,7 @@ HOPELESS = {"tasks": [effect("bad", failTimes=99, errorType="PERMANENT", value="
 def dead(
     queue: World, count: int, document: dict[str, Any] = BROKEN, workspace: Workspace | None = None
 ) -> list[UUID]:
-    """Create dead letters, each of its own execution; return their ids."""
+    """Create dead letters, each in a separate execution; return their ids."""
     ids = start_many(publish(document, workspace), [{"n": n} for n in range(count)])
     queue.drain()
     found = DeadLetterEntry.objects.filter(execution_id__in=ids).order_by("pk")

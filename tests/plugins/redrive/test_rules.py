@@ -1,4 +1,4 @@
-"""Pace, capacity and the rules by which a redrive stops, as pure functions."""
+"""Tests of the pure functions for the pace, the capacity and the rules by which a redrive stops."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Tests of the result of a sent entry, as its rows show it."""
+"""Tests of the result of a sent entry, derived from its rows."""
 
 from uuid import UUID
 

@@ -45,7 +45,9 @@ def source(kept: Credential, process: int = 0) -> CredentialSource:
 
 
 def refreshed(one: CredentialSource) -> credentials.Issued:
-    """Return the values that a step of a process gets, as the pipeline requests them."""
+    """Return the values that a step of a process gets, requested in the same way as by the
+    pipeline.
+    """
     return credentials.issued(
         one, lambda given, before: rotating.issue(given, before, oauth2.issue, connection.close)
     )[0]

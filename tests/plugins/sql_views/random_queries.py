@@ -88,7 +88,7 @@ class RandomQueries:
         self._names = 0
 
     def tricks(self) -> Iterator[str]:
-        """Yield some attempts to widen the scope, perhaps none."""
+        """Yield zero or more attempts to widen the scope."""
         for _ in range(self._random.choice((0, 0, 1, 2))):
             yield self._random.choice(TRICKS).format(there=self._there)
 

@@ -1,4 +1,4 @@
-"""Tests of checkpoints, points and differences as decisions, without a database."""
+"""Tests of the pure functions for checkpoints, points and differences, without a database."""
 
 from datetime import UTC, datetime, timedelta
 

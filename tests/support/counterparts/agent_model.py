@@ -59,7 +59,9 @@ class _Handler(LlmHandler):
 
 
 class AgentModel(LlmServer):
-    """`asked` counts requests by their conversation, `requests` holds their bodies."""
+    """A model server: `asked` counts requests by their conversation, and `requests` has their
+    bodies.
+    """
 
     def __init__(self, script: Script) -> None:
         super().__init__(handler=_Handler)

@@ -20,7 +20,7 @@ class Mischief(LlmHandler):
 
     @property
     def model_server(self) -> "ModelServer":
-        """The server, with its type."""
+        """Return the server with its precise type."""
         return cast("ModelServer", self.server)
 
     def do_POST(self) -> None:

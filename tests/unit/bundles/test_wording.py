@@ -1,4 +1,4 @@
-"""The difference between definitions, as a plan shows it."""
+"""The texts with which a plan describes the difference between definitions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Messages that belong to the same failure: invented ones, and those of Valkyr's own modules."""
+"""Messages that belong to the same failure: invented messages, and those of Valkyr's modules."""
 
 from itertools import combinations
 from uuid import UUID, uuid4

@@ -1,6 +1,4 @@
-"""Children that end with their parent, signals that arrive during the fork, and free ports for
-servers.
-"""
+"""Children end with their parent, no signal is lost during a fork, and servers get free ports."""
 
 import socket
 import sys

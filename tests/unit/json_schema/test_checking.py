@@ -247,7 +247,7 @@ def turns_of_another_thread(work: Callable[[], object], wanted: int) -> int:
 def test_other_threads_run_while_a_long_text_is_matched() -> None:
     """Other threads run while a long text is matched: RE2 releases the interpreter.
 
-    Python's own engine, which is measured as well, does not.
+    Python's own engine, which is also measured, does not.
     """
     compiled = pattern(".*a.{40}b")
     text = "ab" * 25_000

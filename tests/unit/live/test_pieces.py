@@ -1,4 +1,4 @@
-"""The parts of live watching that need no database."""
+"""Tests of the parts of live watching that need no database."""
 
 import asyncio
 import json

@@ -76,7 +76,7 @@ def test_a_module_says_what_it_is(name: str) -> None:
 
 
 def properties(schema: Any) -> dict[str, Any]:
-    """Return the described keys of a schema's top level, also through a reference."""
+    """Return the described keys of a schema's top level, including keys behind a reference."""
     found = dict(schema)
     if "$ref" in found:
         found = dict(found["$defs"][found["$ref"].rpartition("/")[2]])

@@ -72,8 +72,9 @@ def test_costs_add_up():
 
 @pytest.mark.parametrize("details", ["\ud800", float("nan"), {1, 2}, "x" * 100_000])
 def test_details_that_cannot_be_stored_fail_the_step_that_gave_them(details):
-    """Details that cannot be stored fail the step that gave them, and not the renewal, which keeps
-    the leases of all steps of the process.
+    """Details that cannot be stored fail the step that gave them.
+
+    They do not fail the renewal, which keeps the leases of all steps of the process.
     """
     beat = ActiveRun(SimpleNamespace(), until=0, renewed=0)
     ctx = context()

@@ -1,5 +1,5 @@
-"""A holder has ended only if its process certainly has: same boot, same namespace, another
-start.
+"""A holder counts as ended only if its process has certainly ended: same boot, same namespace,
+another start.
 """
 
 import os

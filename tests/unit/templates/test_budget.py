@@ -1,4 +1,4 @@
-"""No expression may compute or build more than its budget allows, however short it is."""
+"""No expression, even a short one, may compute or build more than its budget allows."""
 
 import time
 import tracemalloc

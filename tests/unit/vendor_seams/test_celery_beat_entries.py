@@ -1,4 +1,4 @@
-"""django-celery-beat's scheduler: the names that it has yet to save."""
+"""django-celery-beat's scheduler: the names of the entries that it has not saved yet."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""The state that Django keeps next to a connection, and its use."""
+"""The state that Django stores next to a connection, and how Django uses it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -65,8 +65,8 @@ def test_a_connection_is_discarded_in_the_middle_of_a_transaction(other: Any) ->
 
 
 def test_a_connection_that_was_closed_in_a_transaction_is_discarded(other: Any) -> None:
-    """A connection that was closed in a transaction is discarded, as after a Celery task that was
-    interrupted.
+    """A connection that was closed in a transaction is discarded, for example after an interrupted
+    Celery task.
     """
     other.set_autocommit(False)
     other.in_atomic_block = True

@@ -1,4 +1,4 @@
-"""Django's handler for an answer, and its check of a request's origin."""
+"""Django's handler that produces an answer, and its check of a request's origin."""
 
 from typing import Any
 

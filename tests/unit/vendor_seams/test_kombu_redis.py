@@ -1,5 +1,5 @@
-"""kombu's channel on Redis: the parts on which Valkyr's changes depend, and that the changes are
-still needed.
+"""kombu's channel on Redis has the parts on which Valkyr's changes depend, and still needs these
+changes.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Statements sent together: the server's last message, on which the engine's clocks depend."""
+"""Statements that are sent together: the engine's clocks depend on the server's last message."""
 
 import inspect
 import re

@@ -44,7 +44,7 @@ class ToolCaller:
 
     @property
     def unattended(self) -> bool:
-        """Return whether writes need no approval: only a scope of the token itself allows that."""
+        """Return whether writes need no approval, which only a scope of the token itself allows."""
         limits = limits_of(self.api.user)
         return limits is not None and UNATTENDED in limits.scopes
 

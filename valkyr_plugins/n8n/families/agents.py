@@ -36,8 +36,8 @@ def agent_tasks(
 ) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Return the task of the first message, the loop's task, and the answer's expression.
 
-    The loop's body asks the model; if it asks for tools, a map runs them, and the answer and their
-    results are added to the conversation of the next turn.
+    The loop's body asks the model. If the model requests tools, a map runs them. The model's answer
+    and the tools' results are added to the conversation of the next iteration.
     """
     x, y = work.node.x, work.node.y
     first, ask, calls, talk = (work.also(word) for word in ("prompt", "ask", "calls", "talk"))
@@ -96,7 +96,7 @@ def agent_tasks(
 
 @family("mcpTrigger")
 def served(work: NodeWork) -> Made:
-    """Make a map over the webhook's one call, which runs the tool that the call names."""
+    """Make a map over the webhook's single call, which runs the tool that the call names."""
     _, body = _tools(work, bare_result=True)
     work.remark(
         "It served its tools by the Model Context Protocol, which nothing here speaks: POST "

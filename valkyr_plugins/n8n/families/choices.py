@@ -180,7 +180,7 @@ def switch(work: NodeWork) -> Made:
 
 
 def _unwritten(work: NodeWork) -> Made:
-    """Make a switch without its rules, which the file lacks."""
+    """Make a switch without its rules, because the file lacks them."""
     work.texts.unfinished += 1
     work.remark("The file does not have its rules: write what each output is for.")
     outcomes = {place: f"output{place}" for place in range(4)}

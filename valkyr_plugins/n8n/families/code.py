@@ -19,7 +19,7 @@ EMPTY = "the file does not hold its program; write it, as javascript.code"
 
 
 def code_takes(kind: str, mode: Any) -> str:
-    """Return what a program takes: a single item at a time, or all items at once."""
+    """Return `ITEM` if a program runs for each item, or `LIST` if it runs once with all of them."""
     return ITEM if kind == "functionItem" or mode == "runOnceForEachItem" else LIST
 
 

@@ -1,4 +1,4 @@
-"""Convert nodes for files: n8n passes files beside its items; here they are passed as texts."""
+"""Convert the nodes of files: n8n passes files next to its items; here, texts are passed."""
 
 from typing import Any
 

@@ -149,7 +149,7 @@ ITEM_LISTS: dict[str, Family] = {
 
 
 def item_lists_take(operation: Any) -> str:
-    """Return what an old list node takes: single items, or all of them."""
+    """Return `ITEM` if an old list node takes single items, or `LIST` if it takes all of them."""
     return ITEM if operation in (None, "splitOutItems") else LIST
 
 

@@ -1,4 +1,4 @@
-"""The task that runs a program of the importer, in `python.code`, and its inputs."""
+"""Make the task that runs a program of the importer in `python.code`, and make its inputs."""
 
 from typing import Any
 

@@ -15,7 +15,7 @@ _KINDS = {"string": "string", "number": "number", "boolean": "boolean", "date": 
 
 
 def parsed(work: NodeWork) -> dict[str, Any] | None:
-    """Return the schema that the answer must fit; None if the node has no parser of its own."""
+    """Return the schema that the answer must match; None if there is none."""
     if work.node.kind == "informationExtractor":
         return _of(work, work.node)
     return _by_parsers(work, work.helpers, 0)

@@ -46,8 +46,8 @@ class Service:
     """A service's API, and its calls by n8n's "resource: operation".
 
     `resource` and `operations` apply to a node that names none. `sign` is how requests sign in:
-    `bearer` and `basic` by a credential, "" not at all; `secret` by `{secret}` in the address or a
-    header.
+    `bearer` and `basic` use a credential, "" sends nothing, and `secret` puts `{secret}` into the
+    address or a header.
     """
 
     name: str

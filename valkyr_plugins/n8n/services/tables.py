@@ -56,7 +56,7 @@ def sent(
 
 
 def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Return the fields of collections, without the fields that only n8n's form needs."""
+    """Return the fields of collections, without the fields that exist only for n8n's form."""
     for place in places:
         more = work.get(place)
         for name, raw in more.items() if isinstance(more, dict) else ():
@@ -104,7 +104,7 @@ def _pair(work: NodeWork, row: dict[str, Any]) -> tuple[str, Any]:
 
 
 def first(*names: str) -> Any:
-    """Return the function that makes the value of the first parameter that is given."""
+    """Return the function that converts the first given parameter of these names to a value."""
     return lambda work: filled(work, "$" + "|".join(names))
 
 

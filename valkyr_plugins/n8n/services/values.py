@@ -46,7 +46,7 @@ def _located(work: NodeWork, key: str, raw: dict[str, Any]) -> Any:
 
 
 def missing(work: NodeWork, what: str) -> str:
-    """Return a template that marks a value which the file does not have."""
+    """Return a template that marks a value missing from the file."""
     return "{{ " + work.texts.left(what, "the file does not contain it") + " }}"
 
 

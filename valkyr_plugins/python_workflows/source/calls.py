@@ -99,7 +99,7 @@ def _option(key: str, value: Any, depth: int) -> str:
 
 
 def options_of(document: Document, depth: int = 1) -> dict[str, Any]:
-    """Return the options of a task or module that its document has."""
+    """Return the options that a task's or a module's document has."""
     found = {name: document[key] for key, name in OPTIONS.items() if key in document}
     cache = found.get("cache")
     if isinstance(cache, Mapping) and set(cache) == {"ttlSeconds"}:

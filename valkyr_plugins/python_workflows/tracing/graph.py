@@ -95,7 +95,7 @@ class TracedScope:
         return found
 
     def named(self, task_id: str) -> TracedTask | None:
-        """Return the task that a template refers to by an id."""
+        """Return the task to which a template refers by an id."""
         for scope in self.scopes():
             for task in scope.tasks:
                 if task.id == task_id:
@@ -147,7 +147,7 @@ class Block:
         return [edge for task in self.segment if task not in followed for edge in task.goes_on()]
 
     def needs_all(self, edges: Sequence[TracedEdge]) -> bool:
-        """Return whether all these ends must be taken, because none of them excludes another."""
+        """Return whether all these ends must be taken, because no two exclude each other."""
         if not self.segment:
             return self.joins_all
         return len({edge.source for edge in edges}) == len(edges)
@@ -182,7 +182,7 @@ class Block:
 def unreached(
     tasks: Iterable[TracedTask], edges: Sequence[TracedEdge], block: Block | None = None
 ) -> list[TracedTask]:
-    """Return the last of the tasks that are not, and do not precede, a source of the edges.
+    """Return the last of the tasks that are not sources of the edges, and do not precede a source.
 
     A task of a branch that is closed for `block` may not run, so its predecessors stay.
     """

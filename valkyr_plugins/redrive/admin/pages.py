@@ -39,7 +39,7 @@ from valkyr_plugins.redrive.options import check_start
 
 
 def _unless(target: str, *states: str) -> Callable[[Any], str]:
-    """Return a check that rejects rows which cannot move to `target` (or are not in `states`)."""
+    """Return a check that rejects rows that cannot move to `target` (or are not in `states`)."""
     allowed = states or sources(target)
 
     def refuse(row: Redrive) -> str:
@@ -57,7 +57,7 @@ def _moving(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any
 
 
 def _sending(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
-    """Return the operation, for users who may perform the redrive's action on each entry."""
+    """Return the operation, which checks that the user may perform the action on each entry."""
 
     def moved(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         check_start(user_of(actor), Redrive.objects.get(pk=pk))

@@ -1,4 +1,4 @@
-"""Using a page only by keyboard: elements that Tab cannot reach do not exist."""
+"""Using a page only by keyboard: tests can use no element that Tab does not reach."""
 
 from playwright.sync_api import Locator, Page, expect
 

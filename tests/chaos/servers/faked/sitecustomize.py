@@ -1,7 +1,7 @@
 """Loaded at the start of a Python under libfaketime, whose `clock_nanosleep` fails with EINVAL.
 
-Python has used that call to sleep since 3.11; here it uses `select`, which waits as long, by the
-correct clock.
+Python has used that call to sleep since 3.11. Here, it sleeps with `select` for the same time,
+measured by the correct clock.
 """
 
 import select

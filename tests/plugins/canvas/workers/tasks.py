@@ -139,7 +139,7 @@ def auto_ends(kind: str) -> None:
 
 
 class Counted(Task):  # type: ignore[type-arg]
-    """A base class of the project, as for a connection that tasks share."""
+    """A task base class of the project with a cached value, such as a shared connection."""
 
     _answer: int | None = None
 

@@ -253,7 +253,9 @@ def test_steps_held_for_a_new_target_go_on_when_it_is_seen_to_answer(
     inside: list[int] = []
 
     def slow() -> str:
-        """Start other executions during the first call: five of them are let through."""
+        """Start seven other executions during the first call: the circuit lets five of them
+        through.
+        """
         if not inside:
             inside.append(1)
             others = start_many(workflow(target), [{}] * 7)

@@ -1,4 +1,4 @@
-"""Tests of the permissions to fork, replay and start: a program's token gives only input."""
+"""The permissions to fork, replay and start: a program's token may change only the input."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
