@@ -1,8 +1,8 @@
+import re
 from pathlib import Path
 
 import pytest
 
-from executions.database.statements import EACH_TIME
 from runners import statements
 
 NAMES = sorted(path.stem for path in statements.FOLDER.glob("*.sql"))
@@ -33,4 +33,6 @@ def test_a_part_says_what_it_is_for_and_is_shared(part: str) -> None:
 
 
 def source(name: str) -> str:
-    return (statements.FOLDER / f"{name}.sql").read_text().removeprefix(f"{EACH_TIME}\n")
+    """Return a statement without the marks before it, such as `--! plan each time`."""
+    text = (statements.FOLDER / f"{name}.sql").read_text()
+    return re.sub(r"\A(?:--! .*\n)+", "", text)
