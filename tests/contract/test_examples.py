@@ -18,6 +18,7 @@ WITHOUT = {"createTrigger", "deleteTrigger", "receiveCallback", "exportActivity"
     "getDeadLetterEntryAsCurl",
     "getDeadLetterEntryAsPytest",
     "getRunOutput",
+    "getStoredValue",
     "getWorkflowExecutionOutput",
 }
 

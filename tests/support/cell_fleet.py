@@ -132,6 +132,6 @@ def _ready(name: str) -> bool:
 
 def _workflow(alias: str) -> Workflow:
     with serving(alias):
-        tier = Tier.objects.get(name="unlimited")
+        tier, _ = Tier.objects.get_or_create(name="unlimited")
         space = Workspace.objects.create(name="North", slug="north", tier=tier)
         return publish({"tasks": CHAIN}, space)

@@ -33,7 +33,7 @@ def cell_server() -> Iterator[Postgres]:
             with cells_at({CELL: server.url}), override_settings(MIDDLEWARE=MIDDLEWARE):
                 copy_database(database_url(), server.url)  # faster than migrations
                 with serving(CELL):
-                    tier = Tier.objects.get(name="unlimited")
+                    tier, _ = Tier.objects.get_or_create(name="unlimited")
                     Workspace.objects.create(name="North", slug="north", tier=tier)
                 yield server
         finally:

@@ -7,13 +7,14 @@ from math import inf
 import pytest
 
 from executions.egress import workspace_rules
+from runners.partitions import naming
 from valkyr_plugins.circuits import memory
 from valkyr_plugins.limits import known_limits
 
 
 @contextmanager
 def facts_are_kept() -> Iterator[None]:
-    """Keep circuits, limits and egress rules after they are read once.
+    """Keep circuits, limits, egress rules and partitions after they are read once.
 
     Otherwise the cost of a step or a start depends on whether a second has passed since the last
     read.
@@ -22,8 +23,11 @@ def facts_are_kept() -> Iterator[None]:
         patch.setattr(memory, "FRESH_SECONDS", inf)
         patch.setattr(known_limits, "SECONDS", inf)
         patch.setattr(workspace_rules, "KEPT_SECONDS", inf)
+        patch.setattr(naming, "KEPT_SECONDS", inf)
         known_limits.forget()
+        naming.forget()
         try:
             yield
         finally:
             known_limits.forget()
+            naming.forget()
