@@ -19,9 +19,8 @@ from tests.support import nursery, pgbouncer
 from tests.support.auditor import audit
 from tests.support.cell_databases import CELL
 from tests.support.cell_fleet import Cell, cell_with_workers, run
-from tests.support.fleet import QUICK, database_url
+from tests.support.fleet import QUICK
 from tests.support.pgbouncer import PgBouncer
-from tests.support.replication import copy_database
 
 pytestmark = [
     pytest.mark.skipif(
@@ -41,7 +40,6 @@ def _cell(engine: None, home: Path, tmp_path_factory: pytest.TempPathFactory) ->
     with ExitStack() as stack:
 
         def address(url: str) -> dict[str, str]:
-            copy_database(database_url(), url)  # faster than migrations
             pooler = PgBouncer(home, url, size=4)
             stack.callback(pooler.stop)
             pooler.start()
