@@ -127,7 +127,7 @@ def program_user(username: str) -> Any:
 
 
 def _has_text(user: Any, field: Any) -> bool:
-    """Return whether the field accepts an empty text, or any text."""
+    """Return whether the text field may be empty, or already has a value."""
     return isinstance(field, models.CharField) and (field.blank or bool(getattr(user, field.name)))
 
 

@@ -88,8 +88,8 @@ class Overall(OpenEndpoint):
     def get(self, request: Request) -> Response:
         """Return every part; 503 if a part that this process needs is DOWN, else UP or DEGRADED.
 
-        With cells, parts of a cell have its name: a cell whose `b:database` is DOWN makes the
-        response DEGRADED, because the others go on.
+        With cells, the name of a cell's part begins with the cell's name. If `b:database` is DOWN,
+        the response is only DEGRADED, because the other cells still work.
         """
         return answer(request, parts.NEEDED)
 

@@ -5,5 +5,5 @@ MOVING = "55V01"
 
 
 def is_moving(error: BaseException) -> bool:
-    """Return whether a database error says that its workspace moves."""
+    """Return whether a database error means that the workspace is being moved to another cell."""
     return getattr(error.__cause__, "sqlstate", None) == MOVING

@@ -1,6 +1,6 @@
 """Filters of events: one expression over the event's payload.
 
-This module does no I/O.
+This module is pure.
 """
 
 from typing import Any

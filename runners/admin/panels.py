@@ -233,7 +233,10 @@ REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), l
 
 
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return why the execution has not ended, and a row per unfinished step; None after its end."""
+    """Return a panel that says why the execution and its unfinished steps are not running.
+
+    Return None if it ended, unless it failed.
+    """
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
         return None
     found = explain(execution)

@@ -222,7 +222,7 @@ def _opened(
     inside: Mapping[str, Sequence[Run]],
     children: Mapping[UUID, Child],
 ) -> list[OpenTurn]:
-    """Return a container's iterations with their runs, unless there are too many."""
+    """Return a container's first iterations; those that fit on the page have their runs."""
     body = within(place, place.graph.task_by_id[task], 0).graph
     opened = []
     for turn in turns.shown:

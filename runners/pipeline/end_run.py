@@ -82,10 +82,10 @@ def fail(
     token: int | None = None,
     crash_cause: str = "",
 ) -> bool:
-    """Fail a live run with retry, error edge or dead letter; return False if it is no longer live.
+    """Fail a live run: it is retried, follows an error edge, or becomes a dead letter.
 
-    With `token`, it fails only if no worker took it over since. With `crash_cause`, one more crash
-    is counted.
+    Return False if it is no longer live. With `token`, also return False if another worker has
+    taken the run over since the token was read. With `crash_cause`, count one more crash.
     """
     with transaction.atomic():
         seized = _seize(execution_id, run_id, token, crash_cause)

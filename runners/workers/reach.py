@@ -197,7 +197,7 @@ class Reaching(bootsteps.StartStopStep):
         self._timer = parent.timer.call_repeatedly(LOOK_EVERY, self._look, (parent, self._probe))
 
     def stop(self, parent: Any) -> None:
-        """Stop asking while there is no broker."""
+        """Stop the checks of the database until the worker is connected to a broker again."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -108,7 +108,7 @@ def play(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _seal() -> None:
-    """Add a seal as the duty does, which seals no rows of an open transaction."""
+    """Add a seal directly: the sealing duty would skip the rows of the test's open transaction."""
     link = ChainLink(1, BEGINNING, database_now(), EPOCH, 1, LAST_ID, b"")
     parts = {name: getattr(link, name) for name in ChainLink.__slots__}
     AuditSeal.objects.create(count=0, digest=link.digest(), **parts)

@@ -110,7 +110,10 @@ class Actor:
             self._reports.put(self)
 
     def stop(self, at: str) -> None:
-        """Report a statement and sleep until the turn comes. Raise Killed if it never comes."""
+        """Report the statement that the actor is about to execute, and wait for the actor's turn.
+
+        Raises Killed if the actor was killed.
+        """
         if self.dead:
             raise Killed
         self.at = at

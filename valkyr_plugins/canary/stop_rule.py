@@ -131,7 +131,10 @@ def _log_at_most(most: int, tried: int, rate: float) -> float:
 
 
 def _is_clear(tried: int, bad: int, limit: float) -> bool:
-    """Return whether more than `limit` are bad with the fixed error rate."""
+    """Return whether it is clear that the share of bad executions exceeds `limit`.
+
+    The probability of an error is at most `ERROR_RATE`.
+    """
     if not 0 < limit < 1 or bad <= limit * tried:
         return False
     return evidence(tried, bad, limit) >= -math.log(ERROR_RATE)

@@ -163,7 +163,10 @@ def _version(origin: WorkflowExecution, wanted: str | int) -> UUID:
 
 @dataclass(slots=True)
 class _Beginning:
-    """The past and the beginning of the new execution, moved back before approvals if necessary."""
+    """The point of the origin from which the fork starts, and its overrides.
+
+    `prepare` moves the point back if a step would otherwise run under an earlier approval.
+    """
 
     origin: WorkflowExecution
     point: Point | None

@@ -159,7 +159,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return typed.replace(",", "\n").split()
 
     def clean(self) -> dict[str, Any]:
-        """Report every problem in the form, which keeps the other inputs."""
+        """Add every problem of the rule to the form; clear fields of channels not selected."""
         data = super().clean() or {}
         data["about_id"] = self._workflow(data)
         if not self.errors:
