@@ -40,7 +40,7 @@ def _away(world: World, what: str, seconds: float, *, forget: bool) -> None:
 
 
 def nothing_was_refused(world: World, during: int) -> None:
-    """Check that the API accepted `during` requests while the broker was down, and rejected none."""
+    """Check that the API accepted `during` requests while the broker was down, rejecting none."""
     world.figure("requests accepted while it was away", during)
     world.figure("slowest answer", f"{world.load.slowest:.2f} s")
     assert during, f"nothing was accepted while the broker was away; {dict(world.load.refused)}"
