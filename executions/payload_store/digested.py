@@ -11,8 +11,8 @@ from executions.sealing.seekable_reader import SeekableReader
 class DigestedFile(SeekableReader):
     """An open stored value that raises StoredValueBroken at its end if it differs from its digest.
 
-    The digest is checked only if the value is read from its beginning to its end. An empty digest
-    is not checked. The bytes of a sealed file are authentic at any position.
+    The digest is checked only if the value is read from its beginning to its end. The bytes of a
+    sealed file are authentic at any position.
     """
 
     def __init__(self, content: Any, name: str, digest: str, size: int) -> None:
@@ -40,8 +40,7 @@ class DigestedFile(SeekableReader):
 
     def _check(self) -> None:
         whole = self._hashed == self._position
-        equal = self._digest.hexdigest() == self._expected or not self._expected
-        if whole and (self._hashed != self._size or not equal):
+        if whole and (self._hashed != self._size or self._digest.hexdigest() != self._expected):
             raise StoredValueBroken(
                 f"The stored value {self._name} differs from its digest. Restore it from a backup."
             )

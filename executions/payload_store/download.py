@@ -44,7 +44,8 @@ def download_used(execution: WorkflowExecution, stored_id: UUID, *, actor: Actor
     Raises NotFound if the execution does not use it, and the errors of `reading.opened`, also
     between parts. The caller has checked the permission.
     """
-    found = StoredPayload.objects.filter(
+    whole = StoredPayload.objects.exclude(stored_at=None)  # others are still being written
+    found = whole.filter(
         pk=stored_id, workspace_id=execution.workspace_id, uses__execution_id=execution.pk
     ).first()
     if found is None:

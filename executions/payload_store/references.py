@@ -8,8 +8,7 @@ from uuid import UUID
 
 from executions.payloads import STORED, StoredReference, is_reference
 
-# Earlier versions did not keep the digest of a content in its row.
-DIGEST = re.compile(r"([0-9a-f]{64})?")
+DIGEST = re.compile(r"[0-9a-f]{64}")
 TYPES: dict[type[Any], str] = {dict: "object", list: "array", str: "string"}
 # A preview has at most this many keys of an object, items of a list, and characters of a text.
 KEYS, ITEMS, CHARACTERS, DEPTH = 12, 3, 80, 3
@@ -45,7 +44,7 @@ def content_reference(
 def stored_reference(
     payload_id: UUID, digest: str, size: int, key: int, *, content: bool
 ) -> StoredReference:
-    """Return a reference for reading, without a preview; the digest is empty if it is not known."""
+    """Return a reference for reading, without a preview."""
     made = StoredReference({STORED: str(payload_id), "digest": digest, "bytes": size, "key": key})
     if content:
         made["type"] = CONTENT

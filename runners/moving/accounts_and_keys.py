@@ -19,7 +19,7 @@ CRONTAB = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week", "ti
 ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "start_time")
 
 
-def bring_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
+def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
     """Copy the accounts and groups to which rows of the workspace refer; return their number.
 
     With `paused`, copy only those to which rows copied during the pause refer.
@@ -42,7 +42,7 @@ def bring_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = Fa
     return len(needed)
 
 
-def bring_keys(sessions: MoveSessions) -> None:
+def copy_keys(sessions: MoveSessions) -> None:
     """Add the source's data keys to the target's keys; the target still seals with its own.
 
     Raises the errors of `store.present`.
@@ -92,7 +92,7 @@ def renumber_permissions(sessions: MoveSessions, workspace: UUID) -> None:
         )
 
 
-def bring_schedules(sessions: MoveSessions, workspace: UUID) -> None:
+def copy_schedules(sessions: MoveSessions, workspace: UUID) -> None:
     """Copy beat's entries of the workspace's triggers; skip entries that already exist."""
     with serving(sessions.source_alias):
         triggers = list(Trigger.objects.filter(workflow__workspace_id=workspace, type="CRON"))

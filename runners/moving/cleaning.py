@@ -8,14 +8,14 @@ from collections.abc import Callable
 from uuid import UUID
 
 from runners.moving import copying
-from runners.moving.sessions import MoveSessions, Session, as_they_are
+from runners.moving.sessions import MoveSessions, Session, without_triggers
 from runners.moving.tables import MovedTable, MoveKind, of_kind
 
 ROWS = 5_000
 STUB = "executions.Workspace"
 
 
-def bring_late(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], None]) -> None:
+def copy_late(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], None]) -> None:
     """Copy the tables whose rows are not needed during the pause, in batches.
 
     Skips rows that the target already has, so the function can be called again.
@@ -29,13 +29,13 @@ def bring_late(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], No
                 {"workspace": workspace},
             )
             while found := listed.fetchmany(ROWS):
-                number += _bring_missing(sessions, table, [pk for (pk,) in found])
+                number += _copy_missing(sessions, table, [pk for (pk,) in found])
         tell(f"{table.name}: {number} rows")
 
 
-def _bring_missing(sessions: MoveSessions, table: MovedTable, ids: list[UUID]) -> int:
+def _copy_missing(sessions: MoveSessions, table: MovedTable, ids: list[UUID]) -> int:
     with sessions.target.transaction():
-        as_they_are(sessions.target)
+        without_triggers(sessions.target)
         rows = sessions.target.execute(f"SELECT id FROM {table.name} WHERE id = ANY(%s)", [ids])
         there = {pk for (pk,) in rows.fetchall()}
         given = {"ids": [pk for pk in ids if pk not in there]}
@@ -57,7 +57,7 @@ def remove_source(sessions: MoveSessions, workspace: UUID, tell: Callable[[str],
         _remove(sessions.source, table, workspace)
     stub = next(one for one in of_kind(MoveKind.WHOLE) if one.model._meta.label == STUB)
     with sessions.source.transaction():
-        as_they_are(sessions.source)
+        without_triggers(sessions.source)
         sessions.source.execute(
             f"UPDATE {stub.name} SET archived_at = coalesce(archived_at, clock_timestamp())"
             " WHERE id = %s",
@@ -81,7 +81,7 @@ def remove_executions(session: Session, workspace: UUID, *, live: bool = False) 
         if not ids:
             return number
         with session.transaction():
-            as_they_are(session)
+            without_triggers(session)
             for table in (*others, execution):
                 copying.drop(session, table, ids)
         number += len(ids)
@@ -90,7 +90,7 @@ def remove_executions(session: Session, workspace: UUID, *, live: bool = False) 
 def _remove(session: Session, table: MovedTable, workspace: UUID) -> None:
     while True:
         with session.transaction():
-            as_they_are(session)
+            without_triggers(session)
             done = session.execute(
                 f"DELETE FROM {table.name} WHERE ctid = ANY(ARRAY("
                 f"SELECT t.ctid FROM {table.name} t WHERE {table.condition} LIMIT {ROWS}))",

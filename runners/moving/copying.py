@@ -10,7 +10,7 @@ from uuid import UUID
 
 from executions.models import WorkflowExecution
 from runners.moving.fence import CHANGED
-from runners.moving.sessions import MoveSessions, Session, as_they_are
+from runners.moving.sessions import MoveSessions, Session, without_triggers
 from runners.moving.tables import MovedTable, MoveKind, of_kind
 
 BATCH = 500  # executions; their rows are streamed, not kept in memory
@@ -27,7 +27,7 @@ class ExecutionMark:
     id: UUID
 
 
-class Different(Exception):
+class RowsDiffer(Exception):
     """Rows in the target differ from the rows in the source."""
 
 
@@ -40,7 +40,7 @@ def snapshot(session: Session) -> Iterator[None]:
 
 
 def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given) -> int:
-    """Copy rows and compare both databases; return how many were copied. Raises Different.
+    """Copy rows and compare both databases; return how many were copied. Raises RowsDiffer.
 
     Columns whose values belong to one database get their defaults, if they have any. The rows must
     not change during the copy: call it in a `snapshot` of the source, or after the pause began.
@@ -62,7 +62,7 @@ def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given
             there.write(block)
     found = digest(sessions.target, table, condition, given)
     if here != found:
-        raise Different(
+        raise RowsDiffer(
             f"{table.name}: the source has {here[0]} rows, the target {found[0]}"
             f"{', with other values' if here[0] == found[0] else ''}. Run the command again."
         )
@@ -107,7 +107,7 @@ def copy_ended(
         if not ids:
             return None
         with sessions.target.transaction():
-            bring(sessions, ids, ids)
+            replace(sessions, ids, ids)
     return ExecutionMark(*found[-1]), len(ids)
 
 
@@ -125,7 +125,7 @@ def catch_up(sessions: MoveSessions) -> int:
         for start in range(0, len(changed), BATCH):
             ids = changed[start : start + BATCH]
             with sessions.target.transaction():
-                bring(sessions, ids, ended_among(sessions.source, ids))
+                replace(sessions, ids, ended_among(sessions.source, ids))
     return len(changed)
 
 
@@ -144,12 +144,12 @@ def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
     return [pk for (pk,) in rows.fetchall()]
 
 
-def bring(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> None:
+def replace(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> None:
     """Replace the rows of executions `ids` in the target by the source's rows of `kept`.
 
     Call it in a transaction of the target and a `snapshot` of the source.
     """
-    as_they_are(sessions.target)
+    without_triggers(sessions.target)
     for table in of_kind(MoveKind.EXECUTION):
         drop(sessions.target, table, ids)
         if kept:

@@ -78,7 +78,7 @@ def installed(session: psycopg.Connection[Any]) -> UUID | None:
     return found[0] if found else None
 
 
-def set_gate(session: psycopg.Connection[Any], mode: MoveGate, seconds: float = 1.5) -> None:
+def set_gate(session: psycopg.Connection[Any], mode: MoveGate, seconds: float = 1.0) -> None:
     """Change which writes are allowed, after all open transactions with writes have ended.
 
     Raises StillWriting after `seconds`.

@@ -15,8 +15,8 @@ from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.database.clock import ClockTimestamp
 from executions.models import Workspace, WorkspaceMove
 from executions.states import MoveState
-from runners.moving import accounts_and_keys, arriving, cleaning, copying, fence
-from runners.moving.arriving import PauseTooLong
+from runners.moving import accounts_and_keys, cleaning, copying, cutover, fence
+from runners.moving.cutover import PauseTooLong
 from runners.moving.fence import MoveGate
 from runners.moving.sessions import MoveSessions, opened, without_retention
 from runners.moving.tables import MoveKind, of_kind
@@ -80,14 +80,14 @@ def estimate(name: str, target: str) -> MoveEstimate:
 def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SECONDS) -> None:
     """Move a workspace, or continue its move, until its rows are only in the target.
 
-    Raises MoveRefused, NotAllowed, StillWriting, PauseTooLong, Different.
+    Raises MoveRefused, NotAllowed, StillWriting, PauseTooLong, RowsDiffer.
     """
     with _alone():
         row = _open(name, target, tell)
         ends = routing.alias_of(row.source), routing.alias_of(row.target)
         with opened(*ends) as sessions, without_retention(sessions):
-            if not arriving.arrived(sessions.target_alias, row):
-                _bring(sessions, row, tell, pause_seconds)
+            if not cutover.is_cut_over(sessions.target_alias, row):
+                _copy_and_cut_over(sessions, row, tell, pause_seconds)
             _finish(sessions, row, tell)
 
 
@@ -99,20 +99,22 @@ def abort(name: str, tell: Tell) -> None:
             raise MoveRefused(f"No move of a workspace {name!r} is unfinished.")
         ends = routing.alias_of(row.source), routing.alias_of(row.target)
         with opened(*ends) as sessions, without_retention(sessions):
-            if arriving.arrived(sessions.target_alias, row):
+            if cutover.is_cut_over(sessions.target_alias, row):
                 raise MoveRefused(
                     "The workspace is in the target already. Run `valkyr_cells move` again to "
                     "finish, then move it back."
                 )
             fence.remove(sessions.source)
-            sessions.source.execute(arriving.SENT_AGAIN, {"workspace": row.workspace_id})
+            sessions.source.execute(cutover.SENT_AGAIN, {"workspace": row.workspace_id})
             tell("the workspace continues at the source")
             number = cleaning.remove_executions(sessions.target, row.workspace_id)
             tell(f"{number} copied executions removed from the target")
         _note(row, state=MoveState.ABORTED, ended_at=ClockTimestamp())
 
 
-def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds: float) -> None:
+def _copy_and_cut_over(
+    sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds: float
+) -> None:
     workspace = row.workspace_id
     tier = Workspace.objects.using(sessions.source_alias).get(pk=workspace).tier_id
     other = fence.installed(sessions.source)
@@ -130,53 +132,61 @@ def _bring(sessions: MoveSessions, row: WorkspaceMove, tell: Tell, pause_seconds
         tell(f"{number} changed executions copied again")
         if number < FEW:
             break
-    accounts_and_keys.bring_accounts(sessions, workspace)
-    accounts_and_keys.bring_keys(sessions)
+    accounts_and_keys.copy_accounts(sessions, workspace)
+    accounts_and_keys.copy_keys(sessions)
     tier = accounts_and_keys.tier_in(sessions, tier)
     began = time.monotonic()
     try:
         running = fence.pause(sessions.source, workspace)
         tell(f"paused; {running} running steps will run again")
-        accounts_and_keys.bring_accounts(sessions, workspace, paused=True)
+        accounts_and_keys.copy_accounts(sessions, workspace, paused=True)
         left = pause_seconds - (time.monotonic() - began)
-        arriving.arrive(sessions, row, tier, left, tell)
+        cutover.cut_over(sessions, row, tier, left, tell)
     except BaseException:
         _reopen(sessions, row)
         raise
-    tell("arrived")
+    tell("cut over to the target")
     took = round((time.monotonic() - began) * 1000)
     _note(row, state=MoveState.SWITCHED, switched_at=ClockTimestamp(), pause_ms=took)
     tell(f"the workspace is in {row.target or 'the first database'}; the pause was {took} ms")
 
 
 def _reopen(sessions: MoveSessions, row: WorkspaceMove) -> None:
-    """Let the workspace continue at the source, unless it has arrived in the target."""
-    if not arriving.arrived(sessions.target_alias, row):
+    """Let the workspace continue at the source, unless it is in the target already."""
+    if not cutover.is_cut_over(sessions.target_alias, row):
         fence.set_gate(sessions.source, MoveGate.OPEN)
-        sessions.source.execute(arriving.SENT_AGAIN, {"workspace": row.workspace_id})
+        sessions.source.execute(cutover.SENT_AGAIN, {"workspace": row.workspace_id})
 
 
 def _finish(sessions: MoveSessions, row: WorkspaceMove, tell: Tell) -> None:
     """Do the work that follows the switch; each part can be repeated."""
     if row.switched_at is None:
         _note(row, state=MoveState.SWITCHED, switched_at=ClockTimestamp())
-    accounts_and_keys.bring_schedules(sessions, row.workspace_id)
+    accounts_and_keys.copy_schedules(sessions, row.workspace_id)
     accounts_and_keys.remove_schedules(sessions, row.workspace_id)
-    cleaning.bring_late(sessions, row.workspace_id, tell)
+    cleaning.copy_late(sessions, row.workspace_id, tell)
     cleaning.remove_source(sessions, row.workspace_id, tell)
     fence.remove(sessions.source)
-    with routing.serving(sessions.target_alias), transaction.atomic():
-        record(
-            Actor.of_command(),
-            "workspace.move",
-            workspace_id=row.workspace_id,
-            object_type="Workspace",
-            object_id=row.workspace_id,
-            before={"cell": row.source},
-            after={"cell": row.target},
-            details={"pauseMs": row.pause_ms, "copied": row.copied},
-        )
+    _record_once(sessions, row)
+    tell("recorded in the audit trail")
     _note(row, state=MoveState.DONE, ended_at=ClockTimestamp())
+
+
+def _record_once(sessions: MoveSessions, row: WorkspaceMove) -> None:
+    """Record the move in the target's audit trail, with the last change of the receipt there."""
+    with routing.serving(sessions.target_alias), transaction.atomic():
+        receipts = WorkspaceMove.objects.using(sessions.target_alias).filter(pk=row.pk)
+        if receipts.exclude(state=MoveState.DONE).update(state=MoveState.DONE):
+            record(
+                Actor.of_command(),
+                "workspace.move",
+                workspace_id=row.workspace_id,
+                object_type="Workspace",
+                object_id=row.workspace_id,
+                before={"cell": row.source},
+                after={"cell": row.target},
+                details={"pauseMs": row.pause_ms, "copied": row.copied},
+            )
 
 
 def _open(name: str, target: str, tell: Tell) -> WorkspaceMove:

@@ -56,7 +56,7 @@ def without_retention(sessions: MoveSessions) -> Iterator[None]:
     yield  # the locks end with the sessions
 
 
-def as_they_are(session: Session) -> None:
+def without_triggers(session: Session) -> None:
     """Let the rest of the transaction write rows without triggers and checks of foreign keys."""
     session.execute("SET LOCAL session_replication_role = replica")
 
@@ -83,7 +83,7 @@ def _session(of: str) -> Iterator[Session]:
 def _require(session: Session, of: str) -> None:
     try:
         with session.transaction():
-            as_they_are(session)
+            without_triggers(session)
     except InsufficientPrivilege:
         row = session.execute("SELECT current_user").fetchone()
         user = row[0] if row else "valkyr"

@@ -61,8 +61,10 @@ def add(begins: datetime, ends: datetime, *, attempts: int = SOON) -> str:
     """Add a partition for the executions of this time; return its name.
 
     The new table is attached complete and empty: this locks the default partition, not the table.
+    The name contains both limits: processes that still know a name from before cannot take another
+    range for it.
     """
-    name, of = f"{table()}_{begins:%Y%m%d}", quoted(table())
+    name, of = f"{table()}_{begins:%Y%m%d}_{ends:%Y%m%d}", quoted(table())
     first, end = first_id_at(begins), first_id_at(ends)
     with connection.cursor() as cursor:
         cursor.execute(OPTIONS, [of])

@@ -40,6 +40,7 @@ from runners.moving import fence, moves
 from runners.moving.tables import tables
 from tests.support import emptying
 from tests.support.cell_databases import second_cell
+from tests.support.copies import session
 from tests.support.engine_database import engine_database
 from tests.support.rates import forget_rates
 from tests.support.workflows import ACTOR, publish, start, task
@@ -228,9 +229,10 @@ def test_a_paused_workspace_writes_nothing_and_others_go_on(workflow: Workflow, 
         ("changed executions copied", False),
         ("paused", False),
         ("rows copied during the pause", False),
-        ("arrived", True),
+        ("cut over", True),
         ("the workspace is in b", True),
         ("removed from the source", True),
+        ("recorded in the audit trail", True),
     ],
 )
 def test_a_killed_move_leaves_the_workspace_in_one_place_and_goes_on(
@@ -270,7 +272,7 @@ def test_an_aborted_move_returns_to_the_source(workflow: Workflow, b: str) -> No
 
 
 def test_a_switched_move_cannot_be_aborted(workflow: Workflow, b: str) -> None:
-    killed_at("arrived", workflow.workspace_id)
+    killed_at("cut over", workflow.workspace_id)
 
     with pytest.raises(moves.MoveRefused, match="in the target already"):
         moves.abort(str(workflow.workspace_id), told)
@@ -284,6 +286,19 @@ def test_a_pause_that_would_be_too_long_is_broken_off(workflow: Workflow, b: str
 
     assert start(workflow)
     assert live(b, pk) == 0
+    moves.abort(str(pk), told)
+
+
+def test_a_locked_table_of_the_target_does_not_prolong_the_pause(
+    workflow: Workflow, b: str
+) -> None:
+    pk = workflow.workspace_id
+    with session(database=connections[b].settings_dict["NAME"]) as holder:
+        holder.execute("LOCK TABLE executions_trigger IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(moves.PauseTooLong, match="waited"):
+            move(pk, "b", pause_seconds=3)
+
+    assert start(workflow)
     moves.abort(str(pk), told)
 
 

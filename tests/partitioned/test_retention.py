@@ -58,7 +58,8 @@ def names() -> list[str]:
 
 
 def of_day(days: int) -> str:
-    return f"runners_run_{database_now() - timedelta(days=days):%Y%m%d}"
+    begins = database_now() - timedelta(days=days)
+    return f"runners_run_{begins:%Y%m%d}_{begins + timedelta(days=1):%Y%m%d}"
 
 
 def test_a_day_goes_with_its_partition(orders: Workflow) -> None:

@@ -43,7 +43,7 @@ REFUSALS = (
     sessions.NotAllowed,
     fence.StillWriting,
     moves.PauseTooLong,
-    copying.Different,
+    copying.RowsDiffer,
 )
 
 

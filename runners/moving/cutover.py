@@ -8,18 +8,21 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
+from psycopg.errors import QueryCanceled
+
 from executions.models import Workspace, WorkspaceMove
 from executions.states import MoveState
 from runners.models import Run
 from runners.moving import accounts_and_keys, copying
-from runners.moving.sessions import MoveSessions, as_they_are
+from runners.moving.sessions import MoveSessions, without_triggers
 from runners.moving.tables import MoveKind, of_kind
 
 EXECUTIONS, RUNS = copying.EXECUTIONS, Run._meta.db_table
 OF_WORKSPACE = (
     f"t.{{key}} IN (SELECT x.id FROM {EXECUTIONS} x WHERE x.workspace_id = %(workspace)s)"
 )
-# So many rows are counted within the pause; those of larger histories were compared when copied.
+# The pause counts the rows of at most this many copied executions. In a larger workspace, it counts
+# only the executions; their rows were compared when they were copied.
 COUNTED = 100_000
 OF_LIVE = f"""
   FROM {EXECUTIONS} e
@@ -44,13 +47,13 @@ class PauseTooLong(Exception):
     """The copy did not end within the permitted length of the pause."""
 
 
-def arrived(target_alias: str, move: WorkspaceMove) -> bool:
+def is_cut_over(target_alias: str, move: WorkspaceMove) -> bool:
     """Return whether the workspace is in the target."""
     rows = WorkspaceMove.objects.using(target_alias).filter(pk=move.pk)
     return rows.filter(state__in=[MoveState.SWITCHED, MoveState.DONE]).exists()
 
 
-def arrive(
+def cut_over(
     sessions: MoveSessions,
     move: WorkspaceMove,
     tier_id: UUID,
@@ -59,31 +62,39 @@ def arrive(
 ) -> None:
     """Copy the remaining rows of a closed workspace; `tell` is called before the commit.
 
-    Raises PauseTooLong after `seconds`, and Different. The target does not change if either is
+    Raises PauseTooLong after `seconds`, and RowsDiffer. The target does not change if either is
     raised.
     """
     until = time.monotonic() + seconds
+    try:
+        with copying.snapshot(sessions.source), sessions.target.transaction():
+            without_triggers(sessions.target)
+            _limit(sessions, until, "the changed executions")
+            changed = copying.changed(sessions.source)
+            copying.replace(sessions, changed, copying.ended_among(sessions.source, changed))
+            number = _copy_rest(sessions, move, until)
+            _adapt(sessions, move, tier_id)
+            tell(f"{number} rows copied during the pause")
+    except QueryCanceled:
+        raise _too_long("a statement that waited or took too long") from None
+
+
+def _copy_rest(sessions: MoveSessions, move: WorkspaceMove, until: float) -> int:
+    """Copy live executions and the tables that move as a whole; return the number of rows."""
     given = {"workspace": move.workspace_id}
-    with copying.snapshot(sessions.source), sessions.target.transaction():
-        as_they_are(sessions.target)
-        changed = copying.changed(sessions.source)
-        copying.bring(sessions, changed, copying.ended_among(sessions.source, changed))
-        number = 0
-        for table in of_kind(MoveKind.EXECUTION):
-            number += copying.copy(sessions, table, table.paused, given)
-            if move.copied <= COUNTED or table.name == EXECUTIONS:
-                _count(sessions, table.name, OF_WORKSPACE.format(key=table.key), given)
-            _in_time(until, table.name)
-        for table in reversed(of_kind(MoveKind.WHOLE)):
-            sessions.target.execute(
-                f"DELETE FROM {table.name} t WHERE {table.condition}",
-                given,
-            )
-        for table in of_kind(MoveKind.WHOLE):
-            number += copying.copy(sessions, table, table.condition, given)
-            _in_time(until, table.name)
-        _adapt(sessions, move, tier_id)
-        tell(f"{number} rows copied during the pause")
+    number = 0
+    for table in of_kind(MoveKind.EXECUTION):
+        _limit(sessions, until, table.name)
+        number += copying.copy(sessions, table, table.paused, given)
+        if move.copied <= COUNTED or table.name == EXECUTIONS:
+            _count(sessions, table.name, OF_WORKSPACE.format(key=table.key), given)
+    for table in reversed(of_kind(MoveKind.WHOLE)):
+        _limit(sessions, until, table.name)
+        sessions.target.execute(f"DELETE FROM {table.name} t WHERE {table.condition}", given)
+    for table in of_kind(MoveKind.WHOLE):
+        _limit(sessions, until, table.name)
+        number += copying.copy(sessions, table, table.condition, given)
+    return number
 
 
 def _count(sessions: MoveSessions, table: str, condition: str, given: copying.Given) -> None:
@@ -95,14 +106,14 @@ def _count(sessions: MoveSessions, table: str, condition: str, given: copying.Gi
         ).fetchone()
         counts.append(row[0] if row else 0)
     if counts[0] != counts[1]:
-        raise copying.Different(
+        raise copying.RowsDiffer(
             f"{table}: the source has {counts[0]} rows, the target {counts[1]}. Abort the move, "
             "then begin again."
         )
 
 
 def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
-    """Give copied rows the values that apply in the target, and record the arrival."""
+    """Give copied rows the values that apply in the target, and record the cutover."""
     given = {"workspace": move.workspace_id}
     sessions.target.execute(
         f"UPDATE {Workspace._meta.db_table} SET tier_id = %(tier)s WHERE id = %(workspace)s",
@@ -120,9 +131,17 @@ def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
     )
 
 
-def _in_time(until: float, table: str) -> None:
-    if time.monotonic() > until:
-        raise PauseTooLong(
-            f"The pause would be too long: the copy had come to {table}. The workspace continues "
-            "in its cell. Try again when fewer executions run, or allow a longer pause (--pause)."
-        )
+def _limit(sessions: MoveSessions, until: float, place: str) -> None:
+    """Limit each of the next statements to the rest of the pause. Raises PauseTooLong after it."""
+    left = int((until - time.monotonic()) * 1000)
+    if left <= 0:
+        raise _too_long(place)
+    for session in (sessions.source, sessions.target):
+        session.execute(f"SET LOCAL statement_timeout = {left}")
+
+
+def _too_long(place: str) -> PauseTooLong:
+    return PauseTooLong(
+        f"The pause would be too long: the copy had come to {place}. The workspace continues in "
+        "its cell. Try again when fewer executions run, or allow a longer pause (--pause)."
+    )
