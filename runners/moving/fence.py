@@ -183,7 +183,8 @@ def _refusal(workspace: UUID) -> str:
 def _draining(table: MovedTable, workspace: UUID) -> str:
     """Return the SQL that prevents new work while running steps may still be recorded.
 
-    A run that is inserted as claimed becomes pending instead, as in a paused execution.
+    A run that is inserted as claimed becomes pending and due instead. It keeps its token, because
+    its worker executes it: the next claim gets another token, and the worker's result is late.
     """
     if table.model is WorkflowExecution:
         refusal = _refusal(workspace)
@@ -192,7 +193,7 @@ def _draining(table: MovedTable, workspace: UUID) -> str:
         return ""
     return f"""
     IF gate = '{MoveGate.DRAINING}' AND TG_OP = 'INSERT' AND NEW.state IN ('LEASED', 'RUNNING') THEN
-        NEW.state := 'PENDING'; NEW.lease_token := 0; NEW.leased_by := '';
+        NEW.state := 'PENDING'; NEW.leased_by := ''; NEW.due_at := clock_timestamp();
         NEW.lease_until := NULL; NEW.deadline_at := NULL; NEW.started_at := NULL;
     ELSIF gate = '{MoveGate.DRAINING}' AND TG_OP = 'UPDATE' AND NEW.state IN ('LEASED', 'RUNNING')
           AND NEW.lease_token <> OLD.lease_token THEN

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,8 @@ from rest_framework.test import APIClient
 from executions import credentials, lifecycle
 from executions.accounts import tokens
 from executions.database import moved_workspaces
+from executions.database.clock import database_now
+from executions.database.ids import uuid7
 from executions.database.moving import is_moving
 from executions.database.routing import is_ours, serving
 from executions.database.sequences import first_number
@@ -37,6 +40,8 @@ from executions.sealing.values import place_of, unseal
 from executions.triggers import beat_entries
 from runners.models import Run
 from runners.moving import fence, moves
+from runners.moving.fence import MoveGate
+from runners.moving.sessions import opened
 from runners.moving.tables import tables
 from tests.support import emptying
 from tests.support.cell_databases import second_cell
@@ -300,6 +305,26 @@ def test_a_locked_table_of_the_target_does_not_prolong_the_pause(
 
     assert start(workflow)
     moves.abort(str(pk), told)
+
+
+def test_a_step_that_its_worker_took_at_the_beginning_of_the_pause_gets_another_token(
+    workflow: Workflow, b: str
+) -> None:
+    """Its worker executes it: a claim in the target with the same token would not fence it."""
+    run = Run.objects.filter(execution__workflow=workflow, state="PENDING")[0]
+    run.pk, run._state.adding, run.step_path = uuid7(), True, "two.main"
+    run.state, run.lease_token, run.leased_by = "RUNNING", 1, "worker|1"
+    run.lease_until = run.due_at = database_now() + timedelta(seconds=20)
+    with opened("default", b) as sessions:
+        fence.install(sessions.source, workflow.workspace_id)
+        fence.set_gate(sessions.source, MoveGate.DRAINING)
+        run.save(force_insert=True)
+        fence.remove(sessions.source)
+
+    run.refresh_from_db()
+    assert (run.state, run.lease_token, run.leased_by) == ("PENDING", 1, "")
+    assert run.due_at is not None
+    assert run.due_at <= database_now()
 
 
 def test_an_estimate_changes_nothing(workflow: Workflow, b: str) -> None:
