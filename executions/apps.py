@@ -39,6 +39,7 @@ class ExecutionsConfig(ApiConfig):
             row_scope,
             row_security,
             sequences,
+            silent_cells,
             time_limits,
             transaction,
         )
@@ -60,6 +61,7 @@ class ExecutionsConfig(ApiConfig):
         row_security.connect(self)
         sequences.connect(self)
         row_scope.connect()
+        silent_cells.connect()
         own_servers.name(messaging.own_addresses)
         own_servers.name(redis_client.behind_sentinels)
         own_servers.name(connections.own_addresses)

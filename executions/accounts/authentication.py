@@ -20,6 +20,7 @@ from executions.database.ahead import Rows
 from executions.database.clock import ClockTimestamp
 from executions.database.routing import aliases, first, in_first, serving, turn_to
 from executions.database.row_scope import ANY, current, limited
+from executions.database.silent_cells import part_in
 from executions.database.statements import BoundStatement, asked, fetch_one
 from executions.models import AccountSession, ApiToken
 
@@ -161,7 +162,7 @@ def _token_in(
     here = alias()
     for place in places:
         try:
-            with serving(place):
+            with part_in(place):
                 found = _token_here(digest, likely if place == here else nothing)
         except OperationalError as error:
             failed = error

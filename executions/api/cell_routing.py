@@ -18,6 +18,7 @@ from executions import addresses
 from executions.api.problems import problem
 from executions.configuration import settings as valkyr_settings
 from executions.database import alias, cells, routing
+from executions.database.silent_cells import request_in
 
 HEADER, COOKIE, PARAMETER = "Valkyr-Cell", "valkyr_cell", "cell"
 FIRST = "-"  # the first database has no name
@@ -51,7 +52,7 @@ class CellRouting:
         if chosen:
             return _remembered(request, chosen)
         of = _of_ids(request) or of
-        with routing.serving(of or routing.first()), routing.undecided(not of):
+        with request_in(of or routing.first()), routing.undecided(not of):
             return _kept(self._get_response(request), alias())
 
 
@@ -140,7 +141,7 @@ def _kept(response: Any, of: str) -> HttpResponseBase:
 
 def _each(parts: Iterator[bytes], of: str) -> Iterator[bytes]:
     while True:
-        with routing.serving(of):
+        with request_in(of):
             part = next(parts, None)
         if part is None:
             return
@@ -150,11 +151,11 @@ def _each(parts: Iterator[bytes], of: str) -> Iterator[bytes]:
 async def _each_later(parts: Any, of: str) -> AsyncIterator[bytes]:
     try:
         while True:
-            with routing.serving(of):
+            with request_in(of):
                 part = await anext(parts, None)
             if part is None:
                 return
             yield part
     finally:
-        with routing.serving(of):
+        with request_in(of):
             await parts.aclose()

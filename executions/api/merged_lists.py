@@ -16,6 +16,7 @@ from rest_framework.response import Response
 
 from executions.database import moved_workspaces, routing
 from executions.database.keyset import KeysetOrder
+from executions.database.silent_cells import part_in
 
 log = logging.getLogger(__name__)
 UNAVAILABLE = "Valkyr-Unavailable-Cells"
@@ -71,7 +72,7 @@ def merged(
         unavailable: list[str] = []
         for of in routing.aliases():
             try:
-                with routing.serving(of), _noting() as parts:
+                with part_in(of), _noting() as parts:
                     answer = get(*given, **named)
             except (OperationalError, InterfaceError) as error:
                 if of == routing.first():
@@ -112,7 +113,7 @@ def everywhere(read: Callable[[], list[T]]) -> list[T]:
     found: list[T] = []
     for of in routing.aliases():
         try:
-            with routing.serving(of):
+            with part_in(of):
                 found += read()
         except (OperationalError, InterfaceError) as error:
             if of == routing.first():

@@ -32,8 +32,7 @@ from runners.models import Runner
 from runners.modules import registry
 from runners.pipeline import self_stops
 from runners.process import activity, out_of_memory, parent
-from runners.process.malloc_arenas import limit_arenas
-from runners.process.memory_limit import WORKER, limit_memory
+from runners.process.memory_limit import WORKER, limit_arenas, limit_memory
 from runners.stalls.keeper import Keeper
 from runners.workers import canary, connections, reach
 from runners.workers.shutdown import WorkerShutdown

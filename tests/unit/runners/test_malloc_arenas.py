@@ -10,7 +10,7 @@ import pytest
 # Each of 32 threads allocates in C while the others do; malloc_info lists the arenas as heaps.
 PROGRAM = """
 import ctypes, sys, tempfile, threading
-from runners.process.malloc_arenas import limit_arenas
+from runners.process.memory_limit import limit_arenas
 
 limit_arenas()
 libc = ctypes.CDLL(None)

@@ -1,0 +1,96 @@
+"""Bound how long a web request waits for a cell whose server does not answer.
+
+A frozen server holds every thread that waits for it, and the threads also serve the other cells.
+After one wait that reached its limit, the open connections to that cell fail at once for some
+seconds instead of waiting. A new connection is limited by its `connect_timeout`.
+"""
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import Any
+
+import django.db
+from django.db.backends.signals import connection_created
+from psycopg import OperationalError
+
+from executions.database.routing import aliases, cell_of, serving
+from executions.vendor_seams.psycopg_wait_limit import limit_waits
+
+log = logging.getLogger(__name__)
+
+# Seconds. A statement of a request ends after 30 s, by `statement_timeout`.
+REQUEST_SECONDS = 35.0
+# A part of a request that asks several cells: one page of a merged list, or an API token.
+PART_SECONDS = 10.0
+SILENT_SECONDS = 10.0
+
+_limit: ContextVar[float | None] = ContextVar("silent_cells_limit", default=None)
+# The monotonic times until which cells are taken as silent, by alias.
+_silent: dict[str, float] = {}
+
+
+@contextmanager
+def request_in(of: str) -> Iterator[None]:
+    """Use the database of that alias in the block, for a whole request."""
+    with serving(of), _limited(REQUEST_SECONDS):
+        yield
+
+
+@contextmanager
+def part_in(of: str) -> Iterator[None]:
+    """Use the database of that alias in the block, for a part that a response can omit.
+
+    Raises OperationalError for a cell that was silent recently, before a connection is opened.
+    """
+    if _is_silent(of):
+        raise django.db.OperationalError(_recently(of))
+    with serving(of), _limited(PART_SECONDS):
+        yield
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Limit each wait for a database: a statement that waits longer raises OperationalError."""
+    outer = _limit.get()
+    token = _limit.set(seconds if outer is None else min(seconds, outer))
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def connect() -> None:
+    """Make connections to cells follow the limit."""
+    connection_created.connect(_connected, dispatch_uid="executions.database.silent_cells")
+
+
+def _connected(connection: Any, **_: Any) -> None:
+    known = aliases()
+    if len(known) > 1 and connection.alias in known:
+        of = connection.alias
+        limit_waits(connection.connection, partial(_allowed, of), partial(_note, of))
+
+
+def _allowed(of: str) -> float | None:
+    """Return the seconds of a wait. Raises OperationalError for a cell that was silent recently."""
+    seconds = _limit.get()
+    if seconds is not None and _is_silent(of):
+        raise OperationalError(_recently(of))
+    return seconds
+
+
+def _is_silent(of: str) -> bool:
+    return _silent.get(of, 0.0) > time.monotonic()
+
+
+def _recently(of: str) -> str:
+    return f"the database of the cell {cell_of(of)!r} did not answer recently"
+
+
+def _note(of: str, seconds: float) -> None:
+    _silent[of] = time.monotonic() + SILENT_SECONDS
+    log.error("the database of the cell %r did not answer in %g s", cell_of(of), seconds)
