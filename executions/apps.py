@@ -25,7 +25,9 @@ class ExecutionsConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Reject invalid limits and keys at start-up, not at first use; connect the receivers."""
+        """Reject invalid limits and keys at start-up, not at first use, and connect the signal
+        receivers.
+        """
         from django.core.signals import request_finished, request_started
 
         from executions import checks, messaging, redis_client

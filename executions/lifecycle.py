@@ -96,7 +96,7 @@ def finish(
     metrics: Any = None,
     sealer: PayloadSealer,
 ) -> None:
-    """Move RUNNING → SUCCESS or FAILED.
+    """Move a RUNNING execution to SUCCESS or FAILED.
 
     The caller holds the execution's lock and saw it RUNNING.
     """
@@ -147,7 +147,7 @@ def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> 
 
     Call it in a transaction, before other locks. RUNNING and PAUSED executions keep their state,
     and resume if they are suspended. A FAILED execution moves to RUNNING with its remaining time,
-    or to PENDING if its workspace is full or its concurrency key taken. `undoing` says that the
+    or to PENDING if its workspace is full or its concurrency key is in use. `undoing` says that the
     dead letter belongs to an undo step: then the compensation continues. Raises NotFound,
     WrongState, and Compensated if the step belongs to the workflow itself and was or is being
     undone.

@@ -79,7 +79,7 @@ def when_ready(call: Callable[[], None]) -> None:
 
 
 def be_ready() -> None:
-    """Record that Django has loaded all apps, and make the calls that waited for this."""
+    """Record that Django has loaded all apps, and make the calls that were waiting for this."""
     while _waiting:
         _waiting.pop()()
 
@@ -109,7 +109,10 @@ def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
 
 @contextmanager
 def sending() -> Iterator[None]:
-    """Send messages in this block. Raises OperationalError if the broker was slow a moment ago."""
+    """Send messages in this block.
+
+    Raises OperationalError if the broker was too slow within the last `REST_SECONDS`.
+    """
     global _slow_until  # noqa: PLW0603 - one broker a process
     begun = monotonic()
     if begun < _slow_until:
@@ -132,9 +135,9 @@ def at_broker(queue: str) -> str:
 
 
 def _parsed(name: str) -> tuple[str, str] | None:
-    """Return the cell of a Celery queue, and its name in definitions; None if steps never use it.
+    """Return a Celery queue's cell and its name in definitions; None if steps never use the queue.
 
-    The first database has no name.
+    The cell of the first database is "".
     """
     known = settings()
     if name in known.celery_queues:
@@ -157,7 +160,7 @@ def ours_among(names: Iterable[str]) -> list[str]:
 
 
 def of_other_cells(names: Iterable[str]) -> list[str]:
-    """Return the Celery queues of other cells than this process's."""
+    """Return the Celery queues of all cells except this process's cell."""
     if not settings().cells:
         return []
     cell = routing.cell()
@@ -183,7 +186,7 @@ def broker_url() -> str:
 
 
 def is_redis(url: str) -> bool:
-    """Return whether a broker's address names a Redis."""
+    """Return whether a broker's address is that of a Redis server."""
     return url.startswith(REDIS)
 
 
@@ -193,7 +196,8 @@ def broker_priority(priority: int) -> int:
 
 
 def own_addresses() -> list[str]:
-    """Return the URLs of the app's broker and result backend, and of the Redis for counters."""
+    """Return the URLs of the app's broker and result backend, and of the Redis server for counters.
+    """
     conf = celery_app().conf
     found: list[Any] = [conf.broker_read_url, conf.broker_write_url, conf.result_backend]
     texts = [text for one in found for text in (one if isinstance(one, list | tuple) else [one])]
@@ -201,7 +205,9 @@ def own_addresses() -> list[str]:
 
 
 def redis_url() -> str:
-    """Return the address of the Redis for web processes' shared counters; "" if there is none."""
+    """Return the address of the Redis server for web processes' shared counters; "" if there is
+    none.
+    """
     if given := settings().redis_url:
         return given
     url = broker_url()

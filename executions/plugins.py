@@ -51,7 +51,7 @@ class ApiConfig(AppConfig):
         self.verbose_name = lazy(str(self.verbose_name))
 
     def import_models(self) -> None:
-        """Load the models, and have their names translated where they are shown."""
+        """Load the models, and mark their names for translation where they are displayed."""
         super().import_models()
         name_models(self.models.values())
 

@@ -23,7 +23,7 @@ class Actor:
     """A person, a system or an agent; `user_id` is None for the engine itself.
 
     `via` is the entry point (`admin`, `api`, `site`, `api token <name>`, `single sign-on`,
-    `webhook`, `callback`, `command`), `address` the peer's IP address.
+    `webhook`, `callback`, `command`). `address` is the peer's IP address.
     """
 
     user_id: Any

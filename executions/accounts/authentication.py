@@ -39,7 +39,8 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Store the time of use unless `last` is less than a minute ago; skip a locked row."""
+    """Store the time of use unless `last` is less than a minute ago; skip the row if it is locked.
+    """
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -146,7 +147,7 @@ _homes: dict[str, str] = {}
 
 
 def _places(digest: str) -> list[str]:
-    """Return the databases that may have a token, in the order of likelihood."""
+    """Return the databases that may have a token, the most likely first."""
     return list(dict.fromkeys([_homes.get(digest) or alias(), alias(), *aliases()]))
 
 

@@ -57,7 +57,7 @@ class SessionRefresh(RefreshToken):
 
     @classmethod
     def of(cls, user: Any) -> "SessionRefresh":
-        """Return a token of an account, valid until its password changes."""
+        """Return a token of an account, valid until the account's password changes."""
         token = cls()
         token[api_settings.USER_ID_CLAIM] = str(user.pk)
         token[OF_PASSWORD] = get_md5_hash_password(user.password)
@@ -175,7 +175,8 @@ def _pair(refresh: SessionRefresh) -> Pair:
 
 
 def _read(kind: type[Any], text: str) -> Any:
-    """Parse a token of that kind that Valkyr signed and that has not expired."""
+    """Parse a token of the given kind; return None unless Valkyr signed it and it has not expired.
+    """
     try:
         return kind(text)
     except TokenError:

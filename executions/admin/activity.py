@@ -113,7 +113,7 @@ class ObjectFilter(SimpleListFilter):
         return [(name, name) for name in OBJECTS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows about that kind."""
+        """Return the rows about objects of that kind."""
         return queryset.filter(object_type=self.value()) if self.value() else queryset
 
 

@@ -321,11 +321,11 @@ class FactAdmin(ScopedAdmin):
     actions_selection_counter = True
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid adding by hand."""
+        """Forbid adding rows manually."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid editing by hand."""
+        """Forbid editing rows manually."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -71,7 +71,7 @@ class CredentialUseAdmin(FactAdmin):
 
     @display(description=lazy("result"))
     def result(self, row: CredentialUse) -> Any:
-        """Return a mark that says whether the step got the credential."""
+        """Return a mark that says whether the step received the credential."""
         return result_of(row)
 
     @display(description=lazy("host"))

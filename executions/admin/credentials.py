@@ -107,7 +107,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("connection"))
     def connection(self, row: Credential) -> Any:
-        """Return whether a person has connected the credential, and when its token ends."""
+        """Return whether a person has connected the credential, and when its token expires."""
         known = KINDS.get(row.type)
         connected = known.connected(row.fields) if known and known.connected else None
         if connected is None:
@@ -145,12 +145,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("last used"))
     def used(self, row: Credential) -> Any:
-        """Return when a step last used the credential."""
+        """Return the time since a step last used the credential, or "never"."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("changed"))
     def changed(self, row: Credential) -> Any:
-        """Return when the credential was last changed."""
+        """Return the time since the credential was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("created by"))
@@ -190,7 +190,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form of the credential's type; the URL has the type of a new credential."""
+        """Return the form of the credential's type; the URL names the type of a new credential."""
         kwargs["form"] = _form(request, obj)
         return super().get_form(request, obj, change, **kwargs)
 

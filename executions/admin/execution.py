@@ -295,7 +295,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("trigger"))
     def trigger(self, row: WorkflowExecution) -> str:
-        """Return the cause that started the execution."""
+        """Return the cause of the execution."""
         return str(TriggerType(row.trigger_type).label)
 
     @display(description=lazy("created"))

@@ -204,7 +204,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Membership:
-        """Add the user, or change role and permissions."""
+        """Add the user as a member, or change a member's role and permissions."""
         actor, data = Actor.of_request(request), form.cleaned_data
         granted = {"role": data["role"], "permissions": data["permissions"]}
         if change:

@@ -102,7 +102,9 @@ class ResolutionFilter(TabFilter):
 
 @admin.register(RefusedMessage)
 class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
-    """Messages that `manage.py consume` took from a queue and could not start."""
+    """Messages that `manage.py consume` received from a queue, but could not start an execution
+    for.
+    """
 
     operations = (START_AGAIN, DISCARD)
     list_display = ("when", "workflow", "code", "reason_short", "mark")

@@ -117,7 +117,7 @@ def _workflows(request: HttpRequest, term: str) -> Iterator[SearchResult]:
 
 
 def _places(request: HttpRequest, term: str) -> Iterator[SearchResult]:
-    """Find lists by title; all of them for an empty term."""
+    """Find lists by title; return all lists for an empty term."""
     words = term.casefold()
     home = SearchResult(gettext("Home"), gettext("page"), "home", admin_page("index"))
     lists = (

@@ -125,7 +125,7 @@ def options_of(data: Any) -> dict[str, Any]:
 
 
 class RevokeForm(ReasonForm):
-    """Asks for a reason, and records the user who revokes."""
+    """Asks for a reason, and records the user who revokes the token."""
 
     def clean(self) -> dict[str, Any]:
         """Set the user who revokes the token."""

@@ -37,7 +37,9 @@ def as_json(value: Any) -> SafeString:
 
 
 def preformatted(text: str) -> SafeString:
-    """Return escaped text, otherwise unchanged; cut a very long text and note its length."""
+    """Return the text escaped but otherwise unchanged; a very long text is cut, with a note of its
+    length.
+    """
     if len(text) > SHOWN_CHARACTERS:
         rest = len(text) - SHOWN_CHARACTERS
         text = gettext("{text}\n… {rest:,} more characters. The API returns the full text.").format(

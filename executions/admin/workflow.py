@@ -61,7 +61,7 @@ def as_yaml(definition: Any) -> str:
 
 
 class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Name, slug, enabled, and the definition's text."""
+    """The form of a workflow: name, slug, whether it is enabled, and the definition's text."""
 
     draft = forms.CharField(
         label=lazy("Definition"),

@@ -75,11 +75,11 @@ class AuditHead(CamelCase, serializers.ModelSerializer[AuditSeal]):
         fields = ["head", "number", "digest", "sealed_at"]
 
     def get_head(self, seal: AuditSeal) -> str:
-        """Return the number and the digest."""
+        """Return the seal's number and digest."""
         return str(seal)
 
     def get_digest(self, seal: AuditSeal) -> str:
-        """Return only the digest."""
+        """Return only the seal's digest."""
         return bytes(seal.digest).hex()
 
 

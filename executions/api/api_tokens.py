@@ -1,4 +1,4 @@
-"""API tokens: list, create, read, shorten and revoke your own or, as admin, your workspace's."""
+"""API tokens: users manage their own, and administrators manage all tokens of their workspaces."""
 
 from typing import Any
 from uuid import UUID

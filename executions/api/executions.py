@@ -365,8 +365,8 @@ class Undo(Move):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Undo a FAILED execution: the undo steps of its successful steps run, newest first.
 
-        For workflows with `settings.compensation: manual`. Afterwards none of its steps can be
-        requeued.
+        Use it for workflows with `settings.compensation: manual`. Afterwards, none of the
+        execution's steps can be requeued.
         """
         return self._moved(id)
 

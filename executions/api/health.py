@@ -72,9 +72,9 @@ class Ready(OpenEndpoint):
     def get(self, request: Request) -> Response:
         """Return whether this process can serve requests.
 
-        503 if a part that it needs, or in `parts`, is DOWN. Failed workers and beat only make it
-        DEGRADED, because removing web processes would not help. With `?parts=all`, the response is
-        503 for those as well.
+        The response is 503 if a part that the process needs, or a part named in `parts`, is DOWN.
+        Failed workers and beat only make the status DEGRADED, because removing web processes would
+        not help. With `?parts=all`, the response is 503 for failed workers and beat as well.
         """
         return answer(request, self.query(ReadyQuery).get("parts", parts.NEEDED))
 

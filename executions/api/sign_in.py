@@ -1,6 +1,7 @@
-"""Sign in with JSON: a password for a token pair, a refresh token for the next pair; sign out.
+"""Sign in with JSON: exchange a password for a token pair, and a refresh token for the next; sign
+out.
 
-All three are public and therefore limited, by address and by user name.
+All three operations are public, and therefore limited by address and by user name.
 """
 
 from typing import Any

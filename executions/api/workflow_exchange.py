@@ -26,7 +26,7 @@ from executions.publishing import versioning
 
 
 class YamlRenderer(BaseRenderer):
-    """A definition as YAML, keys in the schema's order."""
+    """A definition as YAML, with keys in the schema's order."""
 
     media_type = "application/yaml"
     format = "yaml"

@@ -357,7 +357,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change some fields."""
+        """Change only the fields that the body contains."""
         return self._change(id, WorkflowChange)
 
     @operation(

@@ -276,7 +276,9 @@ class OneWorkspace(Endpoint):
         errors=[403, 404],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change name, egress rules, publishing; for superusers, also the tier and `archived`."""
+        """Change the name, the egress rules or `publishFromGit`; superusers also change `tierId`
+        and `archived`.
+        """
         _, powers = found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         given = self.body(WorkspaceChange)
