@@ -1,3 +1,4 @@
-"""Workflow definitions and executions: their admission, planning and end. The rows are the source
-of truth.
+"""Workflow definitions and executions: their admission, planning and end.
+
+The rows are the source of truth.
 """

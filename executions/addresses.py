@@ -66,9 +66,7 @@ def admin_or_none(name: str, *args: Any) -> str:
 
 
 def sign_in() -> str:
-    """Return the address of the sign-in page: the admin's page, or LOGIN_URL in a project without
-    an admin.
-    """
+    """Return the address of the sign-in page: the admin's, or LOGIN_URL without an admin."""
     from django.shortcuts import resolve_url  # no worker needs it
 
     return admin_or_none("login") or resolve_url(settings.LOGIN_URL)
@@ -90,8 +88,7 @@ def public(path: str) -> str:
 
 
 def page(model: str, pk: Any = None, **query: Any) -> str:
-    """Return the path of an object's page or, without `pk`, of a model's list; the path can be
-    stored.
+    """Return the path of an object's page, or without `pk` of a list. The path can be stored.
 
     `model` is `app_model`. The path is built as Django's admin builds it, because a lookup would
     load the urlconf.

@@ -91,8 +91,7 @@ DJANGOS = "django.contrib.auth.middleware.AuthenticationMiddleware"
 @register()
 @with_settings
 def payload_store_opens(**_: Any) -> list[CheckMessage]:
-    """Check that the store of large values has a known scheme, and that its library is installed.
-    """
+    """Check that the store of large values has a known scheme and that its library exists."""
     address = valkyr_settings().payload_store
     if not address:
         return []
@@ -163,8 +162,7 @@ def authentication_is_there(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
-    """Advise the project to use the middleware with which users see and end their browser sessions.
-    """
+    """Report a missing middleware for browser sessions, with which users see and end them."""
     if SESSIONS in django_settings.MIDDLEWARE:
         return []
     return [

@@ -66,11 +66,10 @@ def proceed(execution_id: UUID) -> None:
 
 
 def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
-    """Move a compensation from RUNNING to DONE, or to FAILED if an undo step `failed`, and end the
-    execution.
+    """Move a compensation from RUNNING to DONE, or to FAILED if an undo step `failed`.
 
-    If the compensation failed, the execution ends as FAILED. The caller holds the execution's lock,
-    and none of its runs is live.
+    Then end the execution, as FAILED if the compensation failed. The caller holds the execution's
+    lock, and none of the execution's runs is live.
     """
     rows = WorkflowExecution.objects.filter(
         pk=execution_id, state=ExecutionState.RUNNING, compensation=State.RUNNING

@@ -196,8 +196,7 @@ def broker_priority(priority: int) -> int:
 
 
 def own_addresses() -> list[str]:
-    """Return the URLs of the app's broker and result backend, and of the Redis server for counters.
-    """
+    """Return the URLs of the app's broker and result backend, and of the Redis for counters."""
     conf = celery_app().conf
     found: list[Any] = [conf.broker_read_url, conf.broker_write_url, conf.result_backend]
     texts = [text for one in found for text in (one if isinstance(one, list | tuple) else [one])]
@@ -205,9 +204,7 @@ def own_addresses() -> list[str]:
 
 
 def redis_url() -> str:
-    """Return the address of the Redis server for web processes' shared counters; "" if there is
-    none.
-    """
+    """Return the URL of the Redis for web processes' shared counters; "" if there is none."""
     if given := settings().redis_url:
         return given
     url = broker_url()

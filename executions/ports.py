@@ -38,9 +38,7 @@ class Port(Generic[P, R]):
 
     @property
     def provided(self) -> bool:
-        """Return whether an installed app provides the function; call this first if that app is
-        optional.
-        """
+        """Return whether an installed app provides the function; an optional app may be absent."""
         return self._function is not None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:

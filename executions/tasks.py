@@ -32,9 +32,7 @@ def run_job(job_id: str) -> None:
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Every five seconds, start due schedule times for which no message was sent, and waiting
-    ticks.
-    """
+    """Every five seconds, record schedule times without a message, and start due ticks."""
     return cron.tend()
 
 
@@ -52,8 +50,7 @@ def prune_counts() -> int:
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Every minute, delete responses that were kept for an `Idempotency-Key` for more than a day.
-    """
+    """Every minute, delete responses kept for an `Idempotency-Key` for more than a day."""
     return retention.prune()
 
 

@@ -41,7 +41,9 @@ class Grant:
 
 
 def grants_on(workflow: Workflow) -> list[Grant]:
-    """Return at most `MOST` grants on the workflow, by name, users before groups. Uses two queries.
+    """Return at most `MOST` grants on the workflow: users first, then groups, each by name.
+
+    Uses two queries.
     """
     people = WorkflowUserPermission.objects.filter(content_object=workflow)
     groups = WorkflowGroupPermission.objects.filter(content_object=workflow)

@@ -172,8 +172,10 @@ def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
 
 
 def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
-    """Return the user's rows: (workspace, role, permissions, None), or (None, code, [], workflow)
-    for grants.
+    """Return the user's memberships, and the grants of single workflows.
+
+    A membership is a row (workspace, role, permissions, None); a grant is (None, code, [],
+    workflow).
     """
     if not user.is_active:
         return []

@@ -39,8 +39,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Store the time of use unless `last` is less than a minute ago; skip the row if it is locked.
-    """
+    """Store the time of use unless `last` is less than a minute ago; skip the row if locked."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager

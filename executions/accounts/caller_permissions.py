@@ -21,7 +21,8 @@ from executions.states import Permission
 
 
 def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
-    """Return the workspaces in which the caller has any role or grant, and the caller's powers.
+    """Return the workspaces in which the caller has any role, and the caller's powers.
+
     Uses one query.
     """
     reach = reach_of(user)
@@ -54,9 +55,7 @@ def refuse_narrow_token(user: User) -> None:
 
 
 def permissions_of(powers: Powers) -> list[str]:
-    """Return the caller's additional permissions in a workspace, on objects that the caller may
-    see.
-    """
+    """Return the caller's additional permissions in a workspace, on objects they may see."""
     limits = powers.limits
     included = INCLUDED.get(powers.role or "", frozenset())
     return [

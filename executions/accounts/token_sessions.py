@@ -175,8 +175,7 @@ def _pair(refresh: SessionRefresh) -> Pair:
 
 
 def _read(kind: type[Any], text: str) -> Any:
-    """Parse a token of the given kind; return None unless Valkyr signed it and it has not expired.
-    """
+    """Parse a token of the given kind; return None if it is expired or not signed by Valkyr."""
     try:
         return kind(text)
     except TokenError:

@@ -73,8 +73,9 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return bool(self.instance._state.adding)
 
     def limits(self) -> CredentialLimits:
-        """Return the entered limits; an empty list is None, so that stored or suggested limits
-        apply.
+        """Return the entered limits. An empty list becomes None.
+
+        None keeps the limit of an existing credential, and suggests one for a new credential.
         """
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}
@@ -162,9 +163,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 
 def form_for(kind: str, present: list[str] | None) -> type[CredentialForm]:
-    """Return the form class for one type of credential; `present` are the fields of an existing
-    credential.
-    """
+    """Return the form class of one type; `present` are the fields of an existing credential."""
     known = (*KINDS[kind].fields, *KINDS[kind].optional)
     names = tuple(dict.fromkeys((*(present or ()), *known)))
     fields: dict[str, Any] = {

@@ -96,10 +96,10 @@ class AgeFilter(SimpleListFilter):
 
 
 class EndedFilter(SimpleListFilter):
-    """Filter executions by the period in which they ended; links pass it as an ISO 8601 interval in
-    UTC.
+    """Filter executions by the period in which they ended.
 
-    `chip` is the period as text and the URL without it.
+    Links pass the period as an ISO 8601 interval in UTC. `chip` is the period as text and the URL
+    without it.
     """
 
     title = lazy("ended")
@@ -107,8 +107,7 @@ class EndedFilter(SimpleListFilter):
     chip: tuple[str, str] | None = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the period from the URL as the only choice; no choice if it is missing or invalid.
-        """
+        """Return the URL's period as the only choice; no choice if it is missing or invalid."""
         given = request.GET.get(self.parameter_name, "")
         found = _period(given)
         if found is None:

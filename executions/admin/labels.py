@@ -40,9 +40,7 @@ class LabelFilter(SimpleListFilter):
     chip: tuple[str, str] | None = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the labels from the URL as the only choice; no choice if they are missing or
-        invalid.
-        """
+        """Return the URL's labels as the only choice; no choice if they are missing or invalid."""
         given = request.GET.get(PARAMETER, "")
         if not in_search(given)[0]:
             return []
@@ -112,9 +110,7 @@ class LabelledPaginator(BoundedPaginator):
 
 
 def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator:
-    """Return the paginator of a list: for executions that `listed` found by labels, a
-    `LabelledPaginator`.
-    """
+    """Return the paginator of a list: `usual`, or one for executions that `listed` found."""
     ids: Sequence[UUID] | None = getattr(request, FOUND, None)
     if ids is None:
         return usual

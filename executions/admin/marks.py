@@ -161,8 +161,9 @@ def clipped(text: str, length: int = 90) -> str:
 
 
 def filled(template: str, name: str, value: Any) -> str:
-    """Return a URL with `{name}` replaced by the value; empty without a value, or if the URL is
-    unsafe.
+    """Return a URL with `{name}` replaced by the value.
+
+    Return "" without a value, or if the URL is unsafe.
     """
     if not value or urlsplit(template).scheme not in ("http", "https"):
         return ""

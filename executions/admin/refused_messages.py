@@ -102,9 +102,7 @@ class ResolutionFilter(TabFilter):
 
 @admin.register(RefusedMessage)
 class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
-    """Messages that `manage.py consume` received from a queue, but could not start an execution
-    for.
-    """
+    """Queue messages that `manage.py consume` received but that could not start an execution."""
 
     operations = (START_AGAIN, DISCARD)
     list_display = ("when", "workflow", "code", "reason_short", "mark")

@@ -33,8 +33,7 @@ def open_workflow(admin: OperatingAdmin, request: HttpRequest, object_id: str) -
 
 
 def open_execution(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Open the studio with this execution's data; without a draft, return to the execution's page.
-    """
+    """Open the studio with this execution's data; without a draft, show the execution's page."""
     execution: Any = admin.get_or_refuse(request, object_id)
     address = studio_of(execution)
     if not address:

@@ -37,9 +37,7 @@ def as_json(value: Any) -> SafeString:
 
 
 def preformatted(text: str) -> SafeString:
-    """Return the text escaped but otherwise unchanged; a very long text is cut, with a note of its
-    length.
-    """
+    """Return the escaped text; a very long text is cut, with the number of omitted characters."""
     if len(text) > SHOWN_CHARACTERS:
         rest = len(text) - SHOWN_CHARACTERS
         text = gettext("{text}\n… {rest:,} more characters. The API returns the full text.").format(

@@ -65,8 +65,7 @@ def each(
     actor: Actor,
     given: Mapping[str, Any],
 ) -> Response:
-    """Perform the operation on each of `given["ids"]`; return the changed IDs and the rejected
-    ones.
+    """Perform the operation on each of `given["ids"]`; return the changed and the rejected IDs.
 
     `given` is a body of the form `Many`, with the operation's data. A repeated ID is processed
     once.

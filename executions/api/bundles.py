@@ -215,8 +215,7 @@ class BundleEndpoint(Endpoint):
     """Requests with a bundle."""
 
     def given(self, pk: UUID, form: type[Definitions]) -> tuple[Workspace, Bundle, dict[str, Any]]:
-        """Return the workspace, the bundle and the body. Raises Forbidden as `require_kinds` does.
-        """
+        """Return the workspace, the bundle and the body. Raises Forbidden like `require_kinds`."""
         workspace = _workspace(self.user, pk, Action.AUTHOR)
         values = self.body(form)
         bundle = Bundle(

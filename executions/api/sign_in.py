@@ -1,5 +1,4 @@
-"""Sign in with JSON: exchange a password for a token pair, and a refresh token for the next; sign
-out.
+"""Sign in with JSON, get the next token pair for a refresh token, and sign out.
 
 All three operations are public, and therefore limited by address and by user name.
 """
