@@ -102,9 +102,9 @@ class BundleKind(ABC):
     """A kind of items: its fields, and the functions that read and write it.
 
     `name` is the kind's name in a bundle, and its file's name without `.yaml`. `needs` is the power
-    in the workspace that reads and writes it; None for a kind of the whole installation, which only
-    superusers read and write. `keys` are the fields that identify an item. A bundle has at most
-    `most` of them.
+    in the workspace that is required to read and write items. It is None for a kind of the whole
+    installation, which only superusers read and write. `keys` are the fields that identify an item.
+    A bundle has at most `most` items of the kind.
     """
 
     name: ClassVar[str]

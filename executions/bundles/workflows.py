@@ -131,7 +131,7 @@ def version_checksum(definition: Any) -> str:
 
 
 def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> WorkflowVerdict:
-    """Compare a file's document with the workflow."""
+    """Return the effect of applying a file's document to the workflow."""
     verdict = WorkflowVerdict(slug, document, live, live.id if live else uuid7())
     if live is not None and live.origin:
         what = f"The workflow comes from the code {live.origin}. Remove the file, or the code."

@@ -71,10 +71,10 @@ def rotate(actor: Actor) -> int:
 
 
 def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
-    """Remove these keys, or all except the primary, all or none; return their IDs.
+    """Remove these keys, or all keys except the primary; return their IDs.
 
-    Raises StillSealing if one of them seals a value, CannotRetire for the primary and for an
-    unknown key, and the errors of `rotate`.
+    If one key cannot be removed, none is removed. Raises StillSealing if one of them seals a value,
+    CannotRetire for the primary and for an unknown key, and the errors of `rotate`.
     """
     row = _row()
     keys, source = store.opened(row)

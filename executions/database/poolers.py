@@ -19,7 +19,7 @@ DIRECT_URL = "DIRECT_URL"
 
 
 def direct_url(of: str = "") -> str:
-    """Return the address past the pooler of the database at an alias; "" without a pooler.
+    """Return the direct address of the database at an alias; "" if it has no pooler.
 
     Without an alias, use this context's database.
     """

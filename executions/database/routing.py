@@ -125,7 +125,10 @@ def in_first(function: F) -> F:
 
 @cache
 def alias_of(cell: str) -> str:
-    """Return the alias of a cell's database, "" for the first. Raises ImproperlyConfigured."""
+    """Return the alias of a cell's database, or of the first database for "".
+
+    Raises ImproperlyConfigured.
+    """
     if not cell:
         return first()
     for name, given in connections.settings.items():

@@ -12,8 +12,8 @@ MAX_TEXT = 300
 class Reason:
     """The reason why an execution or a step does not continue now.
 
-    `since` is the time when the state began, `until` the time when it changes automatically; None
-    if unknown.
+    `since` is the time when the state began, and `until` is the time when it changes automatically;
+    None if unknown.
     """
 
     code: str
