@@ -30,7 +30,7 @@ def _split(value: Any) -> Any:
 
 
 def _cells(value: Any) -> Any:
-    """Return the names of cells; a JSON object maps them to addresses, which `DATABASES` has."""
+    """Return the names of cells, from a list or from a JSON object with their addresses."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             return list(json.loads(value))

@@ -1,4 +1,4 @@
-"""Plan what happens next from the states of all steps of an execution.
+"""Plan the next steps of an execution from the states of all its steps.
 
 This module does no I/O. The sweeper and a chord's body plan with it; a completing step only uses
 `settle`.

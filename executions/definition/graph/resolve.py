@@ -110,8 +110,8 @@ def _expanded(task: Mapping[str, Any], catalog: Catalog) -> Mapping[str, Any]:
 def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
     """Return the undo as a module.
 
-    It inherits no settings from its task, and always has its own claim: in memory, a crash would
-    lose its position among the other undo steps.
+    It inherits no settings from its task, and always has its own claim. If it ran in memory, a
+    crash would lose its position among the other undo steps.
     """
     module = _module({"id": MAIN, **undo}, {}, catalog[undo["use"]], limits)
     return module | {"inline": False}

@@ -235,7 +235,7 @@ def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
 def value_problems(
     value: Any, pointer: Pointer, scope: TemplateScope | None
 ) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a value's templates; without a scope, only those of their syntax."""
+    """Yield the problems of a value's templates; without a scope, only problems of their syntax."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)
@@ -317,7 +317,7 @@ class _Walk:
 def single_name_problems(
     value: Any, pointer: Pointer, name: str, code: str, reason: str
 ) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a template that may read only `name`; `reason` ends their message."""
+    """Yield the problems of a template that may read only `name`; `reason` ends each message."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)

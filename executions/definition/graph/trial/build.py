@@ -1,7 +1,7 @@
 """Assemble the definition of a test run, and map each problem to the place of its cause.
 
-Triggers, the concurrency key and the error workflow are omitted: a test run is started by hand,
-waits for no other execution, and starts none.
+Triggers, the concurrency key and the error workflow are omitted: a user starts a test run manually,
+it waits for no other execution, and it starts none.
 """
 
 import re
@@ -113,7 +113,7 @@ class _Making:
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:
-        """Return the places of the section's reads of tasks outside the section.
+        """Return the places where the section reads tasks outside the section.
 
         The section's `problems` report these reads.
         """
@@ -140,7 +140,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return the given outcome, or the only one that leads on; None if several are possible."""
+        """Return the given outcome, or the only one with an edge; None if several are possible."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome
