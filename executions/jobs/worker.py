@@ -1,4 +1,4 @@
-"""Run jobs in a worker: once, within their time, with a result of bounded size.
+"""Run jobs in a worker: at most once, with a time limit and a result of bounded size.
 
 A job whose worker crashed is not run again, because the job may have caused the crash. It fails at
 its deadline.

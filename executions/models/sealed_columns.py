@@ -86,7 +86,7 @@ class SealedLines(SealedColumnMixin, models.JSONField):
 class SealedFacts(SealedColumnMixin, models.JSONField):
     """The facts of a wait, of which only the payloads are sealed (`sealing.payloads.PRIVATE`).
 
-    SQL reads the others.
+    SQL reads the other facts.
     """
 
     form = "facts"

@@ -1,7 +1,7 @@
 """Store a value: declare its use, write its file, return the reference for the row.
 
 The use commits before the file is written, and the row that holds the reference commits after it.
-So every value to which a row refers has a file, and the collection knows the use before the file
+So every value to which a row refers has a file, and the collector knows the use before the file
 exists.
 """
 
@@ -83,7 +83,7 @@ def declare(
     key: int,
     refers_to: Iterable[UUID] = (),
 ) -> StoredPayload:
-    """Return the value's row, after noting that the execution may refer to it. Commits.
+    """Declare that an execution may refer to a value; commit, and return the value's row.
 
     `refers_to` are the stored values inside the value, which the execution uses as well. Without an
     execution, the grace period alone protects the value.

@@ -107,7 +107,7 @@ def end_canary(workflow: Workflow, actor: Actor, reason: str) -> None:
 def roll_back(
     workflow_id: UUID, *, actor: Actor, number: int | None = None, reason: str = ""
 ) -> RolledBack:
-    """Withdraw a version: the canary, else the latest, and restore the earlier triggers at once.
+    """Withdraw a version: the canary, or else the latest; restore the earlier triggers at once.
 
     `number` names the version; if it was withdrawn before, nothing changes. The draft and the
     executions of the version stay. Raises NotFound, and WrongState for a version that new

@@ -156,7 +156,7 @@ def openers() -> Iterator[KeySource]:
 
 
 def aead_of(source: KeySource) -> Aead:
-    """Return the key's AEAD. Raises KeyUnavailable if a KMS does not answer."""
+    """Return the key's AEAD. Raises KeyUnavailable if a KMS does not respond."""
     if source.material is None:
         from executions.sealing.kms import kms_aead  # boto3 takes a second to import
 

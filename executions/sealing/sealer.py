@@ -18,9 +18,9 @@ SHOWN = 300
 class PayloadSealer:
     """Seals payloads of one execution under its workspace's key.
 
-    `key` is the workspace's current key, None if it does not seal. The key is read at its first use
-    if the caller does not know it, and again after `payload_keys.CURRENT_SECONDS`: a step may run
-    for hours.
+    `key` is the workspace's current key; None if the workspace does not seal payloads. The key is
+    read at its first use if the caller does not know it, and again after
+    `payload_keys.CURRENT_SECONDS`: a step may run for hours.
     """
 
     __slots__ = ("_key", "_known_at", "execution_id", "workspace_id")
@@ -69,7 +69,7 @@ class PayloadSealer:
         return payloads.seal_each(text, place(self.execution_id, column), self.key)
 
     def facts(self, text: str, column: str, run_id: UUID) -> str:
-        """Return the text of a run's facts of a wait as it is stored."""
+        """Return the text of the facts of a run's wait as it is stored."""
         if self.key is None:
             return text
         where = place(self.execution_id, column, str(run_id))
@@ -110,7 +110,7 @@ def opened_variables(execution_id: UUID, values: Any) -> Any:
 
 
 def opened_facts(execution_id: UUID, values: Any, column: str, run_id: UUID) -> Any:
-    """Return a run's facts of a wait, opened if they are sealed. Raises SealBroken."""
+    """Return the facts of a run's wait, opened if they are sealed. Raises SealBroken."""
     return payloads.open_each(values, place(execution_id, column, str(run_id)))
 
 

@@ -123,7 +123,7 @@ def kept() -> Keys | None:
 def make() -> Keys:
     """Return the current keyset; create it if there is none.
 
-    If two processes create one at the same time, both get the same.
+    If two processes create one at the same time, both get the same keyset.
     """
     source = installation_key.required()
     sealed = sealed_keys(new_keys(), installation_key.aead_of(source))

@@ -1,8 +1,8 @@
 """CRON triggers: beat sends tasks on the schedule, and rows decide whether an execution starts.
 
-Beat may be early, late, doubled or silent (it leaves out times on days with a clock change). `tend`
-checks every few seconds for a time without a message, and starts delayed ticks. Each time fires
-once, since its row is unique.
+Beat's messages can be early, late, doubled or missing (beat leaves out times on days with a clock
+change). `tend` checks every few seconds for a time without a message, and starts delayed ticks.
+Each time fires once, since its row is unique.
 """
 
 import logging
@@ -120,7 +120,7 @@ def _stopped(trigger: Trigger) -> str:
 
 
 def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
-    """Delay the due ticks until there may be room again, and record why.
+    """Delay the due ticks until the limit can allow them again, and record why.
 
     They are tried once a minute, since a limit may be raised before its window ends.
     """

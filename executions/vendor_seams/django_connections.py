@@ -1,8 +1,8 @@
 """The state that Django keeps for a database connection.
 
 Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids`, `commit_on_exit`,
-`needs_rollback`, `closed_in_transaction` and `run_on_commit` of `BaseDatabaseWrapper`,
-`_connection_pools` of PostgreSQL's (Django 5.2).
+`needs_rollback`, `closed_in_transaction` and `run_on_commit` of `BaseDatabaseWrapper`, and
+`_connection_pools` of PostgreSQL's subclass (Django 5.2).
 No public way: `close()` raises inside an atomic block; Django offers no way to mark a connection
 healthy that was used without its cursors; and only the code that registers a hook can mark it
 robust.

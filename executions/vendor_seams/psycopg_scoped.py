@@ -85,10 +85,10 @@ def execute_alone(connection: Connection[Any], command: bytes) -> PGresult:
 
 
 def is_direct(connection: Connection[Any]) -> bool:
-    """Return whether the session is this connection's alone, not lent by a pooler; a round trip.
+    """Return whether no pooler lends this connection's session to others. Uses one round trip.
 
-    A pooler that lends sessions makes up the process id that it tells its clients, because a client
-    cancels its statements by that id.
+    A pooler that lends sessions invents the process id that it reports to its clients, because a
+    client cancels its statements by that id.
     """
     found = execute_alone(connection, b"SELECT pg_backend_pid()")
     return found.get_value(0, 0) == str(connection.pgconn.backend_pid).encode()
