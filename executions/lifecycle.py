@@ -2,8 +2,7 @@
 
 Two other statements write it, `runners/sql/end_well.sql` and `end_only.sql`: they end an execution
 with its last run. Each function locks the execution first and ends or wakes its runs in a second
-statement (by signal), so that a concurrent claim, which locks the execution FOR SHARE, cannot be
-missed.
+statement (by signal). So it cannot miss a concurrent claim, which locks the execution FOR SHARE.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -85,8 +85,8 @@ def sign_in(user: Any, client: SessionClient) -> Pair:
 def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
     """Return the next pair for a session's current refresh token; the session's expiry stays.
 
-    Raises TokenRefused for an invalid token, an ended session, an account that may not sign in, and
-    for a token that was already exchanged, which also ends the session.
+    Raises TokenRefused for an invalid token, an ended session, and an account that may not sign in.
+    A token that was already exchanged also raises TokenRefused, and ends the session.
     """
     token = _read(SessionRefresh, text)
     if token is None:

@@ -1,4 +1,4 @@
-"""Credentials: authors see names, users who may configure set values, and no user reads values."""
+"""Credentials: authors see names, configuring users set values, and no user can read values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -256,7 +256,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
 
 def _token(row: Credential) -> SafeString:
-    """Return when the credential's token expires; a step that needs a token then gets a new one."""
+    """Return the time until the credential's token expires; steps then get a new one."""
     end = row.issued_until
     expired = end is not None and end <= timezone.now()
     text = gettext("token expired {time}") if expired else gettext("token expires {time}")

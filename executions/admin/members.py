@@ -173,7 +173,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("granted by"))
     def origin(self, row: Membership) -> str:
-        """Return who granted the membership: the identity provider or a user."""
+        """Return the origin of the membership: the identity provider or a user."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
         return row.source or "hand"

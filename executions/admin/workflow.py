@@ -274,7 +274,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("changed"))
     def updated(self, row: Workflow) -> Any:
-        """Return when the draft was last changed."""
+        """Return the time since the draft was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("executions"))

@@ -252,7 +252,7 @@ WORDS = (
 
 
 def _expectation(message: str) -> str:
-    """Return what was expected: pydantic's message in our words."""
+    """Return the form that was expected: pydantic's message in our words."""
     for pattern, words in WORDS:
         message = re.sub(pattern, words, message)
     return message.rstrip(".")

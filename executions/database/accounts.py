@@ -1,7 +1,7 @@
 """Copy accounts from another database into Valkyr's database, if rows refer to them.
 
-A database can check keys and join tables only within itself. So if a project keeps its accounts
-elsewhere, an account (or group) that a row refers to is first copied into Valkyr's database,
+A database can check keys and join tables only within itself. If a project keeps its accounts
+elsewhere, each account (or group) to which a row refers is first copied into Valkyr's database,
 without its password. The original stays authoritative: sign-in reads it. If both are in one
 database, this module does nothing.
 """

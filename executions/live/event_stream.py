@@ -47,7 +47,7 @@ class StreamSlots:
             return self._full(user_id)
 
     def taken(self) -> int:
-        """Return the number of taken slots."""
+        """Return the number of slots in use."""
         with self._lock:
             return self._taken.total()
 

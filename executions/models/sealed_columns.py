@@ -46,8 +46,8 @@ class SealedAttribute(DeferredAttribute):
 class SealedColumnMixin(Column):
     """A column that holds envelopes in a workspace that seals its payloads.
 
-    `form` says how a value is sealed: `json` and `text` are sealed as a whole, `each` seals every
-    value of an object, `lines` seals the lines of a list, and `facts` seals only the payloads among
+    `form` says how a value is sealed. `json` and `text` are sealed as a whole, `each` seals every
+    value of an object, and `lines` seals the lines of a list. `facts` seals only the payloads among
     an object's values. A `blank` text is left empty instead.
     """
 

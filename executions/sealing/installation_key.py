@@ -149,7 +149,10 @@ def required() -> KeySource:
 
 
 def openers() -> Iterator[KeySource]:
-    """Yield the keys that may seal a keyset, the current one first. Raises NoInstallationKey."""
+    """Yield the keys that may have sealed a keyset, the current one first.
+
+    Raises NoInstallationKey.
+    """
     yield required()
     if (former := old()) is not None:
         yield former

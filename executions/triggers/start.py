@@ -404,7 +404,7 @@ def _verdict(
     rule: Concurrency | None,
     keys: list[ConcurrencyKey | None],
 ) -> conflicts.ConflictVerdict:
-    """Return which executions may run immediately.
+    """Decide which executions may run immediately.
 
     A joined start holds no locks: either all of its executions may run, or none.
     """

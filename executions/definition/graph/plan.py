@@ -67,7 +67,7 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
 
 
 def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
-    """Decide the given tasks, which have not started, and the consequences of skipping them."""
+    """Decide about the given tasks, which have not started, and about the effects of skips."""
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}
