@@ -218,7 +218,7 @@ def reopen_many(executions: Sequence[Reopenable]) -> None:
 
 
 def announce(execution: WorkflowExecution) -> None:
-    """Signal the runners that a reopened execution runs again, so that it may be dispatched."""
+    """Signal the runners that a reopened execution runs again, so that they can dispatch it."""
     if execution.state == State.RUNNING:
         capacity.announce([admitted(execution, fresh=False)], WorkflowExecution)
 

@@ -60,7 +60,7 @@ def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def is_ours(task: str) -> bool:
-    """Return whether a task of that name was declared here."""
+    """Return whether a task with the given name was declared by `task`."""
     return task in _ours
 
 
@@ -71,7 +71,7 @@ def carry_by(app: Celery) -> None:
 
 
 def when_ready(call: Callable[[], None]) -> None:
-    """Call the function once Django has loaded all apps, or at once if it has."""
+    """Call the function once Django has loaded all apps, or immediately if it already has."""
     if apps.ready:
         call()
     else:
@@ -85,7 +85,7 @@ def be_ready() -> None:
 
 
 def configured_app() -> Celery | None:
-    """Return the app that was configured for our tasks, if one was."""
+    """Return the app that was configured for our tasks, if any."""
     return _configured
 
 

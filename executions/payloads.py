@@ -79,7 +79,7 @@ def longer_than(value: Any, size: int) -> bool:
 
 
 def _texts(value: Any, what: str, depth: int) -> Iterator[str]:
-    """Yield the JSON of a value; a large text, object or list is in pieces."""
+    """Yield the JSON of a value; a large text, object or list is yielded in pieces."""
     if depth < 2 and isinstance(value, dict) and SEALED in value:  # as `_holds_key` looks
         raise _reserved_for_sealing(what)
     if not isinstance(value, (str, dict, list, tuple)) or _left(value, PIECE) >= 0:

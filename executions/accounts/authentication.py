@@ -155,7 +155,7 @@ def _token_in(
 ) -> tuple[ApiToken, datetime] | None:
     """Return the token from the first of these databases that has it.
 
-    Raises OperationalError if none has it and one does not answer.
+    Raises OperationalError if none has it and one of them does not respond.
     """
     failed: OperationalError | None = None
     here = alias()

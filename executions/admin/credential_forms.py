@@ -123,7 +123,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return data
 
     def _asked(self) -> CredentialLimits:
-        """Return the limits of a new credential; omitted ones are suggested."""
+        """Return the limits of a new credential; the type suggests hosts if none were entered."""
         asked = self.limits()
         if asked.get("hosts") is None:
             texts = {name: text for name, text in self.values().items() if text}

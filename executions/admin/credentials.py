@@ -1,4 +1,7 @@
-"""Credentials: authors see names, configuring users set values, and no user can read values."""
+"""The admin pages of credentials, which never show a value.
+
+Authors see the names of credentials, and users with the permission to configure set the values.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -168,7 +168,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("extra permissions"))
     def beyond(self, row: Membership) -> str:
-        """Return the permissions in addition to the role."""
+        """Return the member's permissions in addition to those of the role."""
         return ", ".join(row.permissions) or marks.EMPTY
 
     @display(description=lazy("granted by"))

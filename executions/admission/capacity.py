@@ -120,7 +120,7 @@ def active(workspace_id: UUID) -> int:
 
 
 def waiting(workspace_id: UUID, most: int) -> int:
-    """Return how many executions wait with and without a key, each counted up to `most`."""
+    """Return the numbers of executions that wait with and without a key, each at most `most`."""
     rows = WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state=ExecutionState.PENDING
     ).order_by()

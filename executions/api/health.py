@@ -130,7 +130,8 @@ def _shown(finding: HealthFinding, telling: bool) -> Component:
 def _may_know(request: Request, found: Findings) -> bool:
     """Return whether the caller has the metrics token or is staff.
 
-    Queries the database only if it works. A caller with an invalid sign-in is treated as anonymous.
+    The database is queried only if it works. A caller with an invalid sign-in is treated as
+    anonymous.
     """
     if access(local=False).knows(request.headers.get("Authorization", "")):
         return True

@@ -81,8 +81,8 @@ EXPECTED = {
 class BundleContext:
     """The workspace into which items are written, and the acting user.
 
-    `workflows` has the IDs of the workspace's workflows by slug; None for one that the bundle will
-    create, while its plan is made.
+    `workflows` has the IDs of the workspace's workflows by slug. While a plan is made, the ID of a
+    workflow that the bundle will create is None.
     """
 
     workspace: Workspace

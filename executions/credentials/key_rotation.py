@@ -100,7 +100,7 @@ def rewrap(actor: Actor) -> str:
     """Seal the keyset with the current installation key; return the earlier key's URI.
 
     The variables with `OLD` name the old key, unless the current one opens it too. Raises NoKeyset,
-    KeysetChanged, SealingError.
+    KeysetChanged, or SealingError.
     """
     row = _row()
     keys, _ = store.opened(row)
@@ -127,7 +127,7 @@ def reseal(
     """Reseal every value that is not under the primary key; call `tell` after each batch.
 
     An unreadable value stays and is reported. You can stop the resealing and run it again at any
-    time. Raises NoKeyset, SealingError.
+    time. Raises NoKeyset or SealingError.
     """
     primary = standing().primary
     found = []

@@ -28,7 +28,7 @@ _known: set[tuple[str, type[Any], Any]] = set()
 
 
 def apart() -> bool:
-    """Return whether accounts are in another database than Valkyr's tables."""
+    """Return whether accounts and Valkyr's tables are in different databases."""
     return _apart(alias())
 
 
@@ -85,7 +85,7 @@ def _copy_row(account: Any, model: Any) -> None:
 
 
 def connect() -> None:
-    """Connect the signals, if accounts are in another database than some of Valkyr's tables."""
+    """Connect the signals, if accounts are in a different database from some of Valkyr's tables."""
     if not any(_apart(ours) for ours in aliases()):
         return
     pre_save.connect(_before_ours, dispatch_uid=f"{__name__}.before")

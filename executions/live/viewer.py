@@ -94,7 +94,7 @@ class Viewer:
         self._news.set()
 
     async def next(self, seconds: float) -> Frame | None:
-        """Return the next frame; None after a timeout. Raises Gone."""
+        """Return the next frame; None after a timeout. Raises StreamEnded."""
         if not self._waiting and self.open:
             self._news.clear()
             # Not `wait_for`: before Python 3.12 it loses a cancellation that comes with the news.

@@ -35,7 +35,7 @@ def rotate(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
 def turn_off(workspace_id: UUID, *, actor: Actor, reason: str = "") -> None:
     """Store the workspace's payloads in the clear from now on.
 
-    Raises NotFound, WrongState if it does not seal them.
+    Raises NotFound, and WrongState if the workspace does not seal them.
     """
     with transaction.atomic():
         _locked(workspace_id)

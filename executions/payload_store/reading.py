@@ -106,7 +106,8 @@ def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: boo
     """Return a value with its references replaced by values, except references to stored content.
 
     Values inside stored values are loaded as well; all of them have at most `most` bytes, by
-    default the limit. `partly` leaves the references to others. Raises the errors of `text_of`.
+    default the limit. With `partly`, references to values beyond this size stay references. Raises
+    the errors of `text_of`.
     """
     return _Loading(workspace_id, most, partly).loaded(value)
 

@@ -63,9 +63,9 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
     """Start the trigger's due ticks, oldest first; return how many, at most 100.
 
-    A tick over a quota stays QUEUED and is tried again. Without `patience`, a trigger that another
-    process has locked is skipped. An execution that ends as it starts calls this recursively: the
-    outer call continues with the rest.
+    A tick over a quota stays QUEUED and is tried again. Unless `patient` is set, a trigger that
+    another process has locked is skipped. An execution that ends as it starts calls this
+    recursively: the outer call continues with the rest.
     """
     if trigger_id in _served_now.get():
         return 0
@@ -188,7 +188,7 @@ TOO_MANY = f"{MAX_QUEUED:,} earlier fire times are already waiting."
 def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
     """Write the ticks of times since the last check; return their IDs, oldest first.
 
-    Without `patience`, a trigger that another process has locked is skipped.
+    Unless `patient` is set, a trigger that another process has locked is skipped.
     """
     with transaction.atomic():
         trigger = locked(trigger_id, patient=patient)
@@ -220,7 +220,7 @@ def _first(trigger: Trigger) -> datetime | None:
 def locked(trigger_id: UUID, *, patient: bool) -> Trigger | None:
     """Return the trigger with its workflow, locked.
 
-    Returns None if it is missing or, without `patience`, locked by another process.
+    Returns None if it is missing or, unless `patient` is set, locked by another process.
     """
     return (
         Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=not patient)

@@ -94,7 +94,7 @@ def chosen_version(
     """Return the compiled version to start: the latest, a given, a branch's, or a test version.
 
     A test of a disabled workflow runs, so that its author can check a fix. Raises WorkflowDisabled,
-    NotPublished, NotFound.
+    NotPublished, or NotFound.
     """
     if trial is not None:
         return compiled(trial.pk)

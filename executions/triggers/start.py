@@ -100,7 +100,7 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 
     A large payload is written to the payload store first; a caller that begins a transaction calls
     `stored_input.stored` before it. Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound
-    (version), KeyReused, QuotaExceeded, ConcurrencyConflict, PayloadStoreUnavailable.
+    (version), KeyReused, QuotaExceeded, ConcurrencyConflict, or PayloadStoreUnavailable.
     """
     request = StartRequest(
         workflow,
@@ -154,7 +154,7 @@ def start_child(
     """Start one execution as another's child, once per key; the caller holds the parent's lock.
 
     It runs at once, with its root: it takes no slot of its workspace, and no concurrency key.
-    Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version).
+    Raises InvalidPayload, NotPublished, WorkflowDisabled, or NotFound (version).
     """
     request = StartRequest(
         workflow,

@@ -1,6 +1,7 @@
 """Read the well-formed parts of a body for the rules, without trusting its shape.
 
-Malformed parts are omitted here and reported by `shape`, so that each error is one problem.
+Malformed parts are omitted here and reported by `schema.shape_problems`, so that each error is one
+problem.
 """
 
 from collections.abc import Iterator, Mapping

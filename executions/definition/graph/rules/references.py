@@ -100,7 +100,7 @@ class TemplateScope:
         return late
 
     def _unseen(self, name: str) -> Mistake:
-        """Return the problem of a task name that is not visible at this place."""
+        """Return the problem of a task name that the template cannot see."""
         body = self.elsewhere.get(name)
         if body is not None and body.holder is not None:
             sentence = (
