@@ -96,7 +96,7 @@ class PluginConfig(ApiConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Change Django's settings, by name, for a plugin that needs more than its installation.
+        """Change Django's settings for a plugin that needs more than an entry in INSTALLED_APPS.
 
         It is called at the end of the settings module, before any app is loaded.
         """

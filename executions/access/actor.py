@@ -66,7 +66,7 @@ class Actor:
 
     @classmethod
     def of_command(cls) -> "Actor":
-        """Return the user of a management command, by their name in the operating system."""
+        """Return the user of a management command, by the user name in the operating system."""
         try:
             name = getpass.getuser()
         except (KeyError, OSError):

@@ -27,7 +27,7 @@ PRUNED_AT_ONCE, ROUNDS = 5_000, 20
 
 @dataclass(frozen=True, slots=True)
 class SessionClient:
-    """The origin of a request: the peer's address, and the name of its program."""
+    """The origin of a request: the peer's address, and the name of the client program."""
 
     address: str | None = None
     user_agent: str = ""

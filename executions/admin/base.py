@@ -229,7 +229,7 @@ class ScopedAdmin(AuditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows with that ID, or with that text in a searched column."""
+        """Return the rows whose ID is the search term, or whose searched columns contain it."""
         term = search_term.strip()
         if not term:
             return queryset, False

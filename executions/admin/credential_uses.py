@@ -45,7 +45,7 @@ class CredentialNameFilter(TextFilter):
     parameter_name = "credential"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of that name."""
+        """Return the rows with the entered name."""
         name = (self.value() or "").strip()
         return queryset.filter(name=name) if name else queryset
 

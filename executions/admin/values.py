@@ -29,9 +29,9 @@ def masked(value: Any) -> Any:
 
 
 def as_json(value: Any) -> SafeString:
-    """Return a JSON value on separate lines, with secrets masked, of limited length.
+    """Return a JSON value on several lines, with secrets masked.
 
-    The limit is `SHOWN_CHARACTERS`.
+    The text has at most `SHOWN_CHARACTERS` characters.
     """
     return preformatted(json.dumps(masked(value), ensure_ascii=False, indent=2, default=str))
 

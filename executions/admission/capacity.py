@@ -1,8 +1,8 @@
 """Capacity: the number of executions of a workspace that may be active, and the next to admit.
 
-An unlimited workspace is never locked. In a limited one, starts and admissions lock the workspace's
-row, so that the limit is never exceeded. An execution whose runs all wait gives up its slot
-(`release_slot`) and requests one again when it resumes (`request_slot`).
+An unlimited workspace is never locked. In a limited workspace, starts and admissions lock the
+workspace's row, so that the limit is never exceeded. An execution whose runs all wait gives up its
+slot (`release_slot`) and requests one again when it resumes (`request_slot`).
 """
 
 from collections.abc import Collection, Sequence

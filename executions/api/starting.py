@@ -1,4 +1,4 @@
-"""Start executions over HTTP: one, a batch, or one under the names that queues use."""
+"""Start executions over HTTP: one, a batch, or one that is returned as a queue item."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -179,7 +179,7 @@ class ExecuteBatch(Starting):
 
 
 class StartByQueue(Endpoint):
-    """Start one execution, under the names that queues use."""
+    """Start one execution, and return it as a queue item."""
 
     starts = True
 

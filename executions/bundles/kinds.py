@@ -29,7 +29,7 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class ItemField:
-    """A field of an item: its JSON type, and its default, which files may leave out.
+    """A field of an item: its JSON type, and its default, which files may omit.
 
     `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field whose default is None,
     or that is `nullable`, may be null. A field that is not `compared` only helps to write: a plan

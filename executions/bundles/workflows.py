@@ -206,7 +206,10 @@ def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
 def write(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, actor: Actor
 ) -> dict[str, int | None]:
-    """Apply verdicts without problems; return the latest versions of new content by slug."""
+    """Apply verdicts without problems; return the numbers of the latest versions by slug.
+
+    Workflows of which only the layout changes are left out.
+    """
     changed = [one for one in verdicts if one.action]
     said = [
         BundledWorkflow(

@@ -90,7 +90,7 @@ def setting(
 
 
 def about(field: FieldInfo) -> dict[str, Any]:
-    """Return the unit, the default in words and the further variables of a setting."""
+    """Return the unit, the default in words and the additional variables of a setting."""
     return cast("dict[str, Any]", field.json_schema_extra)
 
 

@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Seal batch after batch, in the order of the rows' IDs."""
+    """Reseal one batch after another, in the order of the rows' IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

@@ -304,7 +304,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 
 
 def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the hosts known from a type's service, URL field or token; () if they are unknown."""
+    """Return the hosts that follow from a type's service, URL field or token; () if unknown."""
     known = KINDS.get(kind, CredentialType(kind, kind))
     if known.hosts:
         return known.hosts

@@ -24,7 +24,7 @@ class PartitionedTable:
     """A table that can be partitioned.
 
     `find` returns the name of the partition with the rows of these ids (one or several); "" if it
-    knows none. `forget` makes it read the partitions again.
+    knows none. After `forget`, `find` reads the partitions again.
     """
 
     name: str

@@ -65,7 +65,7 @@ def own() -> str:
 
 @cache
 def first() -> str:
-    """Return the alias of the first database, which is the only one without cells."""
+    """Return the alias of the first database; without cells, it is the only database."""
     return named() or _as_routed()
 
 

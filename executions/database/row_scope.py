@@ -73,7 +73,7 @@ def enabled() -> bool:
 
 
 def scoped_role() -> str:
-    """Return the role in PostgreSQL that statements of requests run as."""
+    """Return the PostgreSQL role that runs the statements of requests."""
     return valkyr_settings().row_level_security_role
 
 

@@ -38,7 +38,7 @@ def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tupl
 
 
 def outcome_text(value: Any) -> str:
-    """Return the outcome that a value stands for: its JSON text, with whole floats without `.0`."""
+    """Return the outcome that a value stands for: its JSON text; whole floats have no `.0`."""
     if value is None:
         return "null"
     if isinstance(value, bool):

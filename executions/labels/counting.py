@@ -17,7 +17,7 @@ MOST_ROWS, MOST_VALUES = 10_000, 100
 
 @dataclass(frozen=True, slots=True)
 class LabelValueCount:
-    """A value of a label, the number of rows that have it, and their numbers by state."""
+    """A value of a label, and the number of rows that have it, in total and by state."""
 
     value: str
     count: int

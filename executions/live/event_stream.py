@@ -82,7 +82,7 @@ PATIENCE = 30.0
 class LiveAnswer(StreamingHttpResponse):
     """Server-sent events; a WebSocket sends the same `frames`.
 
-    A frame of None means that nothing changed in time.
+    A frame of None means that nothing changed before the timeout.
     """
 
     def __init__(self, request: HttpRequest, user_id: Any, feed: Feed, pk: UUID, last: str) -> None:

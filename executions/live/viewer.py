@@ -22,7 +22,7 @@ KEEP_ALIVE = b": keep-alive\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message to a viewer; `id` is the cursor for a reconnect, `data` is one line of JSON."""
+    """One message to a viewer: `id` is the cursor for a reconnect; `data` is a line of JSON."""
 
     event: str
     id: str

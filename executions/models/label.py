@@ -1,4 +1,4 @@
-"""The labels of executions, one row each, by which lists find them."""
+"""The labels of executions, one row per label; lists find executions by them."""
 
 from django.db import models
 

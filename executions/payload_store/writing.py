@@ -59,7 +59,10 @@ def is_above(value: Any, above: int) -> bool:
 
 
 def encoded(value: Any, what: str, limit: int) -> Encoded:
-    """Return a value with the digest of its JSON. Raises PayloadError, also above the limit."""
+    """Return a value with the digest of its JSON.
+
+    Raises PayloadError, also if the JSON exceeds the limit.
+    """
     made, size, kept = sha256(), 0, []
     for part in payloads.parts(value, what, limit):
         made.update(part)
@@ -142,7 +145,7 @@ def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:
 
 
 def everything_in(value: Any) -> set[UUID]:
-    """Return the stored values that a value refers to, and those inside of them.
+    """Return the stored values that a value refers to, and those inside them.
 
     Uses at most one query: a stored value's row lists the values inside it at any depth.
     """

@@ -21,9 +21,9 @@ from executions.triggers.sync import sync
 
 @dataclass(frozen=True, slots=True)
 class RolledBack:
-    """The withdrawn version, and the one that new executions use instead.
+    """The withdrawn version, and the version that new executions use instead.
 
-    `switched` is False if new executions already used the good version, as after a canary.
+    `switched` is False if new executions already used that version, as after a canary.
     """
 
     bad: WorkflowVersion

@@ -38,7 +38,7 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
     Raises QuotaExceeded, which must roll the transaction back.
 
     Call it inside the starting transaction, after the workspace is locked and before keys and
-    executions are. Without limits it makes no query.
+    executions are locked. Without limits, it makes no query.
     """
     limits = ceilings.limits
     if not limits or not more:

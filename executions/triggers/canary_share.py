@@ -21,7 +21,7 @@ def takes_canary(version_id: UUID, percent: float, key: str) -> bool:
     """Return whether the start with this key belongs to a canary version's share.
 
     The first 64 bits of SHA-256 over the version's ID and the key, as a fraction of 2**64, are
-    compared with the share. The ID makes each canary choose other keys.
+    compared with the share. The ID makes each canary choose different keys.
     """
     number = int.from_bytes(sha256(f"{version_id}:{key}".encode()).digest()[:8])
     return number * 100 < percent * 2**64

@@ -56,7 +56,7 @@ def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> C
 
 
 def cancel_replaced(execution_ids: Sequence[UUID]) -> None:
-    """Cancel executions that newer ones with their key replaced."""
+    """Cancel executions that newer executions with the same key have replaced."""
     for execution_id in execution_ids:
         with suppress(WrongState):  # it ended meanwhile
             lifecycle.cancel(

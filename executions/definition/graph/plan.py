@@ -32,8 +32,8 @@ def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
     """Return the readiness of one task.
 
     It is READY if all edges into it are settled and enough of them are taken. An edge is taken if
-    its `on` equals its source's outcome. `join: any` needs one taken edge, `join: all` every one.
-    Tasks without incoming edges are ready.
+    its `on` equals its source's outcome. `join: any` needs one taken edge; with `join: all`, every
+    edge must be taken. Tasks without incoming edges are ready.
     """
     taken = 0
     for edge in task.incoming:

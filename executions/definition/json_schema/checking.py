@@ -124,7 +124,7 @@ def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> l
     """Return the first `most` places where `value` violates the schema of `checker`.
 
     Raises BudgetExceeded, TooMuchWork (a pattern on a long text), Unresolvable, and RecursionError
-    if value and references nest too deep.
+    if value and references are nested too deeply.
     """
     from referencing.exceptions import Unresolvable as Missing
 

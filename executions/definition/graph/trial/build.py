@@ -43,7 +43,10 @@ class Trial:
     told_already: frozenset[str] = frozenset()  # the places that read tasks outside the part
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
-        """Return these problems and the document's, with paths as in the requested definition."""
+        """Return the problems of the request and of the document, once each.
+
+        Paths are those in the requested definition.
+        """
         placed = (self._placed(one) for one in found)
         known = self.told_already
         rest = [one for one in placed if one.code not in UNKNOWN or one.path not in known]
