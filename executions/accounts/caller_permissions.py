@@ -21,10 +21,7 @@ from executions.states import Permission
 
 
 def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
-    """Return the workspaces in which the caller has any role, and the caller's powers.
-
-    Uses one query.
-    """
+    """Return the caller's workspaces, for any role, and the caller's powers. Uses one query."""
     reach = reach_of(user)
     return Workspace.objects.filter(pk__in=list(reach.members)), reach
 

@@ -44,7 +44,7 @@ _FORM = re.compile(rf"{BEGINNING}[0-9A-Za-z]{{{_SECRET_LENGTH + _CHECK_LENGTH}}}
 
 
 def make() -> str:
-    """Return a new token's text, 53 characters."""
+    """Return the text of a new token, which has 53 characters."""
     body = BEGINNING + _base62(secrets.randbits(_BITS), _SECRET_LENGTH)
     return body + _check(body)
 
