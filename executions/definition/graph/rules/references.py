@@ -47,9 +47,9 @@ class BodyView:
 class TemplateScope:
     """The bodies that a template sees, innermost first; resolves names.
 
-    `elsewhere` maps each task ID to its body. `between_turns` is the scope of a loop's condition,
-    which is rendered after or before an iteration; `has_event` marks the scope of a filter;
-    `takes_secrets` marks the scope of values that a module gets only in memory.
+    `elsewhere` maps each task ID to its body. `between_turns` marks the scope of a loop's
+    condition, which is rendered after or before an iteration. `has_event` marks the scope of a
+    filter, and `takes_secrets` the scope of values that a module receives only in memory.
     """
 
     views: tuple[BodyView, ...]
