@@ -237,7 +237,7 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
 def _open_the_admin(user: Any, *, lost: bool) -> None:
     """Allow the user to open the admin if one of the user's roles needs it.
 
-    If the user has `lost` a role and no other role needs the admin, withdraw the access. Otherwise,
+    With `lost`, withdraw the access if no role needs it, except from superusers. Otherwise,
     manually granted access stays.
     """
     if not has_column("is_staff"):
