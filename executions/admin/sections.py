@@ -120,7 +120,7 @@ def hidden_section(title: str, folded: bool = True) -> PageSection:
 def text_section(
     title: str, text: str, *, folded: bool = False, error: bool = False
 ) -> PageSection:
-    """Return a panel with text as it is."""
+    """Return a panel with preformatted text."""
     return PageSection(title, body=preformatted(text), folded=folded, error=error)
 
 

@@ -90,7 +90,7 @@ class Starting(Endpoint):
     names = "workflowId"  # the address's name for the workflow's id
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return the queries of the workflow and its workspace's limits."""
+        """Return the queries for the workflow and its workspace's limits."""
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:

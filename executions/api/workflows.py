@@ -400,9 +400,9 @@ class TakeOverWorkflow(Endpoint):
         """Copy a workflow that comes from code into an editable one.
 
         The copy is a draft in the same workspace; triggers do not start it until it is published.
-        The original stays unchanged. 409 for a workflow that does not come from code. Requires
-        permission to write workflows in the workspace; permission on this workflow alone is not
-        enough.
+        The original stays unchanged. The response is 409 for a workflow that does not come from
+        code. Requires permission to write workflows in the workspace; permission on this workflow
+        alone is not enough.
         """
         found, _ = obtain(self.user, workflows().defer("definition"), id, TAKE_OVER.needs)
         workspace_for(self.user, found.workspace_id, TAKE_OVER.needs)

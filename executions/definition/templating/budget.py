@@ -118,7 +118,7 @@ class RenderBudget:
         self._began = self._looked = time.thread_time()
 
     def spend(self, units: int) -> None:
-        """Count work before doing it. Raises TooLarge or OutOfTime instead."""
+        """Count work before it is done. Raises TooLarge or OutOfTime if a limit is exceeded."""
         self.work -= units
         if self.work < self._look_at:
             self._look(units)
