@@ -1,1 +1,4 @@
-"""Workflow definitions and executions: admission, planning, end; rows are the source of truth."""
+"""Workflow definitions and executions: their admission, planning and end.
+
+The rows are the source of truth.
+"""

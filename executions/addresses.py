@@ -66,7 +66,7 @@ def admin_or_none(name: str, *args: Any) -> str:
 
 
 def sign_in() -> str:
-    """Return the sign-in page: the admin's page, or LOGIN_URL in a project without an admin."""
+    """Return the address of the sign-in page: the admin's, or LOGIN_URL without an admin."""
     from django.shortcuts import resolve_url  # no worker needs it
 
     return admin_or_none("login") or resolve_url(settings.LOGIN_URL)
@@ -88,9 +88,10 @@ def public(path: str) -> str:
 
 
 def page(model: str, pk: Any = None, **query: Any) -> str:
-    """Return the path of an object's page (`app_model` and its key) or of the list, for storage.
+    """Return the path of an object's page, or without `pk` of a list. The path can be stored.
 
-    The path is built as Django's admin builds it, because a lookup would load the urlconf.
+    `model` is `app_model`. The path is built as Django's admin builds it, because a lookup would
+    load the urlconf.
     """
     app, _, name = translated(model).rpartition("_")
     path = f"{app}/{name}/" if pk is None else f"{app}/{name}/{pk}/change/"

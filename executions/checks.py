@@ -28,7 +28,7 @@ REFERENCE = "Fix it where it is set; docs/reference/configuration.md lists every
 
 
 def classes() -> list[type[SettingsModel]]:
-    """Return the settings of the engine and of the installed plugins."""
+    """Return the settings classes of the engine and of the installed plugins."""
     found = (plugin.settings_class for plugin in plugins())
     return [EngineSettings, *(one for one in found if one is not None)]
 
@@ -91,7 +91,7 @@ DJANGOS = "django.contrib.auth.middleware.AuthenticationMiddleware"
 @register()
 @with_settings
 def payload_store_opens(**_: Any) -> list[CheckMessage]:
-    """Check that the store of large values has a known scheme, and its library is installed."""
+    """Check that the store of large values has a known scheme and that its library exists."""
     address = valkyr_settings().payload_store
     if not address:
         return []
@@ -162,7 +162,7 @@ def authentication_is_there(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
-    """Check for the middleware by which users see and end their browser sessions."""
+    """Report a missing middleware for browser sessions, with which users see and end them."""
     if SESSIONS in django_settings.MIDDLEWARE:
         return []
     return [

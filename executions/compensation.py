@@ -1,8 +1,8 @@
 """The only writer of an execution's compensation: undo the successful steps, then end.
 
 If steps with an undo have succeeded, an execution that must end undoes them first: `begin` stores
-its final state, `proceed` starts its undo steps when no other step of it runs, and `end` ends it.
-Until then it keeps its slot and its concurrency key, and its end is not announced.
+its final state, `proceed` starts its undo steps when none of its other steps is running, and `end`
+ends it. Until then it keeps its slot and its concurrency key, and its end is not announced.
 """
 
 from typing import Any
@@ -52,7 +52,10 @@ def fail(execution_id: UUID, *, message: str, trace: str) -> bool:
 
 
 def proceed(execution_id: UUID) -> None:
-    """Move WAITING → RUNNING: no other step of the execution runs, so its undo steps may start."""
+    """Move a compensation from WAITING to RUNNING, so that its undo steps may start.
+
+    No other step of the execution may be running.
+    """
     moved = WorkflowExecution.objects.filter(
         pk=execution_id,
         compensation=State.WAITING,
@@ -63,10 +66,10 @@ def proceed(execution_id: UUID) -> None:
 
 
 def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
-    """Move RUNNING → DONE, or RUNNING → FAILED if an undo step `failed`, and end the execution.
+    """Move a compensation from RUNNING to DONE, or to FAILED if an undo step `failed`.
 
-    If it failed, the execution ends as FAILED. The caller holds the execution's lock, and no run of
-    it is live.
+    Then end the execution, as FAILED if the compensation failed. The caller holds the execution's
+    lock, and none of the execution's runs is live.
     """
     rows = WorkflowExecution.objects.filter(
         pk=execution_id, state=ExecutionState.RUNNING, compensation=State.RUNNING
@@ -86,7 +89,7 @@ def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
 
 
 def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) -> None:
-    """Raise Compensated if the steps of an execution may not run again, since it was compensated.
+    """Raise Compensated if the steps of an execution may not run again because it was compensated.
 
     With `undoing`, the step to run again is an undo step, which is allowed while the compensation
     is FAILED.

@@ -1,7 +1,7 @@
 """Signals that this app sends to higher apps inside the transaction, with `send`.
 
-A failing receiver fails the transaction, so that state and its consequences stay consistent. One
-signal is sent after it: `execution_ended`.
+A failing receiver fails the transaction, so that state and its consequences stay consistent. Only
+`execution_ended` is sent after the transaction.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -42,11 +42,12 @@ executions_asked = Signal()
 class ReportedCondition:
     """A condition of an object, of a `kind` for which users may request notifications.
 
-    The code that detects its start reports it in that transaction. The code that notifies users
-    listens, and later queries which conditions persist. Neither imports the other.
+    The code that detects the start of the condition reports it in the same transaction. The code
+    that notifies users listens, and later queries which conditions persist. Neither imports the
+    other.
 
-    `noun` is a word for the object, `path` is its page; `sentence` is for users and holds no
-    payload, `details` is for programs.
+    `noun` is a word for the object, and `path` is the path of its page. `sentence` is for users and
+    contains no payload; `details` are for programs.
     """
 
     kind: str

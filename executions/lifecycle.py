@@ -2,8 +2,7 @@
 
 Two other statements write it, `runners/sql/end_well.sql` and `end_only.sql`: they end an execution
 with its last run. Each function locks the execution first and ends or wakes its runs in a second
-statement (by signal), so that a concurrent claim, which locks the execution FOR SHARE, cannot be
-missed.
+statement (by signal). So it cannot miss a concurrent claim, which locks the execution FOR SHARE.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +95,7 @@ def finish(
     metrics: Any = None,
     sealer: PayloadSealer,
 ) -> None:
-    """Move RUNNING → SUCCESS or FAILED.
+    """Move a RUNNING execution to SUCCESS or FAILED.
 
     The caller holds the execution's lock and saw it RUNNING.
     """
@@ -147,7 +146,7 @@ def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> 
 
     Call it in a transaction, before other locks. RUNNING and PAUSED executions keep their state,
     and resume if they are suspended. A FAILED execution moves to RUNNING with its remaining time,
-    or to PENDING if its workspace is full or its concurrency key taken. `undoing` says that the
+    or to PENDING if its workspace is full or its concurrency key is in use. `undoing` says that the
     dead letter belongs to an undo step: then the compensation continues. Raises NotFound,
     WrongState, and Compensated if the step belongs to the workflow itself and was or is being
     undone.
@@ -219,7 +218,7 @@ def reopen_many(executions: Sequence[Reopenable]) -> None:
 
 
 def announce(execution: WorkflowExecution) -> None:
-    """Signal the runners that a reopened execution runs again, so that it may be dispatched."""
+    """Signal the runners that a reopened execution runs again, so that they can dispatch it."""
     if execution.state == State.RUNNING:
         capacity.announce([admitted(execution, fresh=False)], WorkflowExecution)
 

@@ -60,7 +60,7 @@ def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def is_ours(task: str) -> bool:
-    """Return whether a task of that name was declared here."""
+    """Return whether a task with the given name was declared by `task`."""
     return task in _ours
 
 
@@ -71,7 +71,7 @@ def carry_by(app: Celery) -> None:
 
 
 def when_ready(call: Callable[[], None]) -> None:
-    """Call the function once Django has loaded all apps, or at once if it has."""
+    """Call the function once Django has loaded all apps, or immediately if it already has."""
     if apps.ready:
         call()
     else:
@@ -79,13 +79,13 @@ def when_ready(call: Callable[[], None]) -> None:
 
 
 def be_ready() -> None:
-    """Record that Django has loaded all apps, and make the calls that waited for this."""
+    """Record that Django has loaded all apps, and make the calls that were waiting for this."""
     while _waiting:
         _waiting.pop()()
 
 
 def configured_app() -> Celery | None:
-    """Return the app that was configured for our tasks, if one was."""
+    """Return the app that was configured for our tasks, if any."""
     return _configured
 
 
@@ -109,7 +109,10 @@ def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
 
 @contextmanager
 def sending() -> Iterator[None]:
-    """Send messages in this block. Raises OperationalError if the broker was slow a moment ago."""
+    """Send messages in this block.
+
+    Raises OperationalError if the broker was too slow within the last `REST_SECONDS`.
+    """
     global _slow_until  # noqa: PLW0603 - one broker a process
     begun = monotonic()
     if begun < _slow_until:
@@ -132,9 +135,9 @@ def at_broker(queue: str) -> str:
 
 
 def _parsed(name: str) -> tuple[str, str] | None:
-    """Return the cell of a Celery queue, and its name in definitions; None if steps never use it.
+    """Return a Celery queue's cell and its name in definitions; None if steps never use the queue.
 
-    The first database has no name.
+    The cell of the first database is "".
     """
     known = settings()
     if name in known.celery_queues:
@@ -157,7 +160,7 @@ def ours_among(names: Iterable[str]) -> list[str]:
 
 
 def of_other_cells(names: Iterable[str]) -> list[str]:
-    """Return the Celery queues of other cells than this process's."""
+    """Return the Celery queues of all cells except this process's cell."""
     if not settings().cells:
         return []
     cell = routing.cell()
@@ -183,7 +186,7 @@ def broker_url() -> str:
 
 
 def is_redis(url: str) -> bool:
-    """Return whether a broker's address names a Redis."""
+    """Return whether a broker's address is that of a Redis server."""
     return url.startswith(REDIS)
 
 
@@ -201,7 +204,7 @@ def own_addresses() -> list[str]:
 
 
 def redis_url() -> str:
-    """Return the address of the Redis for web processes' shared counters; "" if there is none."""
+    """Return the URL of the Redis for web processes' shared counters; "" if there is none."""
     if given := settings().redis_url:
         return given
     url = broker_url()

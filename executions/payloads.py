@@ -32,8 +32,9 @@ _encoder = json.JSONEncoder(
 def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
     """Return canonical JSON of `value`: sorted keys, no spaces, UTF-8 text.
 
-    Raises PayloadError, which names `what`, if the value is not JSON, holds NaN, infinity, NUL or a
-    lone surrogate, nests too deep, or is longer than `limit` bytes.
+    Raises PayloadError, which names `what`, if the value is not JSON or is longer than `limit`
+    bytes. It is also raised for NaN, infinity, NUL, a lone surrogate, and a value that is nested
+    too deeply.
     """
     try:
         if (left := _left(value, limit)) < 0:
@@ -78,7 +79,7 @@ def longer_than(value: Any, size: int) -> bool:
 
 
 def _texts(value: Any, what: str, depth: int) -> Iterator[str]:
-    """Yield the JSON of a value; a large text, object or list is in pieces."""
+    """Yield the JSON of a value; a large text, object or list is yielded in pieces."""
     if depth < 2 and isinstance(value, dict) and SEALED in value:  # as `_holds_key` looks
         raise _reserved_for_sealing(what)
     if not isinstance(value, (str, dict, list, tuple)) or _left(value, PIECE) >= 0:

@@ -51,7 +51,7 @@ class ApiConfig(AppConfig):
         self.verbose_name = lazy(str(self.verbose_name))
 
     def import_models(self) -> None:
-        """Load the models, and have their names translated where they are shown."""
+        """Load the models, and mark their names for translation where they are displayed."""
         super().import_models()
         name_models(self.models.values())
 
@@ -96,7 +96,7 @@ class PluginConfig(ApiConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Change Django's settings, by name, for a plugin that needs more than its installation.
+        """Change Django's settings for a plugin that needs more than an entry in INSTALLED_APPS.
 
         It is called at the end of the settings module, before any app is loaded.
         """

@@ -38,7 +38,7 @@ class Port(Generic[P, R]):
 
     @property
     def provided(self) -> bool:
-        """Return whether an installed app provides the function; check this for an optional app."""
+        """Return whether an installed app provides the function; an optional app may be absent."""
         return self._function is not None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -59,7 +59,7 @@ class TickStatus(TextChoices):
 
 
 class VersionKind(TextChoices):
-    """The kind of a version: any trigger may start a published one, only users a test version."""
+    """The kind of a version: any trigger starts a published one, but only users a test version."""
 
     PUBLISHED = "published", lazy("published")
     TEST = "test", lazy("test")

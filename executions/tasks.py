@@ -20,7 +20,7 @@ from executions.triggers import cron, retention, webhook
     max_retries=8,
 )
 def fire_cron(trigger_id: str) -> None:
-    """Start the due times of a schedule."""
+    """Start the workflow for the due times of a schedule."""
     cron.fire(UUID(trigger_id))
 
 
@@ -32,25 +32,25 @@ def run_job(job_id: str) -> None:
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Start, every five seconds, schedule times without a message, and waiting ticks."""
+    """Every five seconds, record schedule times without a message, and start due ticks."""
     return cron.tend()
 
 
 @task("executions.prune_signatures")
 def prune_signatures() -> int:
-    """Delete, every minute, webhook signatures that are too old to be accepted."""
+    """Every minute, delete webhook signatures that are too old to be accepted."""
     return webhook.prune()
 
 
 @task("executions.prune_counts")
 def prune_counts() -> int:
-    """Delete, every hour, counters of sign-ins, and of quotas whose windows ended long ago."""
+    """Every hour, delete counters of sign-ins, and of quotas whose windows ended long ago."""
     return quotas.prune() + rates.prune()
 
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Delete, every minute, responses kept for an `Idempotency-Key` for more than a day."""
+    """Every minute, delete responses kept for an `Idempotency-Key` for more than a day."""
     return retention.prune()
 
 

@@ -23,7 +23,7 @@ class Actor:
     """A person, a system or an agent; `user_id` is None for the engine itself.
 
     `via` is the entry point (`admin`, `api`, `site`, `api token <name>`, `single sign-on`,
-    `webhook`, `callback`, `command`), `address` the peer's IP address.
+    `webhook`, `callback`, `command`). `address` is the peer's IP address.
     """
 
     user_id: Any
@@ -66,7 +66,7 @@ class Actor:
 
     @classmethod
     def of_command(cls) -> "Actor":
-        """Return the user of a management command, by their name in the operating system."""
+        """Return the user of a management command, by the user name in the operating system."""
         try:
             name = getpass.getuser()
         except (KeyError, OSError):

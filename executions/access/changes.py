@@ -27,10 +27,11 @@ class Base(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AccessChange:
-    """The differences of a new execution from its origin, or from a plain start of its workflow.
+    """The differences between a new execution and its origin, or a plain start of its workflow.
 
-    `inside`: it begins at a step or a checkpoint. `payload`: its input differs from the input of
-    its origin. `approved`: it changes a step's inputs or outputs in an approved execution.
+    `inside` says that it begins at a step or a checkpoint. `payload` says that its input differs
+    from the input of its origin. `approved` says that it changes a step's inputs or outputs in an
+    approved execution.
     """
 
     base: Base = Base.LATEST

@@ -41,7 +41,10 @@ class Grant:
 
 
 def grants_on(workflow: Workflow) -> list[Grant]:
-    """Return the grants on the workflow, users first, by name, at most `MOST`. Uses two queries."""
+    """Return at most `MOST` grants on the workflow: users first, then groups, each by name.
+
+    Uses two queries.
+    """
     people = WorkflowUserPermission.objects.filter(content_object=workflow)
     groups = WorkflowGroupPermission.objects.filter(content_object=workflow)
     code, name = "permission__codename", name_path()

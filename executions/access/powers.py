@@ -172,7 +172,11 @@ def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
 
 
 def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
-    """Return rows (workspace, role, permissions, None) and grants (None, code, [], workflow)."""
+    """Return the user's memberships, and the grants of single workflows.
+
+    A membership is a row (workspace, role, permissions, None); a grant is (None, code, [],
+    workflow).
+    """
     if not user.is_active:
         return []
     if getattr(user, "is_superuser", False):
@@ -183,7 +187,10 @@ def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
 
 
 def _of_groups(user: User) -> list[tuple[Any, str, list[str], UUID | None]]:
-    """Return the grants of the user's groups, if the statement cannot read the memberships."""
+    """Return the grants of the user's groups, in a separate query.
+
+    This is necessary if the memberships are in another database.
+    """
     rows = _grants(user)[1].values_list("permission__codename", "content_object_id")
     return [(None, code, [], workflow_id) for code, workflow_id in rows[:MOST_HELD]]
 

@@ -2,8 +2,8 @@
 
 This is a second defence behind `visible`: PostgreSQL hides other workspaces' rows by policies
 (`executions.database.row_policies`). Superusers see all rows; an API token sees the rows of its one
-workspace. Requests without a caller, such as webhooks, are not limited: their secret selects what
-they reach.
+workspace. Requests without a caller, such as webhooks, are not limited: their secret determines the
+rows that they reach.
 """
 
 from collections.abc import Callable, Iterator

@@ -210,7 +210,7 @@ SCOPE_SQL = (
 class Scope:
     """The workspaces, and the single workflows outside them, whose rows a user may see.
 
-    So a statement with the scope counts no workflow twice.
+    No workflow is in both parts, so a statement with the scope counts each workflow once.
     """
 
     everything: bool = False

@@ -40,7 +40,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Store the time of use unless `last` is less than a minute ago; skip a locked row."""
+    """Store the time of use unless `last` is less than a minute ago; skip the row if locked."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -147,7 +147,7 @@ _homes: dict[str, str] = {}
 
 
 def _places(digest: str) -> list[str]:
-    """Return the databases that may have a token, in the order of likelihood."""
+    """Return the databases that may have a token, the most likely first."""
     return list(dict.fromkeys([_homes.get(digest) or alias(), alias(), *aliases()]))
 
 
@@ -156,7 +156,7 @@ def _token_in(
 ) -> tuple[ApiToken, datetime] | None:
     """Return the token from the first of these databases that has it.
 
-    Raises OperationalError if none has it and one does not answer.
+    Raises OperationalError if none has it and one of them does not respond.
     """
     failed: OperationalError | None = None
     here = alias()

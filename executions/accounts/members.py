@@ -34,8 +34,8 @@ def add_member(
 ) -> Membership:
     """Make a user a member with a role, effective at once.
 
-    Raises Taken for an existing member, WithProblems for an unknown role or permission and for a
-    service account, which stays in its own workspace.
+    Raises Taken for an existing member. Raises WithProblems for an unknown role or permission, and
+    for a service account, which stays in its own workspace.
     """
     check_role(role, permissions)
     with row_scope.limited(None):  # a program of another workspace is one, too
@@ -76,7 +76,7 @@ def change_member(
 ) -> Membership:
     """Change a member's role or permissions, from the next request on.
 
-    Raises NotFound, LastAdministrator, WithProblems for an unknown role or permission.
+    Raises NotFound, LastAdministrator, and WithProblems for an unknown role or permission.
     """
     check_role(role or Role.USER, permissions or ())
     with transaction.atomic():
@@ -98,7 +98,7 @@ def change_member(
 def remove_member(membership_id: UUID, *, actor: Actor, reason: str = "") -> None:
     """Remove a user from a workspace, and revoke the user's tokens for it.
 
-    Raises NotFound, LastAdministrator, WrongState for a service account's membership.
+    Raises NotFound, LastAdministrator, and WrongState for a service account's membership.
     """
     with transaction.atomic():
         membership = locked(membership_id)
@@ -235,9 +235,10 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
 
 
 def _open_the_admin(user: Any, *, lost: bool) -> None:
-    """Give users with a role access to the admin if the role needs it.
+    """Allow the user to open the admin if one of the user's roles needs it.
 
-    Manually granted access stays.
+    With `lost`, withdraw the access if no role needs it, except from superusers. Otherwise,
+    manually granted access stays.
     """
     if not has_column("is_staff"):
         return

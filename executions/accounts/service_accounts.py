@@ -39,8 +39,8 @@ def create_service_account(
 ) -> ServiceAccount:
     """Create an account with its user and membership.
 
-    Raises Taken for an existing name in the workspace, WithProblems for a name that is too long and
-    for an unknown role or permission.
+    Raises Taken for an existing name in the workspace, and WithProblems for a name that is too long
+    or for an unknown role or permission.
     """
     check_role(role, permissions)
     username = username_of(workspace, name)

@@ -27,7 +27,7 @@ PRUNED_AT_ONCE, ROUNDS = 5_000, 20
 
 @dataclass(frozen=True, slots=True)
 class SessionClient:
-    """The origin of a request: the peer's address, and the name of its program."""
+    """The origin of a request: the peer's address, and the name of the client program."""
 
     address: str | None = None
     user_agent: str = ""
@@ -124,7 +124,7 @@ def close(session: AccountSession, reason: SessionEnd) -> bool:
 
 
 def end_all() -> int:
-    """End every session, after a restore; return how many."""
+    """End every session after the database was restored from a backup; return how many."""
     rows = AccountSession.objects.filter(ended_at=None)
     return rows.update(ended_at=ClockTimestamp(), end_reason=SessionEnd.REVOKED)
 

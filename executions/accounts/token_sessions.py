@@ -57,7 +57,7 @@ class SessionRefresh(RefreshToken):
 
     @classmethod
     def of(cls, user: Any) -> "SessionRefresh":
-        """Return a token of an account, valid until its password changes."""
+        """Return a token of an account, valid until the account's password changes."""
         token = cls()
         token[api_settings.USER_ID_CLAIM] = str(user.pk)
         token[OF_PASSWORD] = get_md5_hash_password(user.password)
@@ -85,8 +85,8 @@ def sign_in(user: Any, client: SessionClient) -> Pair:
 def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
     """Return the next pair for a session's current refresh token; the session's expiry stays.
 
-    Raises TokenRefused for an invalid token, an ended session, an account that may not sign in, and
-    for a token that was already exchanged, which also ends the session.
+    Raises TokenRefused for an invalid token, an ended session, and an account that may not sign in.
+    A token that was already exchanged also raises TokenRefused, and ends the session.
     """
     token = _read(SessionRefresh, text)
     if token is None:
@@ -175,7 +175,7 @@ def _pair(refresh: SessionRefresh) -> Pair:
 
 
 def _read(kind: type[Any], text: str) -> Any:
-    """Parse a token of that kind that Valkyr signed and that has not expired."""
+    """Parse a token of the given kind; return None if it is expired or not signed by Valkyr."""
     try:
         return kind(text)
     except TokenError:

@@ -44,7 +44,7 @@ _FORM = re.compile(rf"{BEGINNING}[0-9A-Za-z]{{{_SECRET_LENGTH + _CHECK_LENGTH}}}
 
 
 def make() -> str:
-    """Return a new token's text, 53 characters."""
+    """Return the text of a new token, which has 53 characters."""
     body = BEGINNING + _base62(secrets.randbits(_BITS), _SECRET_LENGTH)
     return body + _check(body)
 
@@ -99,8 +99,9 @@ def create_token(
     """Create a token of `user` for one workspace; return it and its text, which is shown only once.
 
     Without scopes, it has the permissions of both its creator and its user. Without an expiry time,
-    it expires after VALKYR_TOKEN_DAYS. Raises Forbidden for scopes that the creator does not have,
-    and WithProblems for unknown scopes or an expiry time that is in the past or too far ahead.
+    it expires after VALKYR_TOKEN_DAYS. Raises Forbidden for scopes that the creator does not have.
+    Raises WithProblems for unknown scopes, and for an expiry time that is in the past or too far
+    ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)

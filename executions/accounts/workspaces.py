@@ -183,7 +183,7 @@ def create_tier(values: Mapping[str, Any], *, actor: Actor) -> Tier:
 
 
 def change_tier(tier_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> Tier:
-    """Change the name or limits. Raises NotFound or Taken."""
+    """Change the name or the limits of a tier. Raises NotFound or Taken."""
     with transaction.atomic():
         tier = _locked_tier(tier_id)
         before = tier_facts(tier)

@@ -117,7 +117,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("kind"))
     def how(self, row: AccountSession) -> Any:
-        """Return whether the session belongs to a browser or uses tokens."""
+        """Return the kind of the session: browser or tokens."""
         icon = "key" if row.kind == SessionKind.TOKEN else "computer"
         return marks.mark(row.get_kind_display(), icon, "grey")
 
@@ -128,12 +128,12 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last used"))
     def used(self, row: AccountSession) -> Any:
-        """Return when the session was last used."""
+        """Return the time since the session was last used."""
         return marks.ago(row.last_used_at)
 
     @display(description=lazy("expires"))
     def until(self, row: AccountSession) -> Any:
-        """Return when the session expires."""
+        """Return the time until the session expires."""
         return marks.ago(row.expires_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

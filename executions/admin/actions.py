@@ -312,7 +312,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
 
 
 def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
-    """Return the newest row at the time when the question was first shown, or None."""
+    """Return the ID of the row that was newest when the dialog was first shown, or None."""
     given = request.POST.get("newest")
     if given:
         return _uuid_or_refuse(given)

@@ -97,7 +97,7 @@ class ActionFilter(SimpleListFilter):
         return list(GROUPS.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows whose action has this prefix."""
+        """Return the rows whose action begins with the selected prefix."""
         start = self.value()
         return queryset.filter(action__startswith=start) if start in GROUPS else queryset
 
@@ -113,7 +113,7 @@ class ObjectFilter(SimpleListFilter):
         return [(name, name) for name in OBJECTS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows about that kind."""
+        """Return the rows about objects of that kind."""
         return queryset.filter(object_type=self.value()) if self.value() else queryset
 
 
@@ -125,7 +125,7 @@ class DaysFilter(RangeDateFilter):
         self.title = lazy("day")
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of these days."""
+        """Return the rows from the first to the last selected day."""
         first, last = (
             _day(self.used_parameters.get(f"created_at_{end}")) for end in ("from", "to")
         )

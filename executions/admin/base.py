@@ -229,7 +229,7 @@ class ScopedAdmin(AuditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows with that ID, or with that text in a searched column."""
+        """Return the rows whose ID is the search term, or whose searched columns contain it."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -321,11 +321,11 @@ class FactAdmin(ScopedAdmin):
     actions_selection_counter = True
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid adding by hand."""
+        """Forbid adding rows manually."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid editing by hand."""
+        """Forbid editing rows manually."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -25,7 +25,7 @@ def bounded_count(queryset: QuerySet[Any], bound: int = BOUND) -> int:
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts and shows the first `PAGED` rows of the list; filters reach the other rows."""
+    """Counts and shows the first `PAGED` rows of the list; users reach other rows with filters."""
 
     @cached_property
     def count(self) -> int:

@@ -73,7 +73,10 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return bool(self.instance._state.adding)
 
     def limits(self) -> CredentialLimits:
-        """Return the entered limits; None for an empty list, which keeps or suggests limits."""
+        """Return the entered limits. An empty list becomes None.
+
+        None keeps the limit of an existing credential, and suggests one for a new credential.
+        """
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}
         if "remote" in self.fields:
@@ -120,7 +123,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return data
 
     def _asked(self) -> CredentialLimits:
-        """Return the limits of a new credential; omitted ones are suggested."""
+        """Return the limits of a new credential; the type suggests hosts if none were entered."""
         asked = self.limits()
         if asked.get("hosts") is None:
             texts = {name: text for name, text in self.values().items() if text}
@@ -160,7 +163,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 
 def form_for(kind: str, present: list[str] | None) -> type[CredentialForm]:
-    """Return the form of one type; `present` are the fields of an existing credential."""
+    """Return the form class of one type; `present` are the fields of an existing credential."""
     known = (*KINDS[kind].fields, *KINDS[kind].optional)
     names = tuple(dict.fromkeys((*(present or ()), *known)))
     fields: dict[str, Any] = {

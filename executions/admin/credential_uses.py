@@ -45,7 +45,7 @@ class CredentialNameFilter(TextFilter):
     parameter_name = "credential"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of that name."""
+        """Return the rows with the entered name."""
         name = (self.value() or "").strip()
         return queryset.filter(name=name) if name else queryset
 
@@ -71,7 +71,7 @@ class CredentialUseAdmin(FactAdmin):
 
     @display(description=lazy("result"))
     def result(self, row: CredentialUse) -> Any:
-        """Return a mark that says whether the step got the credential."""
+        """Return a mark that says whether the step received the credential."""
         return result_of(row)
 
     @display(description=lazy("host"))

@@ -1,4 +1,7 @@
-"""Credentials: authors see names, users who may configure set values, and no user reads values."""
+"""The admin pages of credentials, which never show a value.
+
+Authors see the names of credentials, and users with the permission to configure set the values.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -107,7 +110,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("connection"))
     def connection(self, row: Credential) -> Any:
-        """Return whether a person has connected the credential, and when its token ends."""
+        """Return whether a person has connected the credential, and when its token expires."""
         known = KINDS.get(row.type)
         connected = known.connected(row.fields) if known and known.connected else None
         if connected is None:
@@ -145,12 +148,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("last used"))
     def used(self, row: Credential) -> Any:
-        """Return when a step last used the credential."""
+        """Return the time since a step last used the credential, or "never"."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("changed"))
     def changed(self, row: Credential) -> Any:
-        """Return when the credential was last changed."""
+        """Return the time since the credential was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("created by"))
@@ -190,7 +193,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form of the credential's type; the URL has the type of a new credential."""
+        """Return the form of the credential's type; the URL names the type of a new credential."""
         kwargs["form"] = _form(request, obj)
         return super().get_form(request, obj, change, **kwargs)
 
@@ -256,7 +259,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
 
 def _token(row: Credential) -> SafeString:
-    """Return when the credential's token expires; a step that needs a token then gets a new one."""
+    """Return the time until the credential's token expires; steps then get a new one."""
     end = row.issued_until
     expired = end is not None and end <= timezone.now()
     text = gettext("token expired {time}") if expired else gettext("token expires {time}")

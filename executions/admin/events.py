@@ -42,7 +42,7 @@ class EventAdmin(FactAdmin):
 
     @display(description=lazy("outcome"))
     def outcome(self, row: Event) -> str:
-        """Return how many executions the event started, and how many failed to start."""
+        """Return the number of executions that the event started, and of failed starts."""
         refused = sum("code" in made for made in row.started)
         text = gettext("{count} started").format(count=len(row.started) - refused)
         return (

@@ -1,4 +1,4 @@
-"""Executions: a list by state, a page with the whole history; cancel, pause, resume."""
+"""Executions: a list by state, and a page with the operations and the whole history."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -144,8 +144,8 @@ def _compensation(row: WorkflowExecution) -> str:
 def title_of(row: WorkflowExecution, *, shown: bool) -> str:
     """Return the workflow's name and the execution's subject.
 
-    The subject is the first values of the payload if it may be `shown`; otherwise the idempotency
-    key; otherwise the end of the ID.
+    The subject is the first values of the payload if it may be `shown`. Otherwise, it is the
+    idempotency key or, without a key, the end of the ID.
     """
     values = ", ".join(_first_values(row.trigger_payload)) if shown else ""
     subject = values or row.idempotency_key or f"…{str(row.pk)[-8:]}"
@@ -295,7 +295,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("trigger"))
     def trigger(self, row: WorkflowExecution) -> str:
-        """Return the cause that started the execution."""
+        """Return the cause of the execution."""
         return str(TriggerType(row.trigger_type).label)
 
     @display(description=lazy("created"))

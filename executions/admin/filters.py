@@ -96,9 +96,10 @@ class AgeFilter(SimpleListFilter):
 
 
 class EndedFilter(SimpleListFilter):
-    """Executions that ended within a period, which links give as an ISO 8601 interval in UTC.
+    """Filter executions by the period in which they ended.
 
-    `chip` is the period as text and the URL without it.
+    Links pass the period as an ISO 8601 interval in UTC. `chip` is the period as text and the URL
+    without it.
     """
 
     title = lazy("ended")
@@ -106,7 +107,7 @@ class EndedFilter(SimpleListFilter):
     chip: tuple[str, str] | None = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the given period, the only choice; none without a valid one."""
+        """Return the URL's period as the only choice; no choice if it is missing or invalid."""
         given = request.GET.get(self.parameter_name, "")
         found = _period(given)
         if found is None:
@@ -140,7 +141,7 @@ def _period(text: str) -> tuple[datetime, datetime] | None:
 
 
 def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
-    """Return the lower and the upper bound of the IDs for the age and the end in a URL."""
+    """Return the lowest and highest ID that match the filters by age and by end in the URL."""
     age, period = AGES.get(request.GET.get("since", "")), _period(request.GET.get("ended", ""))
     return (
         first_id_at(timezone.now() - age[1]) if age else UUID(int=0),

@@ -30,7 +30,7 @@ FOUND = "labelled_executions"
 
 
 class LabelFilter(SimpleListFilter):
-    """Filter executions by labels, which links give as `name:value`.
+    """Filter executions by labels, which links pass as `name:value`.
 
     `chip` is as in `EndedFilter`.
     """
@@ -40,7 +40,7 @@ class LabelFilter(SimpleListFilter):
     chip: tuple[str, str] | None = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the given labels, the only choice; none without a valid one."""
+        """Return the URL's labels as the only choice; no choice if they are missing or invalid."""
         given = request.GET.get(PARAMETER, "")
         if not in_search(given)[0]:
             return []
@@ -63,8 +63,8 @@ def listed(
 ) -> QuerySet[WorkflowExecution]:
     """Return the newest of a list's rows with the labels of the search and of the filter.
 
-    `states` and the workflow of the URL are looked up in the index of labels. `narrowed` says that
-    the rows have other filters too: these are checked on each execution found, in bounded time.
+    The index of labels also selects by `states` and by the workflow in the URL. `narrowed` says
+    that other filters apply too: they are checked for each execution found, in bounded time.
     """
     filtered, _ = in_search(request.GET.get(PARAMETER, ""))
     labels = {**filtered, **searched}
@@ -110,7 +110,7 @@ class LabelledPaginator(BoundedPaginator):
 
 
 def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator:
-    """Return the paginator of a list; if `listed` found executions by labels, return theirs."""
+    """Return the paginator of a list: `usual`, or one for executions that `listed` found."""
     ids: Sequence[UUID] | None = getattr(request, FOUND, None)
     if ids is None:
         return usual
@@ -122,7 +122,7 @@ def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator
 def newest(
     request: HttpRequest, rows: QuerySet[WorkflowExecution], labels: Mapping[str, str], many: int
 ) -> QuerySet[WorkflowExecution]:
-    """Return the newest executions with the labels that the user may see."""
+    """Return the newest executions that have the labels and that the user may see."""
     query = finding.LabelQuery(labels, scoped(request, Workflow.objects.all()))
     return rows.filter(pk__in=finding.among(finding.newest(None, query, many).ids))
 

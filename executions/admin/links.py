@@ -21,7 +21,7 @@ def listing(model: str, **filters: Any) -> str:
 
 
 def link(address: str, text: Any) -> SafeString:
-    """Return a visible link; the text is escaped."""
+    """Return a link in the pages' style; its text is escaped."""
     return format_html('<a class="vk-link" href="{}">{}</a>', address, text)
 
 

@@ -161,7 +161,10 @@ def clipped(text: str, length: int = 90) -> str:
 
 
 def filled(template: str, name: str, value: Any) -> str:
-    """Return a URL with `{name}` replaced; empty without a value, or for an unsafe URL."""
+    """Return a URL with `{name}` replaced by the value.
+
+    Return "" without a value, or if the URL is unsafe.
+    """
     if not value or urlsplit(template).scheme not in ("http", "https"):
         return ""
     return template.replace(f"{{{name}}}", quote(str(value), safe=""))

@@ -168,12 +168,12 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("extra permissions"))
     def beyond(self, row: Membership) -> str:
-        """Return the permissions in addition to the role."""
+        """Return the member's permissions in addition to those of the role."""
         return ", ".join(row.permissions) or marks.EMPTY
 
     @display(description=lazy("granted by"))
     def origin(self, row: Membership) -> str:
-        """Return who granted the membership: the identity provider or a user."""
+        """Return the origin of the membership: the identity provider or a user."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
         return row.source or "hand"
@@ -204,7 +204,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Membership:
-        """Add the user, or change role and permissions."""
+        """Add the user as a member, or change a member's role and permissions."""
         actor, data = Actor.of_request(request), form.cleaned_data
         granted = {"role": data["role"], "permissions": data["permissions"]}
         if change:

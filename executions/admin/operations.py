@@ -1,8 +1,7 @@
 """Operations of the admin: one description serves the row menu, the object's page and the bulk bar.
 
-Each operation asks for confirmation (GET shows the question, POST performs the operation), performs
-the API's operation, and reports which rows were changed or skipped, with the reasons. Nothing
-changes state on GET.
+Each operation asks for confirmation: GET shows the question, and POST performs the API's operation.
+Then it reports which rows were changed or skipped, with the reasons. Nothing changes state on GET.
 """
 
 import json

@@ -22,7 +22,7 @@ from executions.language import lazy
 
 
 class ActionVariant(enum.Enum):
-    """The look of a button: primary, destructive, or default."""
+    """The appearance of a button: primary, destructive, or default."""
 
     DEFAULT = "default"
     PRIMARY = "primary"
@@ -31,7 +31,7 @@ class ActionVariant(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """A button of a list, a row or an object; `method` answers at `path` under the object."""
+    """A button of a list, a row or an object; `method` handles requests to `path` below its URL."""
 
     action_name: str
     method: Callable[..., Any]

@@ -102,7 +102,7 @@ class ResolutionFilter(TabFilter):
 
 @admin.register(RefusedMessage)
 class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
-    """Messages that `manage.py consume` took from a queue and could not start."""
+    """Queue messages that `manage.py consume` received but that could not start an execution."""
 
     operations = (START_AGAIN, DISCARD)
     list_display = ("when", "workflow", "code", "reason_short", "mark")

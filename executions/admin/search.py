@@ -117,7 +117,7 @@ def _workflows(request: HttpRequest, term: str) -> Iterator[SearchResult]:
 
 
 def _places(request: HttpRequest, term: str) -> Iterator[SearchResult]:
-    """Find lists by title; all of them for an empty term."""
+    """Find lists by title; return all lists for an empty term."""
     words = term.casefold()
     home = SearchResult(gettext("Home"), gettext("page"), "home", admin_page("index"))
     lists = (
@@ -141,7 +141,7 @@ FINDERS += [_executions, _labelled, _workflows]
 
 
 def search(request: HttpRequest) -> JsonResponse:
-    """Answer `?q=` with `{"results": [{"title", "kind", "icon", "address"}]}`, best first."""
+    """Respond to `?q=` with `{"results": [{"title", "kind", "icon", "address"}]}`, best first."""
     term = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST]
     finders = [*FINDERS, _places] if term else [_places]
     found = {each.address: each for find in finders for each in find(request, term)}

@@ -55,9 +55,9 @@ class PageSection:
 class Page:
     """A whole page; `lead` is an introductory sentence or mark.
 
-    `top` precedes everything, `first` are the sections above the facts. Without a `title`, the
-    object's own text is the title. `refresh` is the number of seconds after which the browser
-    renews the page's content; 0 for objects that do not change automatically.
+    `top` precedes everything, and `first` contains the sections above the facts. Without a `title`,
+    the object's own text is the title. `refresh` is the number of seconds after which the browser
+    reloads the page's content; 0 for objects that do not change automatically.
     """
 
     lead: Sequence[Cell]
@@ -86,7 +86,8 @@ def payload_section(
 ) -> PageSection:
     """Return a panel with a payload, or with the permission required to see it.
 
-    `download` is the id of the execution, by which the stored values in it are downloaded.
+    `download` is the ID of the execution; with it, the panel links to the stored values in the
+    payload.
     """
     if not shown:
         return hidden_section(title, folded)
@@ -119,7 +120,7 @@ def hidden_section(title: str, folded: bool = True) -> PageSection:
 def text_section(
     title: str, text: str, *, folded: bool = False, error: bool = False
 ) -> PageSection:
-    """Return a panel with text as it is."""
+    """Return a panel with preformatted text."""
     return PageSection(title, body=preformatted(text), folded=folded, error=error)
 
 

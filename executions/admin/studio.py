@@ -1,4 +1,4 @@
-"""Links from the admin to the studio: to a workflow's draft, also with an execution's data."""
+"""Links from the admin to a workflow's draft in the studio, with or without an execution's data."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -27,13 +27,13 @@ def studio_of(execution: WorkflowExecution) -> str:
 
 
 def open_workflow(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Open the studio with the newest run's data."""
+    """Open the workflow's draft in the studio."""
     workflow: Workflow = admin.get_or_refuse(request, object_id)
     return HttpResponseRedirect(reverse("valkyr-studio-workflow", args=[workflow.pk]))
 
 
 def open_execution(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Open the studio with this execution's data; without a draft, return to its page."""
+    """Open the studio with this execution's data; without a draft, show the execution's page."""
     execution: Any = admin.get_or_refuse(request, object_id)
     address = studio_of(execution)
     if not address:

@@ -125,7 +125,7 @@ def options_of(data: Any) -> dict[str, Any]:
 
 
 class RevokeForm(ReasonForm):
-    """Asks for a reason, and records the user who revokes."""
+    """Asks for a reason, and records the user who revokes the token."""
 
     def clean(self) -> dict[str, Any]:
         """Set the user who revokes the token."""
@@ -226,12 +226,12 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("expires"))
     def expires(self, row: ApiToken) -> Any:
-        """Return when the token expires."""
+        """Return the time until the token expires."""
         return marks.ago(row.expires_at)
 
     @display(description=lazy("last used"))
     def used(self, row: ApiToken) -> Any:
-        """Return when the token was last used."""
+        """Return the time since the token was last used, or "never"."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
     @display(description=lazy("scopes"))

@@ -157,7 +157,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
 
 def _times(trigger: Trigger) -> list[PageSection]:
-    """Return a schedule's calendar, its next times, and the results of the latest ones."""
+    """Return a schedule's calendar, its next fire times, and its latest ones with their results."""
     ahead: list[datetime] = []
     if trigger.enabled and "schedule" in trigger.settings:
         schedule = rule(beat_entries.settings_of(trigger)).schedule

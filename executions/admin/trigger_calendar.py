@@ -33,7 +33,7 @@ COUNTED = 2_000
 
 
 def calendar(trigger: Trigger, now: datetime) -> PageSection:
-    """Return two weeks before this one, this week and two after it, in the schedule's time zone."""
+    """Return the last two weeks, this week and the next two weeks, in the schedule's time zone."""
     zone = ZoneInfo(trigger.settings.get("timezone", "UTC"))
     today = now.astimezone(zone).date()
     first = today - timedelta(days=today.weekday(), weeks=WEEKS_BEFORE)

@@ -29,15 +29,15 @@ def masked(value: Any) -> Any:
 
 
 def as_json(value: Any) -> SafeString:
-    """Return a JSON value on separate lines, with secrets masked, of limited length.
+    """Return a JSON value on several lines, with secrets masked.
 
-    The limit is `SHOWN_CHARACTERS`.
+    The text has at most `SHOWN_CHARACTERS` characters.
     """
     return preformatted(json.dumps(masked(value), ensure_ascii=False, indent=2, default=str))
 
 
 def preformatted(text: str) -> SafeString:
-    """Return escaped text, otherwise unchanged; cut a very long text and note its length."""
+    """Return the escaped text; a very long text is cut, with the number of omitted characters."""
     if len(text) > SHOWN_CHARACTERS:
         rest = len(text) - SHOWN_CHARACTERS
         text = gettext("{text}\n… {rest:,} more characters. The API returns the full text.").format(

@@ -61,7 +61,7 @@ def as_yaml(definition: Any) -> str:
 
 
 class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Name, slug, enabled, and the definition's text."""
+    """The form of a workflow: name, slug, whether it is enabled, and the definition's text."""
 
     draft = forms.CharField(
         label=lazy("Definition"),
@@ -274,7 +274,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("changed"))
     def updated(self, row: Workflow) -> Any:
-        """Return when the draft was last changed."""
+        """Return the time since the draft was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("executions"))

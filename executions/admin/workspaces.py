@@ -86,10 +86,10 @@ DELETE_TIER = AdminOperation(
 
 
 class RootAdmin(OperatingAdmin, WritingAdmin):
-    """Pages on which only superusers add and operate."""
+    """Pages on which only superusers may add rows and perform operations."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow only superusers to add."""
+        """Allow only superusers to add rows."""
         return is_superuser(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -97,12 +97,12 @@ class RootAdmin(OperatingAdmin, WritingAdmin):
         return False
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow only superusers to operate."""
+        """Allow only superusers to perform operations."""
         return is_superuser(request)
 
 
 class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """A workspace; one egress rule per line."""
+    """The form of a workspace, with one egress rule per line."""
 
     egress = forms.CharField(
         required=False,
@@ -141,7 +141,7 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
 
 @admin.register(Workspace)
 class WorkspaceAdmin(RootAdmin):
-    """Tenants, for their administrators; superusers create, move and archive them."""
+    """Tenants. Their administrators see them; superusers create, move and archive them."""
 
     sensitive = True
     form = WorkspaceForm

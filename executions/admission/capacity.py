@@ -1,8 +1,8 @@
 """Capacity: the number of executions of a workspace that may be active, and the next to admit.
 
-An unlimited workspace is never locked. In a limited one, starts and admissions lock the workspace's
-row, so that the limit is never exceeded. An execution whose runs all wait gives up its slot
-(`release_slot`) and requests one again when it resumes (`request_slot`).
+An unlimited workspace is never locked. In a limited workspace, starts and admissions lock the
+workspace's row, so that the limit is never exceeded. An execution whose runs all wait gives up its
+slot (`release_slot`) and requests one again when it resumes (`request_slot`).
 """
 
 from collections.abc import Collection, Sequence
@@ -56,7 +56,7 @@ def announce(executions: Sequence[Admitted], sender: Any) -> None:
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits of a workspace and one of its users, and lock the workspace if slots count.
+    """Return the limits of a workspace and a user; lock the workspace if slots are counted.
 
     Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
@@ -78,7 +78,7 @@ def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
 def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
     """Return, for each new execution, whether it runs at once; waiting executions go first.
 
-    The caller got the workspace from `hold`.
+    The caller has the limits from `hold`, which locks the workspace if necessary.
     """
     if tier.max_concurrent is None:
         return list(ready)
@@ -120,7 +120,7 @@ def active(workspace_id: UUID) -> int:
 
 
 def waiting(workspace_id: UUID, most: int) -> int:
-    """Return how many executions wait with and without a key, each counted up to `most`."""
+    """Return the numbers of executions that wait with and without a key, each at most `most`."""
     rows = WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state=ExecutionState.PENDING
     ).order_by()
@@ -139,7 +139,7 @@ def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
     """Admit executions while slots are free: the highest priority first, then the oldest.
 
     At equal priority, resumed executions come before those that wait to start. With `key`, only
-    executions with that key are considered. Returns how many may run, at most 100 per call.
+    executions with that key are considered. Returns how many were admitted, at most 100 per call.
     """
     with transaction.atomic():
         free = _room(workspace_id)
@@ -244,7 +244,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock and return candidates, as far as their concurrency keys have free places."""
+    """Lock candidates, and return those whose concurrency keys still have capacity."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)
@@ -295,7 +295,7 @@ class WorkspaceUsage:
     """Running and waiting executions, and starts in this hour and today (UTC).
 
     `running` are the root executions that hold a slot. The limits of `hour` and `day` are the
-    tighter ones of the tier and of the workspace's own quota.
+    tier's limits or the workspace's own quota, whichever is lower.
     """
 
     workspace_id: UUID

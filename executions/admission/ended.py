@@ -13,7 +13,10 @@ FAILURES = (ExecutionState.FAILED, ExecutionState.TIMEOUT)
 
 
 def commits_alone() -> bool:
-    """Return whether a successful end may commit before its signals: no receiver must join it."""
+    """Return whether a successful end may commit before its signals are sent.
+
+    This is the case if no receiver has to run in the same transaction.
+    """
     return not execution_finished.has_listeners(WorkflowExecution)
 
 
@@ -27,7 +30,7 @@ def tell(
 ) -> None:
     """Send the signals of an end in its transaction, or after its commit if `commits_alone`.
 
-    `frees` says whether another execution may wait for its key or slot.
+    `frees` says whether another execution may be waiting for the key or slot that the end frees.
     """
     if frees:
         transaction.on_commit(partial(admit_next, execution_id), robust=True)

@@ -29,7 +29,7 @@ def is_counted_later(tier: Ceilings) -> bool:
 def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
     """Raise QuotaExceeded if `more` waiting executions would exceed the limit; take no lock.
 
-    It counts committed rows and the caller's own.
+    The check counts committed rows and the caller's own.
     """
     check_waiting(tier, workspace_id, more)
     if tier.limits:
@@ -37,7 +37,7 @@ def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
 
 
 def enter(workspace_id: UUID) -> int:
-    """Queue executions up to the limits and run them in free slots; return how many may run."""
+    """Queue executions up to the limits, and run them in free slots; return how many run now."""
     running = 0
     for _ in range(ROUNDS):
         entered = _enter(workspace_id)

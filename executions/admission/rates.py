@@ -3,7 +3,7 @@
 A minute begins with its first count. Without Redis, sign-ins are counted in the database, and each
 process counts the other requests separately. Each process tries Redis again every few seconds.
 Requests are not rejected because Redis is unavailable. Once a process knows that a limit is
-exceeded, it rejects requests without asking Redis.
+exceeded, it rejects requests without using Redis.
 """
 
 import logging
@@ -57,8 +57,8 @@ return found
 class Rate:
     """A limit per minute: at most `most`; 0 means no limit.
 
-    `what` is for messages ("sign-ins from your address"), `whom` distinguishes counters. A `strict`
-    rate applies to all processes together even without Redis.
+    `what` is for messages ("sign-ins from your address"), and `whom` distinguishes counters. A
+    `strict` rate applies to all processes together even without Redis.
     """
 
     what: str
@@ -238,7 +238,7 @@ def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
 
 
 def _without_redis(limited: Sequence[Rate]) -> list[tuple[int, float]]:
-    """Return each rate's count and remaining seconds, those of strict rates from the database."""
+    """Return each rate's count and remaining seconds; strict rates are counted in the database."""
     keys = [rate.key for rate in limited if rate.strict]
     rows = statements.fetch("count_rates", {"keys": keys, "seconds": SECONDS}) if keys else []
     found = {key: (used, left) for key, used, left in rows}

@@ -75,11 +75,11 @@ class AuditHead(CamelCase, serializers.ModelSerializer[AuditSeal]):
         fields = ["head", "number", "digest", "sealed_at"]
 
     def get_head(self, seal: AuditSeal) -> str:
-        """Return the number and the digest."""
+        """Return the seal's number and digest."""
         return str(seal)
 
     def get_digest(self, seal: AuditSeal) -> str:
-        """Return only the digest."""
+        """Return only the seal's digest."""
         return bytes(seal.digest).hex()
 
 
@@ -124,8 +124,8 @@ class Activities(Endpoint):
     def get(self, request: Request) -> Response:
         """List the recorded actions, newest first.
 
-        Administrators see all of their workspaces, superusers the whole installation. With
-        `objectId`, permission to view that workflow (or its executions) is enough.
+        Administrators see all of their workspaces, superusers the whole installation. With the
+        `objectId` of a workflow or its execution, permission to view that object is enough.
         """
         query = self.query(ActivityQuery)
         found = trail.readable(self.user, query.get("objectId", ""))

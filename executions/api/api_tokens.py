@@ -1,4 +1,4 @@
-"""API tokens: list, create, read, shorten and revoke your own or, as admin, your workspace's."""
+"""API tokens: users manage their own, and administrators manage all tokens of their workspaces."""
 
 from typing import Any
 from uuid import UUID
@@ -192,7 +192,7 @@ class ApiTokens(Endpoint):
 def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
     """Return the named workspace, or the caller's only one, regardless of the user's role.
 
-    Raises NotFound, Forbidden for a caller without a workspace, AmbiguousWorkspace.
+    Raises NotFound, Forbidden for a caller without a workspace, and AmbiguousWorkspace.
     """
     rows = seen_workspaces(user)[0].filter(archived_at=None)
     if workspace_id is not None:

@@ -53,7 +53,7 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
 
 
 class TokenAuthentication(JWTAuthentication):
-    """`Authorization: Bearer <access>`, a JWT that a user name and password give.
+    """`Authorization: Bearer <access>`, with a JWT that users obtain for a user name and password.
 
     A project's SIMPLE_JWT only decides how tokens are signed.
     """

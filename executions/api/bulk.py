@@ -44,7 +44,7 @@ class ManyWithReason(Many):
 
 
 class RefusedItem(CamelCaseSerializer):
-    """An object that was refused, and the reason."""
+    """An object whose change was rejected, and the reason."""
 
     id = serializers.UUIDField()
     code = serializers.CharField(help_text="The same code as in the response to a single request.")
@@ -65,7 +65,7 @@ def each(
     actor: Actor,
     given: Mapping[str, Any],
 ) -> Response:
-    """Perform the operation on each of `given["ids"]`; respond with the done and the refused IDs.
+    """Perform the operation on each of `given["ids"]`; return the changed and the rejected IDs.
 
     `given` is a body of the form `Many`, with the operation's data. A repeated ID is processed
     once.
@@ -124,7 +124,7 @@ def _ids(rows: QuerySet[Any]) -> set[UUID]:
 
 
 class MoveMany(Endpoint):
-    """A user's change of state of many executions."""
+    """The base of endpoints by which users change the state of many executions."""
 
     move: Operation
     urgent = True
@@ -149,7 +149,7 @@ class CancelMany(MoveMany):
     def post(self, request: Any) -> Response:
         """Cancel each execution.
 
-        An execution that has already ended is refused; the others are cancelled.
+        An execution that has already ended is rejected; the others are cancelled.
         """
         return self._moved()
 

@@ -120,7 +120,7 @@ class PlanLine(CamelCaseSerializer):
 
 
 class BundleChangeShape(CamelCaseSerializer):
-    """One object that applying changes."""
+    """One object that the bundle would change."""
 
     kind = serializers.CharField(help_text="`workflows`, or the name of a list in `resources`.")
     name = serializers.CharField(help_text="The workflow's slug, or what identifies the item.")
@@ -133,7 +133,7 @@ class BundleChangeShape(CamelCaseSerializer):
 
 
 class PlanShape(CamelCaseSerializer):
-    """The changes that applying a bundle makes."""
+    """The changes that a bundle would make."""
 
     fingerprint = serializers.CharField(
         help_text="The fingerprint of both compared states, for `applyBundle`."
@@ -215,7 +215,7 @@ class BundleEndpoint(Endpoint):
     """Requests with a bundle."""
 
     def given(self, pk: UUID, form: type[Definitions]) -> tuple[Workspace, Bundle, dict[str, Any]]:
-        """Return the workspace, the bundle and the body. Raises Forbidden, see `require_kinds`."""
+        """Return the workspace, the bundle and the body. Raises Forbidden like `require_kinds`."""
         workspace = _workspace(self.user, pk, Action.AUTHOR)
         values = self.body(form)
         bundle = Bundle(
@@ -235,7 +235,7 @@ class ExportBundle(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return a workspace's published workflows and the items that you may configure.
 
-        `planBundle` and `applyBundle` take them back. At most 500 workflows and 4 MiB.
+        `planBundle` and `applyBundle` accept this response. It has at most 500 workflows and 4 MiB.
         """
         installation = self.query(BundleQuery)["installation"]
         workspace = _workspace(self.user, id, Action.VIEW)
@@ -279,9 +279,10 @@ class ApplyBundle(BundleEndpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Create, change and publish everything in one transaction, or nothing at all.
 
-        With the `fingerprint` of a plan, 412 if anything that it compared has changed since.
-        Requires permission to write workflows and to write each kind of item in the bundle; with
-        `prune`, also to delete workflows; and `deploy` where only Git publishes.
+        With the `fingerprint` of a plan, the response is 412 if anything that the plan compared has
+        changed since. Requires permission to write workflows and to write each kind of item in the
+        bundle. `prune` also requires permission to delete workflows. If only Git publishes in the
+        workspace, `deploy` is required too.
         """
         workspace, bundle, values = self.given(id, NewDefinitions)
         if workspace.publish_from_git:

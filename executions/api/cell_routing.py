@@ -117,7 +117,7 @@ def _of_name(name: str) -> str:
 def _in_body(request: HttpRequest) -> Iterator[str]:
     """Yield the ids in the fields of a JSON body.
 
-    Payloads are nested deeper, and are left out because they may hold any id.
+    Payloads are nested deeper, and are left out because they can contain any id.
     """
     if request.content_type != "application/json":
         return

@@ -25,7 +25,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
-    """A step that used a credential or was denied it, without values."""
+    """A use of a credential by a step, or a refused use, without values."""
 
     workspace_id = serializers.UUIDField()
     credential_id = serializers.UUIDField(
@@ -106,7 +106,7 @@ class CredentialUses(Endpoint):
         parameters=[CredentialUseQuery],
     )
     def get(self, request: Request) -> Response:
-        """List which steps used which credentials and what was refused, newest first.
+        """List the uses of credentials by steps and the refused uses, newest first.
 
         You need the permission to use the workspace's credentials. Old uses are deleted after
         VALKYR_KEEP_CREDENTIAL_USES_DAYS.

@@ -86,7 +86,7 @@ class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
 
 
 class CredentialChange(Body):
-    """The body of `patchCredential`: its name and type stay."""
+    """The body of `patchCredential`. It cannot change the credential's name and type."""
 
     description = Text(allow_blank=True, max_length=10_000, required=False)
     fields = ChangedFields(  # type: ignore[assignment]
@@ -153,7 +153,7 @@ def rows() -> QuerySet[Credential]:
 
 
 def to_read(user: User) -> Power:
-    """Return the power that is required to read names and types, such as authors have."""
+    """Return the power that is required to read names and types; authors have it."""
     limits = limits_of(user)
     if limits is not None and Action.AUTHOR not in limits.scopes:
         return Permission.CONFIGURE

@@ -92,7 +92,7 @@ def operation(
 ) -> Callable[[Any], Any]:
     """Describe a view's method under its operation ID.
 
-    With `idempotent`, the method takes an `Idempotency-Key` and runs once per key.
+    With `idempotent`, the method accepts an `Idempotency-Key` and runs once per key.
     """
     statuses = {406, 422, 429, 503, *errors} | (set() if public else {401})
     if request is not None:
@@ -123,5 +123,5 @@ def operation(
 
 
 def header(name: str, description: str) -> OpenApiParameter:
-    """Return a request header."""
+    """Return the description of a request header."""
     return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description)

@@ -163,7 +163,7 @@ class Endpoint(APIView):
         return self.request.user
 
     def gone(self) -> bool:
-        """Return whether the client has disconnected; some servers cannot tell."""
+        """Return whether the client has disconnected; some servers cannot report this."""
         tell = getattr(self.request, "scope", {}).get("valkyr.gone")
         return tell is not None and tell()
 

@@ -125,7 +125,7 @@ class PreviewSchedule(Endpoint):
         "previewSchedule", "Workflow", {200: ScheduleTimes}, request=NewSchedule, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return when a schedule would fire next, within 400 days. Nothing is stored."""
+        """Return the next fire times of a schedule, within 400 days. Nothing is stored."""
         obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
         return Response(ScheduleTimes(times_of(self.body(NewSchedule)["trigger"])).data)
 

@@ -118,7 +118,7 @@ class Events(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Start every workflow that listens for the event; 200 if its ID was already known."""
+        """Start every workflow that listens for the event; 200 if the event's ID is known."""
         given = self.body(PublishEvent)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
         published = publish_event(

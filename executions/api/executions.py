@@ -84,14 +84,14 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
         return execution.labels or {}
 
     def get_version(self, execution: WorkflowExecution) -> int:
-        """The number of the version that runs."""
+        """Return the number of the version that the execution runs."""
         if hasattr(execution, "version_number"):
             number: int = execution.version_number
             return number
         return compiled(execution.version_id).number
 
     def get_test(self, execution: WorkflowExecution) -> bool:
-        """Whether the execution is a test run."""
+        """Return whether the execution is a test run."""
         if hasattr(execution, "version_kind"):
             kind: str = execution.version_kind
             return kind == VersionKind.TEST
@@ -121,7 +121,7 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
     def get_errorStackTrace(  # noqa: N802 - the JSON's name
         self, execution: WorkflowExecution
     ) -> str | None:
-        """The stack trace; null unless the caller is an administrator."""
+        """Return the stack trace; null unless the caller is an administrator."""
         may: Powers = self.context["may"]
         return execution.error_stack_trace if may.allows(Action.ADMINISTER) else None
 
@@ -365,8 +365,8 @@ class Undo(Move):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Undo a FAILED execution: the undo steps of its successful steps run, newest first.
 
-        For workflows with `settings.compensation: manual`. Afterwards none of its steps can be
-        requeued.
+        Use it for workflows with `settings.compensation: manual`. Afterwards, none of the
+        execution's steps can be requeued.
         """
         return self._moved(id)
 

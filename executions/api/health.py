@@ -72,9 +72,9 @@ class Ready(OpenEndpoint):
     def get(self, request: Request) -> Response:
         """Return whether this process can serve requests.
 
-        503 if a part that it needs, or in `parts`, is DOWN. Failed workers and beat only make it
-        DEGRADED, because removing web processes would not help. With `?parts=all`, the response is
-        503 for those as well.
+        The response is 503 if a part that the process needs, or a part named in `parts`, is DOWN.
+        Failed workers and beat only make the status DEGRADED, because removing web processes would
+        not help. With `?parts=all`, the response is 503 for failed workers and beat as well.
         """
         return answer(request, self.query(ReadyQuery).get("parts", parts.NEEDED))
 
@@ -130,7 +130,8 @@ def _shown(finding: HealthFinding, telling: bool) -> Component:
 def _may_know(request: Request, found: Findings) -> bool:
     """Return whether the caller has the metrics token or is staff.
 
-    Queries the database only if it works. A caller with an invalid sign-in is treated as anonymous.
+    The database is queried only if it works. A caller with an invalid sign-in is treated as
+    anonymous.
     """
     if access(local=False).knows(request.headers.get("Authorization", "")):
         return True

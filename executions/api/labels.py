@@ -33,7 +33,7 @@ ABOUT_LABEL = (
 
 @extend_schema_field(OpenApiTypes.STR)
 class LabelsField(serializers.Field[Any, Any, Any, Any]):
-    """Labels to select by: `name:value`, or an object of several."""
+    """Labels to select by: `name:value`, or an object with several labels."""
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
         """Return the values by name. Raises ValidationError."""
@@ -141,7 +141,7 @@ class ExecutionLabelCounts(Endpoint):
         """Count matching executions by the value of a label and by state, among the newest 10,000.
 
         `values` has the 100 most frequent values. A superuser's count by state without
-        `workspaceId` is of the newest 100,000 executions. For an exact count, narrow it by
+        `workspaceId` covers the newest 100,000 executions. For an exact count, narrow the query by
         workflow, state or time until `complete` is true.
         """
         query = self.query(ExecutionLabelQuery)

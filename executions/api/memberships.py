@@ -28,7 +28,7 @@ from executions.states import Permission, Role
 
 
 class PermissionList(serializers.ListField):
-    """Finer permissions, each once."""
+    """Additional permissions, without duplicates."""
 
     child = serializers.ChoiceField(Permission.choices)
 

@@ -41,7 +41,7 @@ _parts: ContextVar[list[ListPart] | None] = ContextVar("list parts", default=Non
 
 
 def note(order: KeysetOrder, rows: list[Any], reached: Key | None, limit: int) -> None:
-    """Record the rows of a list that is being merged; otherwise, do nothing."""
+    """Record the rows of a list if it is being merged; otherwise, do nothing."""
     parts = _parts.get()
     if parts is not None:
         keys = [tuple(getattr(row, name) for name in order.columns) for row in rows]

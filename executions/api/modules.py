@@ -51,7 +51,7 @@ class OutcomeRuleShape(CamelCaseSerializer):
 
 
 class ModuleType(CamelCaseSerializer):
-    """A module that `use` may name."""
+    """A module that a definition can name in `use`."""
 
     type = serializers.CharField()
     title = serializers.CharField()

@@ -176,7 +176,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
 
 
 def _name_problems(result: Json) -> None:
-    """Define the error responses that many operations share once, as components."""
+    """Define error responses that many operations have in common once, as components."""
     shared: Json = {}
     for _, _, described in operations(result):
         answers = described["responses"]

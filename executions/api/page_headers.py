@@ -34,7 +34,7 @@ _OF_FILES = ("script-src", "style-src", "img-src", "font-src")
 def own_page(**more: Sequence[str]) -> Callable[[View], View]:
     """Apply the strict policy to a page.
 
-    `more` adds sources by directive; in its names, `_` stands for `-`.
+    `more` adds sources by directive; in a directive's name, `_` stands for `-`.
     """
     policy = {**STRICT, **{name.replace("_", "-"): sources for name, sources in more.items()}}
 

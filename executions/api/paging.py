@@ -24,7 +24,7 @@ ORDERS = [(NEWEST_FIRST, "newest first"), (OLDEST_FIRST, "oldest first")]
 
 
 class PageQuery(Body):
-    """The parameters that every list takes."""
+    """The parameters that every list accepts."""
 
     limit = serializers.IntegerField(
         required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT
@@ -98,7 +98,7 @@ def next_link(request: Request, keyset: KeysetOrder, reached: Any) -> dict[str, 
 
 
 def end_of(reached: Any) -> tuple[Any, ...] | None:
-    """Return the ID `reached` as the end of a list by ID; None if no row follows."""
+    """Return the key of the row with the ID `reached`; None if no row follows."""
     return None if reached is None else (reached,)
 
 

@@ -49,6 +49,6 @@ def added_authentication() -> list[type[Any]]:
 
 @contextmanager
 def surroundings() -> Iterator[None]:
-    """Answer in English, and render no tenant's template, while a view runs."""
+    """While a view runs, respond in English, and render no tenant's template."""
     with refused(), translation.override("en"):
         yield

@@ -46,15 +46,15 @@ class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]
         ]  # fmt: skip
 
     def get_role(self, account: ServiceAccount) -> str:
-        """The account's role in the workspace."""
+        """Return the account's role in the workspace."""
         return str(_membership(account).role)
 
     def get_permissions(self, account: ServiceAccount) -> list[str]:
-        """The account's additional permissions."""
+        """Return the account's additional permissions."""
         return list(_membership(account).permissions)
 
     def get_enabled(self, account: ServiceAccount) -> bool:
-        """Whether the account's tokens are accepted."""
+        """Return whether the account's tokens are accepted."""
         return account.disabled_at is None
 
 

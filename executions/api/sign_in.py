@@ -1,6 +1,6 @@
-"""Sign in with JSON: a password for a token pair, a refresh token for the next pair; sign out.
+"""Sign in with JSON, get the next token pair for a refresh token, and sign out.
 
-All three are public and therefore limited, by address and by user name.
+All three operations are public, and therefore limited by address and by user name.
 """
 
 from typing import Any

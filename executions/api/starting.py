@@ -1,4 +1,4 @@
-"""Start executions over HTTP: one, a batch, or one under the names that queues use."""
+"""Start executions over HTTP: one, a batch, or one that is returned as a queue item."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -90,7 +90,7 @@ class Starting(Endpoint):
     names = "workflowId"  # the address's name for the workflow's id
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return the queries of the workflow and its workspace's limits."""
+        """Return the queries for the workflow and its workspace's limits."""
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:
@@ -119,9 +119,9 @@ class Execute(Starting):
         parameters=[KEY],
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803 - the path's name
-        """Accept an execution of the latest or of the named version.
+        """Accept an execution of the latest or of the given version.
 
-        A version other than the latest needs *operate*.
+        A version other than the latest requires permission to *operate*.
         """
         workflow, may = self.workflow(workflowId)
         given = self.body(Start)
@@ -163,7 +163,7 @@ class ExecuteBatch(Starting):
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803
         """Accept up to 1,000 executions in one transaction, in the payloads' order.
 
-        A version other than the latest needs *operate*.
+        A version other than the latest requires permission to *operate*.
         """
         workflow, may = self.workflow(workflowId)
         given = self.body(StartBatch)
@@ -179,7 +179,7 @@ class ExecuteBatch(Starting):
 
 
 class StartByQueue(Endpoint):
-    """Start one execution, under the names that queues use."""
+    """Start one execution, and return it as a queue item."""
 
     starts = True
 

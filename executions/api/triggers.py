@@ -1,4 +1,4 @@
-"""Triggers: list, read, enable, disable, pause; a webhook's secret."""
+"""Triggers: list, read, enable, disable and pause them; read or replace a webhook's secret."""
 
 from typing import Any, NoReturn
 from uuid import UUID

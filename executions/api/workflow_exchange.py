@@ -26,7 +26,7 @@ from executions.publishing import versioning
 
 
 class YamlRenderer(BaseRenderer):
-    """A definition as YAML, keys in the schema's order."""
+    """A definition as YAML, with keys in the schema's order."""
 
     media_type = "application/yaml"
     format = "yaml"
@@ -77,7 +77,7 @@ class ExportWorkflow(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the draft as YAML, or as JSON if `Accept` asks for it; `import` reads it back."""
+        """Return the draft as YAML, or as JSON if `Accept` requests it; `import` reads it back."""
         workflow, _ = obtain(self.user, workflows(), id, Action.VIEW)
         document = {"schema": "valkyr/1", "name": workflow.name, **workflow.definition}
         suffix = request.accepted_renderer.format

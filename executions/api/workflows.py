@@ -55,7 +55,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
-        """The number of the latest published version."""
+        """Return the number of the latest published version."""
         if hasattr(workflow, "latest_number"):
             number: int | None = workflow.latest_number
             return number
@@ -357,7 +357,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change some fields."""
+        """Change only the fields that the body contains."""
         return self._change(id, WorkflowChange)
 
     @operation(
@@ -400,9 +400,9 @@ class TakeOverWorkflow(Endpoint):
         """Copy a workflow that comes from code into an editable one.
 
         The copy is a draft in the same workspace; triggers do not start it until it is published.
-        The original stays unchanged. 409 for a workflow that does not come from code. Requires
-        permission to write workflows in the workspace; permission on this workflow alone is not
-        enough.
+        The original stays unchanged. The response is 409 for a workflow that does not come from
+        code. Requires permission to write workflows in the workspace; permission on this workflow
+        alone is not enough.
         """
         found, _ = obtain(self.user, workflows().defer("definition"), id, TAKE_OVER.needs)
         workspace_for(self.user, found.workspace_id, TAKE_OVER.needs)

@@ -276,7 +276,7 @@ class OneWorkspace(Endpoint):
         errors=[403, 404],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change name, egress rules, publishing; for superusers, also the tier and `archived`."""
+        """Change name, egress rules or publishing; superusers also change tier and archiving."""
         _, powers = found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         given = self.body(WorkspaceChange)

@@ -1,1 +1,4 @@
-"""The audit trail: its rows, their readers, their export. `executions.access.actor` writes it."""
+"""The audit trail: its hash chain, its readers and its export.
+
+`executions.access.actor` writes the rows.
+"""

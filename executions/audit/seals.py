@@ -72,7 +72,7 @@ def progress() -> tuple[int, datetime | None]:
 
 
 def _next() -> ChainLink | None:
-    """Store the next link; None if nothing is left to seal, or another process seals."""
+    """Store and return the next link; None if no row is left to seal, or another process seals."""
     with transaction.atomic():
         if not _is_alone():
             return None

@@ -87,7 +87,7 @@ def apply(
 
 
 def _record(workspace: Workspace) -> AppliedBundle:
-    """Return the workspace's record, locked, so that bundles of a workspace are applied in turn."""
+    """Return the workspace's record, locked, so that its bundles are applied one after another."""
     AppliedBundle.objects.get_or_create(workspace=workspace)
     return AppliedBundle.objects.select_for_update(no_key=True).get(workspace=workspace)
 
@@ -144,7 +144,7 @@ def _note(
 def _moved(
     applied: AppliedBundle, found: BundleComparison, source: BundleSource, *, pruned: bool
 ) -> bool:
-    """Set the record to the bundle's source and objects; return whether that changes it."""
+    """Set the record to the bundle's source and objects; return whether the record changed."""
     facts = {
         "repository": source.repository[:300],
         "commit": source.commit[:80],

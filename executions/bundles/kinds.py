@@ -29,7 +29,7 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class ItemField:
-    """A field of an item: its JSON type, and its default, which files may leave out.
+    """A field of an item: its JSON type, and its default, which files may omit.
 
     `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field whose default is None,
     or that is `nullable`, may be null. A field that is not `compared` only helps to write: a plan
@@ -81,8 +81,8 @@ EXPECTED = {
 class BundleContext:
     """The workspace into which items are written, and the acting user.
 
-    `workflows` has the IDs of the workspace's workflows by slug; None for one that the bundle will
-    create, while its plan is made.
+    `workflows` has the IDs of the workspace's workflows by slug. While a plan is made, the ID of a
+    workflow that the bundle will create is None.
     """
 
     workspace: Workspace
@@ -102,9 +102,9 @@ class BundleKind(ABC):
     """A kind of items: its fields, and the functions that read and write it.
 
     `name` is the kind's name in a bundle, and its file's name without `.yaml`. `needs` is the power
-    in the workspace that reads and writes it; None for a kind of the whole installation, which only
-    superusers read and write. `keys` are the fields that identify an item. A bundle has at most
-    `most` of them.
+    in the workspace that is required to read and write items. It is None for a kind of the whole
+    installation, which only superusers read and write. `keys` are the fields that identify an item.
+    A bundle has at most `most` items of the kind.
     """
 
     name: ClassVar[str]

@@ -131,7 +131,7 @@ def version_checksum(definition: Any) -> str:
 
 
 def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> WorkflowVerdict:
-    """Compare a file's document with the workflow."""
+    """Return the effect of applying a file's document to the workflow."""
     verdict = WorkflowVerdict(slug, document, live, live.id if live else uuid7())
     if live is not None and live.origin:
         what = f"The workflow comes from the code {live.origin}. Remove the file, or the code."
@@ -206,7 +206,10 @@ def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
 def write(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, actor: Actor
 ) -> dict[str, int | None]:
-    """Apply verdicts without problems; return the latest versions of new content by slug."""
+    """Apply verdicts without problems; return the numbers of the latest versions by slug.
+
+    Workflows of which only the layout changes are left out.
+    """
     changed = [one for one in verdicts if one.action]
     said = [
         BundledWorkflow(

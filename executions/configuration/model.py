@@ -30,7 +30,7 @@ def _split(value: Any) -> Any:
 
 
 def _cells(value: Any) -> Any:
-    """Return the names of cells; their addresses, in a JSON object, are in `DATABASES`."""
+    """Return the names of cells, from a list or from a JSON object with their addresses."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             return list(json.loads(value))
@@ -54,7 +54,7 @@ def _network(one: Any) -> Any:
 
 
 def _flag(value: Any) -> Any:
-    """Return a flag; reject text that is neither yes nor no, and numbers."""
+    """Return a flag; reject numbers, and text that is neither yes nor no."""
     if isinstance(value, str):
         value = {"1": True, "true": True, "yes": True, "on": True}.get(
             value.lower(), False if value.lower() in {"0", "false", "no", "off"} else value
@@ -90,7 +90,7 @@ def setting(
 
 
 def about(field: FieldInfo) -> dict[str, Any]:
-    """Return the unit, the default in words and the further variables of a setting."""
+    """Return the unit, the default in words and the additional variables of a setting."""
     return cast("dict[str, Any]", field.json_schema_extra)
 
 
@@ -104,7 +104,7 @@ class SettingsModel(BaseModel):
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """Return the fields that the environment sets, or otherwise Django's setting `VALKYR`."""
+    """Return the fields that the environment sets or, otherwise, Django's setting `VALKYR`."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():
@@ -252,7 +252,7 @@ WORDS = (
 
 
 def _expectation(message: str) -> str:
-    """Return what was expected: pydantic's message in our words."""
+    """Return the form that was expected: pydantic's message in our words."""
     for pattern, words in WORDS:
         message = re.sub(pattern, words, message)
     return message.rstrip(".")

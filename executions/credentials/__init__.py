@@ -1,4 +1,4 @@
-"""Named secrets of a workspace: stored sealed, given to steps, never shown again.
+"""Named secrets of a workspace: stored sealed, passed to steps, and never shown again.
 
 Only the functions of this package write or open them.
 """

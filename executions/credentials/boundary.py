@@ -45,7 +45,7 @@ class Boundary:
         return any(_fits(pattern, module) for pattern in self.modules)
 
     def names_module(self, module: str) -> bool:
-        """Return whether the credential names the type itself, not only by a `*`."""
+        """Return whether the credential names the module type explicitly, not only by `*`."""
         return module in self.modules
 
     def allows_workflow(self, workflow_id: UUID) -> bool:
@@ -55,7 +55,7 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class HostPattern:
-    """A host name, its subdomains (`below`), or a range of addresses; `port` None is any port."""
+    """A host name, its subdomains (`below`), or a range of addresses; no `port` means any port."""
 
     name: str = ""
     below: bool = False
@@ -63,7 +63,7 @@ class HostPattern:
     port: int | None = None
 
     def matches(self, host: str, port: int | None) -> bool:
-        """Return whether the credential covers a URL's host; an unknown port matches."""
+        """Return whether the pattern includes a URL's host and port; an unknown port matches."""
         if self.port is not None and port is not None and port != self.port:
             return False
         try:
@@ -78,8 +78,8 @@ class HostPattern:
 def host_pattern(text: str) -> HostPattern:
     """Parse a pattern. Raises ValueError with the problem.
 
-    `api.example.com`, `*.example.com`, `10.0.0.0/8`, `2001:db8::1`; each may end with a port, an
-    IPv6 address in brackets: `api.example.com:8443`, `[2001:db8::1]:443`.
+    Examples are `api.example.com`, `*.example.com`, `10.0.0.0/8` and `2001:db8::1`. Each can end
+    with a port; an IPv6 address is then in brackets: `api.example.com:8443`, `[2001:db8::1]:443`.
     """
     host, port = _split(text.strip())
     if "/" in host:
@@ -153,7 +153,7 @@ def _fits(pattern: str, module: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, int | None]:
-    """Split host and port; a bare IPv6 address has none."""
+    """Split host and port; a bare IPv6 address has no port."""
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if not closed or (rest and not rest.startswith(":")):
@@ -298,9 +298,9 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
 class RequestedUse:
     """A step that uses credentials.
 
-    `judges` is its module's `ModuleSpec.judges_hosts`; `in_texts` are the credentials in its inputs
-    as `{{ secrets.x }}`, `kept` are those whose inputs stay on this machine (`ModuleSpec.keeps`);
-    `remote` says that the values leave with a remote runner.
+    `judges` is its module's `ModuleSpec.judges_hosts`. `in_texts` are the credentials in its inputs
+    as `{{ secrets.x }}`, and `kept` are those whose inputs stay on this machine
+    (`ModuleSpec.keeps`). `remote` says that the values leave with a remote runner.
     """
 
     module: str

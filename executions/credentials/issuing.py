@@ -2,7 +2,7 @@
 
 Credentials of a type with an issuer store how to get their values. Each process requests them once
 and gives them to all its steps, until shortly before they expire. Concurrent steps wait for one
-request. If it fails while the present values are still valid, these are used.
+request. If the request fails while the present values are still valid, these are used.
 
     issued(source, issuer)       the values, and whether this call requested them
     forget(source, the_values)   after the receiver rejected them
@@ -48,7 +48,7 @@ class CredentialSource:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Issued:
-    """Values that expire after `seconds`; `state` is what the issuer needs to replace them.
+    """Values that expire after `seconds`; `state` is the data with which the issuer replaces them.
 
     `store` are fields of the credential to replace, such as a rotated refresh token.
     """
@@ -116,7 +116,7 @@ def issued(
 
 
 def forget(source: CredentialSource, rejected: Issued) -> None:
-    """Request new values at the next use, unless another step has already received some."""
+    """Request new values at the next use, unless another step has already received new ones."""
     slot = _slot(source)
     with slot.lock:
         if slot.kept is rejected:

@@ -71,10 +71,10 @@ def rotate(actor: Actor) -> int:
 
 
 def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
-    """Remove these keys, or all except the primary, all or none; return their IDs.
+    """Remove these keys, or all keys except the primary; return their IDs.
 
-    Raises StillSealing if one of them seals a value, CannotRetire for the primary and for an
-    unknown key, and the errors of `rotate`.
+    If one key cannot be removed, none is removed. Raises StillSealing if one of them seals a value,
+    CannotRetire for the primary and for an unknown key, and the errors of `rotate`.
     """
     row = _row()
     keys, source = store.opened(row)
@@ -100,7 +100,7 @@ def rewrap(actor: Actor) -> str:
     """Seal the keyset with the current installation key; return the earlier key's URI.
 
     The variables with `OLD` name the old key, unless the current one opens it too. Raises NoKeyset,
-    KeysetChanged, SealingError.
+    KeysetChanged, or SealingError.
     """
     row = _row()
     keys, _ = store.opened(row)
@@ -127,7 +127,7 @@ def reseal(
     """Reseal every value that is not under the primary key; call `tell` after each batch.
 
     An unreadable value stays and is reported. You can stop the resealing and run it again at any
-    time. Raises NoKeyset, SealingError.
+    time. Raises NoKeyset or SealingError.
     """
     primary = standing().primary
     found = []
@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Seal batch after batch, in the order of the rows' IDs."""
+    """Reseal one batch after another, in the order of the rows' IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

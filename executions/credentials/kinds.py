@@ -42,14 +42,14 @@ MOST_FIELDS = 50
 
 @dataclass(frozen=True, slots=True)
 class CredentialType:
-    """A type of credential; without `fields`, it takes one or more fields of any name.
+    """A type of credential; without `fields`, it accepts one or more fields of any name.
 
     `known` are fields that are not secrets, such as a user name, and may therefore be short.
-    `hosts` and `modules` are its suggested boundary; if `address` names a field with a URL, its
-    host is suggested.
+    `hosts` and `modules` are its suggested boundary; if `address` names a field with a URL, that
+    URL's host is suggested.
 
     `optional` fields may be left out. `check` finds problems of the fields together. With an
-    `issuer`, steps do not get these fields but the short-lived values that the issuer returns.
+    `issuer`, steps do not receive these fields but the short-lived values that the issuer returns.
     `rotates` says whether issuing values replaces a secret of the fields: then only one process at
     a time may request values. `connected`, given the names of the fields, says whether a person has
     connected the credential at the provider; None for a credential that needs no person.
@@ -171,7 +171,7 @@ def checked_changes(
 ) -> dict[str, str]:
     """Return the changed fields, without removed ones (None).
 
-    `kept` are the names of the current fields, `more` problems found elsewhere. Raises
+    `kept` are the names of the current fields, and `more` are problems found elsewhere. Raises
     InvalidCredential with every problem.
     """
     set_ = {key: value for key, value in fields.items() if value is not None}
@@ -304,7 +304,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 
 
 def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the hosts known from a type's service, URL field or token; () if they are unknown."""
+    """Return the hosts that follow from a type's service, URL field or token; () if unknown."""
     known = KINDS.get(kind, CredentialType(kind, kind))
     if known.hosts:
         return known.hosts

@@ -54,10 +54,10 @@ class OpenedCredential:
 
 @dataclass(frozen=True, slots=True)
 class UsingStep:
-    """The step that asks for credentials, as it appears in the record of their use.
+    """The step that requests credentials, as it appears in the record of their use.
 
     `host` is the host to which the step connects, if known; `remote` says that a remote runner
-    asks.
+    requests them.
     """
 
     workspace_id: UUID

@@ -53,10 +53,11 @@ class CredentialReference:
 
 
 def naming(credential: Credential) -> list[CredentialReference]:
-    """Return the active workflows that name the credential, sorted, one more than are listed.
+    """Return the active workflows that name the credential, sorted by name.
 
-    The search reads the latest versions of the workspace as text, so a similar text also matches:
-    an unnecessary question is better than a workflow that fails.
+    The result has at most one workflow more than messages list. The search reads the latest
+    versions of the workspace as text, so a similar text also matches: an unnecessary question is
+    better than a workflow that fails.
     """
     latest = (
         WorkflowVersion.objects.filter(

@@ -1,7 +1,7 @@
 """Copy accounts from another database into Valkyr's database, if rows refer to them.
 
-A database can check keys and join tables only within itself. So if a project keeps its accounts
-elsewhere, an account (or group) that a row refers to is first copied into Valkyr's database,
+A database can check keys and join tables only within itself. If a project keeps its accounts
+elsewhere, each account (or group) to which a row refers is first copied into Valkyr's database,
 without its password. The original stays authoritative: sign-in reads it. If both are in one
 database, this module does nothing.
 """
@@ -28,7 +28,7 @@ _known: set[tuple[str, type[Any], Any]] = set()
 
 
 def apart() -> bool:
-    """Return whether accounts are in another database than Valkyr's tables."""
+    """Return whether accounts and Valkyr's tables are in different databases."""
     return _apart(alias())
 
 
@@ -85,7 +85,7 @@ def _copy_row(account: Any, model: Any) -> None:
 
 
 def connect() -> None:
-    """Connect the signals, if accounts are in another database than some of Valkyr's tables."""
+    """Connect the signals, if accounts are in a different database from some of Valkyr's tables."""
     if not any(_apart(ours) for ours in aliases()):
         return
     pre_save.connect(_before_ours, dispatch_uid=f"{__name__}.before")
@@ -95,7 +95,7 @@ def connect() -> None:
 
 
 def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> None:
-    """Copy the account that a row to be saved refers to."""
+    """Copy the account to which a row refers, before the row is saved."""
     if raw or not is_ours(sender):
         return
     for field in sender._meta.concrete_fields:
@@ -132,9 +132,9 @@ def _gone(sender: Any, instance: Any, using: str, **_: Any) -> None:
 
 
 def _with_copies(using: str, change: Callable[[], None]) -> None:
-    """Make a change in each of our databases but `using`, where the original was changed.
+    """Make a change in each of our databases except `using`, where the original was changed.
 
-    A cell that does not answer does not stop the change: its copy is outdated until the account
+    A cell that does not respond does not stop the change: its copy is outdated until the account
     changes again. Sign-in and permissions read the original.
     """
     for ours in aliases():
@@ -153,7 +153,7 @@ def _with_copies(using: str, change: Callable[[], None]) -> None:
 
 
 def _here(using: str) -> bool:
-    """Return whether the account is deleted in Valkyr's database.
+    """Return whether the account is being deleted in Valkyr's database.
 
     Otherwise, `_gone` handles the deletion.
     """
@@ -161,7 +161,7 @@ def _here(using: str) -> bool:
 
 
 def cascade(collector: Any, field: Any, rows: Any, using: str) -> None:
-    """Delete the rows that refer to the account together with it."""
+    """Delete the rows that refer to the account, together with the account."""
     if _here(using):
         models.CASCADE(collector, field, rows, using)
 

@@ -1,7 +1,7 @@
 """Advisory locks of PostgreSQL: their numbers, and one holder per installation.
 
-A number identifies one job in all sessions of a database. Two jobs with one number block each other
-for no reason, which is why the numbers are an enumeration whose values must differ.
+A number identifies one job in all sessions of a database. Two jobs with the same number would block
+each other for no reason, so the numbers are an enumeration with distinct values.
 """
 
 import enum

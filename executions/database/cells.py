@@ -46,7 +46,7 @@ def home_of_id(pk: UUID) -> str:
 def turn_to_id(pk: UUID | str) -> None:
     """Use the database that has the row of an id, for the rest of a request that named no cell.
 
-    For requests whose id is in a signed token, which the middleware cannot read.
+    This is for requests whose id is in a signed token, which the middleware cannot read.
     """
     if routing.is_undecided() and (found := alias_of_id(UUID(str(pk)))):
         routing.turn_to(found)

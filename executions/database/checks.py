@@ -15,7 +15,7 @@ DOCS = "See docs/reference/configuration.md, DATABASE."
 
 @register()
 def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
-    """Check that the alias is known, is PostgreSQL, and has all models and their accounts."""
+    """Check that the alias exists, is PostgreSQL, and has all models and their accounts."""
     ours = alias()
     if ours not in connections.settings:
         known = ", ".join(sorted(connections.settings))

@@ -11,7 +11,10 @@ REPLICA = "replica"
 
 
 def own_addresses() -> list[str]:
-    """Return URLs, without names, of Valkyr's databases, the replica and the direct connections."""
+    """Return URLs of Valkyr's databases, the replica and the direct connections.
+
+    The URLs of the databases contain only the host and the port.
+    """
     own = (*aliases(), REPLICA)
     given = [django_settings.DATABASES[name] for name in own if name in django_settings.DATABASES]
     found = [

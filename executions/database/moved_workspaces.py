@@ -100,7 +100,7 @@ def has_left(of: str, row: Mapping[str, Any]) -> bool:
 
 
 def _directory(moves: Iterable[tuple[UUID, str, str]]) -> MoveDirectory:
-    """Return the directory of moves, which are given in the order of their ends."""
+    """Return the directory of moves, which are in the order in which they ended."""
     visited: dict[UUID, set[str]] = {}
     places: dict[UUID, str] = {}
     for workspace, source, target in moves:
@@ -118,7 +118,7 @@ def _directory(moves: Iterable[tuple[UUID, str, str]]) -> MoveDirectory:
 
 
 def _has(alias: str, pk: UUID) -> bool:
-    """Return whether a database has a row with an id; False if it does not answer."""
+    """Return whether a database has a row with an id; False if it does not respond."""
     try:
         with connections[alias].cursor() as cursor:
             cursor.execute(_looking(), {"id": pk})
@@ -138,7 +138,7 @@ def _model() -> Any:
 
 @cache
 def _looking() -> str:
-    """Return a statement that looks for an id in all tables with ids of our own."""
+    """Return a statement that searches for an id in all our tables whose keys are UUIDs."""
     ours = [
         one._meta
         for one in apps.get_models()

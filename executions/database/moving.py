@@ -1,4 +1,4 @@
-"""The error with which a database rejects writes of a workspace that moves to another cell."""
+"""The error with which a database rejects writes to a workspace that is being moved."""
 
 # PostgreSQL's class 55 (object not in the required state), which Django raises as OperationalError.
 MOVING = "55V01"

@@ -3,7 +3,7 @@
 If a statement names the partitioned table, a kept plan names all partitions. PostgreSQL locks and
 costs all of them, so it plans the statement again at each call. A statement that names one
 partition costs as much as with a plain table. The owner of the table registers how partitions are
-found; statements say by `--! one partition: ` that they have one.
+found. The line `--! one partition: ` marks statements whose rows are all in one partition.
 
 The name of a partition that was removed must no longer exist: then the statement fails before it
 reads or writes anything, and is repeated with the whole table. A statement that follows others in
@@ -24,7 +24,7 @@ class PartitionedTable:
     """A table that can be partitioned.
 
     `find` returns the name of the partition with the rows of these ids (one or several); "" if it
-    knows none. `forget` makes it read the partitions again.
+    knows none. After `forget`, `find` reads the partitions again.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Databases behind a pooler: their direct addresses, and sessions that no pooler shares.
 
 A pooler such as PgBouncer uses another session for each transaction. Locks and settings of a
-session therefore need the direct address: `VALKYR["DATABASE_DIRECT_URL"]` for the first database,
-the entry `DIRECT_URL` of a cell's database in DATABASES.
+session therefore need the direct address. It is `VALKYR["DATABASE_DIRECT_URL"]` for the first
+database, and the entry `DIRECT_URL` of a cell's database in DATABASES.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ DIRECT_URL = "DIRECT_URL"
 
 
 def direct_url(of: str = "") -> str:
-    """Return the address past the pooler of the database at an alias; "" without a pooler.
+    """Return the direct address of the database at an alias; "" if it has no pooler.
 
     Without an alias, use this context's database.
     """

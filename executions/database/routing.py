@@ -65,7 +65,7 @@ def own() -> str:
 
 @cache
 def first() -> str:
-    """Return the alias of the first database, which is the only one without cells."""
+    """Return the alias of the first database; without cells, it is the only database."""
     return named() or _as_routed()
 
 
@@ -125,7 +125,10 @@ def in_first(function: F) -> F:
 
 @cache
 def alias_of(cell: str) -> str:
-    """Return the alias of a cell's database, "" for the first. Raises ImproperlyConfigured."""
+    """Return the alias of a cell's database, or of the first database for "".
+
+    Raises ImproperlyConfigured.
+    """
     if not cell:
         return first()
     for name, given in connections.settings.items():

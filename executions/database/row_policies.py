@@ -59,7 +59,7 @@ def policies() -> list[RowPolicy]:
 def policy_of(model: type[Model]) -> RowPolicy | None:
     """Return the policy of a model's table; None for rows that belong to no workspace.
 
-    `rows_of_no_workspace` of the model says whether requests may `read` or `write` rows without a
+    The model's `rows_of_no_workspace` says whether requests may `read` or `write` rows without a
     workspace; by default they can do neither.
     """
     condition = _condition(model)
@@ -100,9 +100,9 @@ def _condition(model: type[Model]) -> str:
 
 
 def _parents(model: type[Model]) -> list[tuple[str, type[Model]]]:
-    """Return columns with the models to which they refer; rows belong to one of these.
+    """Return columns and the models to which they refer.
 
-    Each of these models leads to a workspace.
+    Each row belongs to the workspace of a row to which one of the columns refers.
     """
     declared: Sequence[tuple[str, str]] = getattr(model, "rows_belong_to", ())
     if declared:

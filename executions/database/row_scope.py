@@ -1,11 +1,11 @@
 """The workspaces whose rows this request can see, set in PostgreSQL before its statements.
 
 Within `limited`, every statement of our connections runs as the role `scoped_role()`, to which the
-policies of `row_policies` apply, with the list of workspaces in a parameter. Both are set for the
+policies of `row_policies` apply. A parameter has the list of workspaces. Both are set for the
 session before the first statement that needs them, so later statements cost nothing. Within a
-transaction, and behind a pooler, which lends a session to others after each transaction, they are
-set for the transaction, in the round trip of its first statement. Each request has a scope of its
-own, so it never uses the list of another.
+transaction, they are set for the transaction, in the round trip of its first statement. This also
+applies behind a pooler, which lends a session to others after each transaction. Each request has a
+scope of its own, so it never uses the list of another request.
 """
 
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def enabled() -> bool:
 
 
 def scoped_role() -> str:
-    """Return the role in PostgreSQL that statements of requests run as."""
+    """Return the PostgreSQL role that runs the statements of requests."""
     return valkyr_settings().row_level_security_role
 
 
@@ -150,7 +150,7 @@ class ScopeWatcher:
         return (_command(wanted, local=True),)
 
     def forget(self) -> None:
-        """Set the scope again before the next statement: a savepoint may have undone it."""
+        """Set the scope again before the next statement, because a rollback may have undone it."""
         self._transaction = UNKNOWN
 
     def is_at_work(self) -> bool:

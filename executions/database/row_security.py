@@ -197,7 +197,7 @@ def _privileged(statement: str) -> None:
 
 
 def _by_hand() -> str:
-    """Return the statements for a role with CREATEROLE."""
+    """Return the statements that a role with CREATEROLE must run."""
     role = scoped_role()
     return (
         f"Let a role with CREATEROLE run: CREATE ROLE {_quoted(role)} NOLOGIN; "

@@ -1,4 +1,4 @@
-"""Hot statements by name, from a folder; run on the raw connection, prepared on the server."""
+"""Frequent SQL statements by name, from a folder; they run prepared, on the raw connection."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack

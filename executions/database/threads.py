@@ -13,8 +13,8 @@ Found = TypeVar("Found")
 async def in_a_thread(look: Callable[[], Found]) -> Found:
     """Return the result of `look`, which runs in a thread of the event loop's pool.
 
-    Its connection is closed afterwards, because no other code closes connections of the pool's
-    threads.
+    The thread's connection is closed afterwards, because no other code closes connections of the
+    pool's threads.
     """
 
     def looked() -> Found:

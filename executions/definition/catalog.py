@@ -18,8 +18,8 @@ class OutcomeRule:
     """The outcomes that one key of `with` adds.
 
     `each` adds every item of the key's list, or every value of its mapping, as text. `value` adds
-    the key's value, or `otherwise` if it has none. `given` adds `outcomes` if the key is present
-    and not null. `equals` adds `outcomes` if the key's value equals it.
+    the key's value, or `otherwise` if the key has no value. `given` adds `outcomes` if the key is
+    present and not null. `equals` adds `outcomes` if the key's value equals it.
     """
 
     key: str
@@ -38,7 +38,7 @@ def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tupl
 
 
 def outcome_text(value: Any) -> str:
-    """Return the outcome that a value stands for: its JSON text, with whole floats without `.0`."""
+    """Return the outcome that a value stands for: its JSON text; whole floats have no `.0`."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -105,8 +105,7 @@ class ModuleSpec:
     types of credential it accepts, one at a time; its `with` may name secrets if it
     `takes_secrets`. `judges_hosts` says which data the module sends to checked hosts only:
     `everything` in its `with`, its `credential` alone, or nothing (""). `addresses` are the keys of
-    `with` that hold the address, `keeps` the keys whose values never leave
-    this machine.
+    `with` that hold the address. `keeps` are the keys whose values never leave this machine.
     """
 
     type: str
@@ -149,7 +148,7 @@ class ModuleSpec:
 
     @property
     def retry_name(self) -> str:
-        """Return the name of the task's or module's retry policy; `custom` for its own values."""
+        """Return the name of the task's or module's retry policy; `custom` if it is written out."""
         return self.retry if isinstance(self.retry, str) else "custom"
 
 

@@ -70,7 +70,8 @@ class Pattern:
 def pattern(text: str) -> Pattern:
     """Compile a pattern that is searched for anywhere in a text, as JSON Schema does.
 
-    Raises BadPattern for what RE2 cannot express and for more than MAX_CHARACTERS characters.
+    Raises BadPattern for syntax that RE2 does not support and for more than MAX_CHARACTERS
+    characters.
     """
     import re2
 

@@ -181,7 +181,8 @@ class Template:
         over, the method raises TemplateTimeout, a TemplateError.
 
         Objects and lists of the template are new at each call. Values from the scope are passed on,
-        not copied: treat them as read-only. Raises RenderedInRequest during a request (`refusal`).
+        not copied: treat them as read-only. Raises RenderedInRequest during a request
+        (`render_guard`).
         """
         if not self.constant:
             render_guard.check()

@@ -100,8 +100,8 @@ def _payload_validator(version_id: UUID) -> Any:
 def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> None:
     """Raise InvalidPayload, naming every field that breaks the version's input schema.
 
-    It names fields without values, because readers may not have access to payloads. A payload that
-    takes too long to check is rejected as well (SCHEMA_BUDGET).
+    The error names fields without values, because readers may not have access to payloads. A
+    payload that takes too long to check is rejected as well (SCHEMA_BUDGET).
     """
     if version.input_schema is None:
         return

@@ -1,1 +1,1 @@
-"""Explain why an execution is not running or has not ended, by its row and queue position."""
+"""Explain why an execution is not running or has not ended, from its row and queue position."""

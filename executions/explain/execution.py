@@ -34,8 +34,8 @@ class QueuePosition:
     """An execution's queue position; `ahead` and `key_ahead` are counted up to 10,000.
 
     `limit` is the capacity of its workspace and `active` the part in use; None and 0 without a
-    limit. `holders` are some of the executions that hold its concurrency key, `held` is the number
-    of all.
+    limit. `holders` are some of the executions that hold its concurrency key, and `held` is the
+    number of all holders.
     """
 
     workspace: str

@@ -12,8 +12,8 @@ MAX_TEXT = 300
 class Reason:
     """The reason why an execution or a step does not continue now.
 
-    `since` is the time when the state began, `until` the time when it changes automatically; None
-    if unknown.
+    `since` is the time when the state began, and `until` is the time when it changes automatically;
+    None if unknown.
     """
 
     code: str
@@ -46,6 +46,6 @@ def sentence(text: str) -> str:
 
 
 def some(names: list[str], most: int = 5) -> str:
-    """Return the first names as text, and the number of the others."""
+    """Return the first `most` names as text, and the number of the others."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,6 +1,6 @@
 """The parts of an installation; those that use the database share one session.
 
-A process that answers requests needs `database`, `broker` and `migrations` itself; without
+A process that handles requests needs `database`, `broker` and `migrations` itself. Without
 `workers` and `beat` it still accepts executions and loses none, so removing it from the load
 balancer would not help. With cells, each has parts of its own, such as `b:database`.
 """
@@ -48,7 +48,7 @@ SECONDS = 2  # the least that libpq accepts as a connect timeout
 
 
 def open_session() -> Session:
-    """Return a new session: a kept connection to a frozen server would wait indefinitely."""
+    """Return a new session: a kept connection to a frozen server would hang indefinitely."""
     given = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port")
     parts = {name: given[name] for name in names if given.get(name)}
@@ -58,7 +58,7 @@ def open_session() -> Session:
 
 
 def database(session: Session) -> HealthFinding:
-    """Check that the database answers."""
+    """Check that the database responds."""
     session.execute("SELECT 1")
     return HealthFinding(True, "it answers", "it answers")
 
@@ -116,14 +116,14 @@ def register(name: str, look: Check) -> None:
 def names() -> tuple[str, ...]:
     """Return the names of all parts; the parts that a process itself needs come first.
 
-    Those of cells come last: a process serves the other databases without them.
+    The parts of cells come last, because a process serves the other databases without them.
     """
     further = (of_cell(cell, name) for cell in cells() for name in SEEN)
     return (*NEEDED, *(name for name in SEEN if name not in NEEDED), *further)
 
 
 def cells() -> tuple[str, ...]:
-    """Return the cells beside this process's own database."""
+    """Return the cells whose parts this process also checks; none in a process of one cell."""
     known = settings()
     return () if known.cell else known.cells
 

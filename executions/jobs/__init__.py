@@ -1,4 +1,4 @@
-"""Jobs: a worker computes what a request needs from a tenant's templates.
+"""Jobs: a worker evaluates a tenant's templates for a request, and stores the result.
 
 A request creates a job and waits a few seconds for it (`requests`); if the job takes longer, the
 request returns the address of the result. A task on the queue `default` runs it (`worker`). The row

@@ -1,4 +1,4 @@
-"""Run jobs in a worker: once, within their time, with a result of bounded size.
+"""Run jobs in a worker: at most once, with a time limit and a result of bounded size.
 
 A job whose worker crashed is not run again, because the job may have caused the crash. It fails at
 its deadline.
@@ -32,8 +32,8 @@ Work = Callable[[UUID], Any]
 class JobKind:
     """A kind of job: its name, the function that computes the result, and its time limit.
 
-    `work` is `module:function`, imported only in the worker. The function takes the subject's id
-    and returns a JSON-able value; it raises ValkyrError if there is no result.
+    `work` is `module:function`, imported only in the worker. The function accepts the subject's id
+    and returns a value that JSON can represent; it raises ValkyrError if there is no result.
     """
 
     name: str

@@ -17,7 +17,7 @@ MOST_ROWS, MOST_VALUES = 10_000, 100
 
 @dataclass(frozen=True, slots=True)
 class LabelValueCount:
-    """A value of a label, the number of rows that have it, and their numbers by state."""
+    """A value of a label, and the number of rows that have it, in total and by state."""
 
     value: str
     count: int
@@ -28,7 +28,8 @@ class LabelValueCount:
 class LabelCounts:
     """The most frequent values among the newest rows.
 
-    `rows` were read, at most 10,000; `complete` says that these are all rows that match.
+    `rows` is the number of rows read, at most 10,000; `complete` says that these are all rows that
+    match.
     """
 
     rows: int

@@ -31,7 +31,7 @@ APART = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class LabelQuery:
-    """The labels that an execution must have, and what the index restricts.
+    """The labels that an execution must have, and the restrictions that the index applies.
 
     `workflows` are all workflows that the caller may see; an empty `states` means all states. IDs
     are between `above` and `below`, one of which is the last execution of the previous page.
@@ -95,7 +95,7 @@ def _kept(rows: QuerySet[WorkflowExecution], ids: list[UUID]) -> list[UUID]:
 
 
 def among(ids: Sequence[UUID]) -> RawSQL:
-    """Return the IDs for `pk__in` as one parameter, which is faster than thousands."""
+    """Return the IDs for `pk__in` as one parameter, which is faster than thousands of them."""
     return RawSQL("SELECT unnest(%s::uuid[])", [list(ids)])
 
 

@@ -2,7 +2,7 @@
 
 Each pair of a workflow and a state is one range. One statement reads the next rows of every range.
 The result is complete up to the point where the first range may have further rows. The density of
-the rows in each range determines how many are read next, so a list of 2,000 rows reads a few
+the rows in each range determines how many are read next. So a list of 2,000 rows reads a few
 thousand, not 2,000 of each range.
 """
 
@@ -26,7 +26,7 @@ Range = tuple[UUID, str]
 
 @dataclass(frozen=True, slots=True)
 class LabelRanges:
-    """The executions with a label of some workflows, in some states, between two IDs."""
+    """The executions of some workflows with a label, in some states, between two IDs."""
 
     name: str
     value: str

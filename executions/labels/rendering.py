@@ -1,6 +1,7 @@
-"""Render the labels of new executions. A label that cannot be rendered is left out, and reported.
+"""Render the labels of new executions; omit and report a label that cannot be rendered.
 
-A label describes an execution and decides nothing, so no payload is rejected for one.
+A label describes an execution and decides nothing, so a payload is never rejected because of a
+label.
 """
 
 from collections.abc import Mapping, Sequence

@@ -47,7 +47,7 @@ class StreamSlots:
             return self._full(user_id)
 
     def taken(self) -> int:
-        """Return the number of taken slots."""
+        """Return the number of slots in use."""
         with self._lock:
             return self._taken.total()
 
@@ -82,7 +82,7 @@ PATIENCE = 30.0
 class LiveAnswer(StreamingHttpResponse):
     """Server-sent events; a WebSocket sends the same `frames`.
 
-    A frame of None means that nothing changed in time.
+    A frame of None means that nothing changed before the timeout.
     """
 
     def __init__(self, request: HttpRequest, user_id: Any, feed: Feed, pk: UUID, last: str) -> None:

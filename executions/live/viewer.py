@@ -22,7 +22,7 @@ KEEP_ALIVE = b": keep-alive\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message to a viewer; `id` is the cursor for a reconnect, `data` is one line of JSON."""
+    """One message to a viewer: `id` is the cursor for a reconnect; `data` is a line of JSON."""
 
     event: str
     id: str
@@ -94,7 +94,7 @@ class Viewer:
         self._news.set()
 
     async def next(self, seconds: float) -> Frame | None:
-        """Return the next frame; None after a timeout. Raises Gone."""
+        """Return the next frame; None after a timeout. Raises StreamEnded."""
         if not self._waiting and self.open:
             self._news.clear()
             # Not `wait_for`: before Python 3.12 it loses a cancellation that comes with the news.

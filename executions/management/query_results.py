@@ -16,7 +16,7 @@ MOST_ROWS, MOST_SECONDS = 1_000_000, 3600.0
 
 
 class AnyValueEncoder(DjangoJSONEncoder):
-    """Encodes values that JSON has no type for as text."""
+    """Encodes values without a JSON type as text."""
 
     def default(self, o: Any) -> Any:
         """Return the value, or its text."""

@@ -11,7 +11,7 @@ from executions.models.workspace import Workspace
 
 
 class ServiceAccount(models.Model):
-    """A named program of one workspace. Its user has no password; its membership is its role."""
+    """A named program of one workspace. Its user has no password; its membership has its role."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(

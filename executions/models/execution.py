@@ -30,7 +30,7 @@ class WorkflowExecution(models.Model):
     `epoch` counts roll-backs: claims and results of an older epoch are rejected. `context_data`
     holds the variables. `place` says whether it counts against its workspace's limit: an execution
     whose runs all wait gives its capacity slot up, and requests one again when it wakes. An
-    execution that was started in its caller's transaction may not be counted yet.
+    execution that was started in its caller's transaction is possibly not counted yet.
     """
 
     SEALED_BY = "workspace"

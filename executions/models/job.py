@@ -14,8 +14,8 @@ UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 class Job(models.Model):
     """One computation about one subject. A subject has at most one unfinished job of a kind.
 
-    The job fails if it has not finished by `deadline_at`. `sent_at` is the time when a worker was
-    last asked to run it. Finished jobs are deleted after an hour.
+    The job fails if it has not finished by `deadline_at`. `sent_at` is the time when the job was
+    last sent to a worker. Finished jobs are deleted after an hour.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""The labels of executions, one row each, by which lists find them."""
+"""The labels of executions, one row per label; lists find executions by them."""
 
 from django.db import models
 
@@ -12,8 +12,8 @@ class ExecutionLabel(models.Model):
     """One label of one execution, inserted with it.
 
     `labels` of the execution has the same values, for display. `state` is the state of the
-    execution: a trigger of the database keeps it equal (migration 0007), so that one index answers
-    "the newest of these workflows with this value in this state".
+    execution: a trigger of the database keeps it equal (migration 0007). So one index answers "the
+    newest of these workflows with this value in this state".
     """
 
     pk = models.CompositePrimaryKey("execution_id", "name")

@@ -1,4 +1,4 @@
-"""Rate counters for all processes, even without a Redis."""
+"""Rate counters for all processes, even without Redis."""
 
 from django.db import models
 

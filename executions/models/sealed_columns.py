@@ -46,9 +46,9 @@ class SealedAttribute(DeferredAttribute):
 class SealedColumnMixin(Column):
     """A column that holds envelopes in a workspace that seals its payloads.
 
-    `form` says how a value is sealed: `json` and `text` are sealed as a whole, `each` seals every
-    value of an object, `lines` seals the lines of a list, and `facts` seals only the payloads among
-    an object's values. A `blank` text is left empty instead.
+    `form` says how a value is sealed. `json` and `text` are sealed as a whole, `each` seals every
+    value of an object, and `lines` seals the lines of a list. `facts` seals only the payloads among
+    an object's values. A `blank` text is not sealed but left empty.
     """
 
     descriptor_class = SealedAttribute
@@ -86,7 +86,7 @@ class SealedLines(SealedColumnMixin, models.JSONField):
 class SealedFacts(SealedColumnMixin, models.JSONField):
     """The facts of a wait, of which only the payloads are sealed (`sealing.payloads.PRIVATE`).
 
-    SQL reads the others.
+    SQL reads the other facts.
     """
 
     form = "facts"

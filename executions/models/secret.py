@@ -72,10 +72,10 @@ class Credential(models.Model):
 
 
 class CredentialUse(models.Model):
-    """One read of a credential by a step, or a refused one; never a value.
+    """One read of a credential by a step, or a refused attempt; never a value.
 
-    The row is written by the statement that reads the credential, before the step's module gets it.
-    The row outlives the objects it names: the ids are not foreign keys, and `credential_id` is
+    The row is written by the statement that reads the credential, before the step's module receives
+    it. The row outlives the objects it names: the ids are not foreign keys, and `credential_id` is
     empty if the workspace has no credential of the `name`. `version` is the version of the
     credential. `host` is the host to which the step connects, if known before it runs; for a
     refused connection, it is the target. `reason` is the reason for a refusal.

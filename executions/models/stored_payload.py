@@ -13,11 +13,11 @@ class StoredPayload(models.Model):
     """A large value of a workspace in object storage (`executions.payload_store`).
 
     Its file is named by digest and id. Equal values of a workspace share a row until it is
-    collected: a later one gets a new row and a new file, which the collector never touches.
-    `stored_at` is empty until the file is complete. `sealing_key` is 0 for a value in the clear.
-    `refers_to` are the ids of the stored values inside this one, at any depth: an execution that
-    uses this value uses those, too. `content_digest` is the digest of stored content, for which
-    `digest` is derived from the id.
+    collected: an equal value that is stored later gets a new row and a new file, which the
+    collector never touches. `stored_at` is empty until the file is complete. `sealing_key` is 0 for
+    a value that is not sealed. `refers_to` are the ids of the stored values inside this one, at any
+    depth: an execution that uses this value uses those, too. `content_digest` is the digest of
+    stored content, for which `digest` is derived from the id.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -59,7 +59,8 @@ class StoredPayloadUse(models.Model):
     """An execution that may refer to a stored value.
 
     It is written before the value's file. `execution_id` is not a foreign key: retention deletes
-    executions without reading this table, and the collector compares.
+    executions without reading this table, and the collector checks whether the execution still
+    exists.
     """
 
     id = models.BigAutoField(primary_key=True)

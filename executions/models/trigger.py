@@ -145,8 +145,8 @@ class WebhookDelivery(models.Model):
 class Event(models.Model):
     """An outside event, published once, which starts workflows and wakes waiting runs.
 
-    `delivered_at` is set once every waiting run was checked, `delivered_to` is the last run that
-    was checked so far, and `looked_at` is the time of that check.
+    `delivered_at` is set once every waiting run has been checked. `delivered_to` is the last run
+    that was checked so far, and `looked_at` is the time of that check.
     """
 
     SEALED_BY = "workspace"

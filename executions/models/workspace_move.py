@@ -11,7 +11,7 @@ from executions.states import MoveState
 class WorkspaceMove(models.Model):
     """A move of a workspace from one cell to another; "" names the first database.
 
-    The newest switched move of a workspace says in which cell it is. The rows are in the first
+    The newest switched move of a workspace names the workspace's cell. The rows are in the first
     database. The transaction that brings a workspace to its target writes a copy of the row there:
     the workspace is in the target if, and only if, that copy exists.
     """

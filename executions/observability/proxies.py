@@ -74,7 +74,7 @@ class Proxies:
 
 
 def _address(text: str) -> Any:
-    """Return the address without a port, None if invalid.
+    """Return the address without a port, or None if it is invalid.
 
     An IPv4 address can be in any notation.
     """

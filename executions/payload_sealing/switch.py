@@ -25,7 +25,7 @@ def turn_on(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
 
 
 def rotate(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
-    """Seal with a new key from now on, and return it; old values open with their own keys.
+    """Seal with a new key from now on, and return it; older keys still open old values.
 
     Raises NotFound, WrongState if the workspace does not seal, and the errors of `prepare`.
     """
@@ -35,7 +35,7 @@ def rotate(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
 def turn_off(workspace_id: UUID, *, actor: Actor, reason: str = "") -> None:
     """Store the workspace's payloads in the clear from now on.
 
-    Raises NotFound, WrongState if it does not seal them.
+    Raises NotFound, and WrongState if the workspace does not seal them.
     """
     with transaction.atomic():
         _locked(workspace_id)
@@ -48,8 +48,8 @@ def turn_off(workspace_id: UUID, *, actor: Actor, reason: str = "") -> None:
 def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> list[int]:
     """Delete the keys that no longer seal, and return them.
 
-    First walks over all rows: raises WrongState, and deletes no key, if a value is sealed with an
-    old key or does not open.
+    The function first checks all rows. It raises WrongState, and deletes no key, if a value is
+    sealed with an old key or does not open.
     """
     found = walk(workspace_id, only_look=True)
     if found.changed or found.broken:

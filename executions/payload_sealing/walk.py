@@ -2,9 +2,9 @@
 
 The walk reads rows in the order of their ids, a batch at a time, without locks. One statement
 writes the rows of a batch that must change, except those that the engine has locked or written
-since they were read. It reads and writes these one by one. So the walk never waits for the engine
-while it holds a lock. Its progress is stored after each batch: a walk that was stopped continues
-where it was.
+since they were read. The walk reads and writes these rows one by one, so it never waits for the
+engine while it holds a lock. Its progress is stored after each batch: a walk that was stopped
+continues where it stopped.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 A value stays while an execution that declared its use exists, or a plugin holds a copy of it. A
 batch is marked under row locks, which are released before any file is deleted. A value that is
-wanted again after its mark gets a new row and a new file.
+needed again after its mark gets a new row and a new file.
 """
 
 import time
@@ -51,9 +51,10 @@ class StoredTotals:
 
 
 def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Collected:
-    """Delete values for up to `seconds`. Raises PayloadStoreUnavailable, which loses nothing.
+    """Delete unneeded values for up to `seconds`. Raises PayloadStoreUnavailable.
 
-    Call it outside any transaction. Several processes may do it at the same time.
+    The error loses no value that an execution needs. Call it outside any transaction. Several
+    processes may do it at the same time.
     """
     found = Collected()
     hours = valkyr_settings().payload_grace_hours
@@ -76,7 +77,7 @@ def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Co
 def totals() -> StoredTotals:
     """Return the counts of stored values.
 
-    Reads the whole table, so only users may call it, not duties.
+    This reads the whole table, so call it only for a user, not in a duty.
     """
     rows = StoredPayload.objects.all()
     size = rows.aggregate(total=Sum("size"))["total"] or 0

@@ -133,8 +133,8 @@ def translated(
 ) -> Iterator[None]:
     """Raise `missing` for a missing file, and `unavailable` for any other error.
 
-    `what` names the operation on the file: "written", "read" or "deleted". `unavailable` gets the
-    name of the error's class; its text may contain addresses and keys.
+    `what` names the operation on the file: "written", "read" or "deleted". `unavailable` receives
+    the name of the error's class, because the error's text may contain addresses and keys.
     """
     try:
         yield

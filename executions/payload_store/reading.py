@@ -87,7 +87,7 @@ def _unsealed(source: BinaryIO, name: str, size: int, key: int, workspace_id: UU
 
 
 def check_size(size: int, most: int | None = None) -> None:
-    """Raise StoredValueTooLarge if more than `most` bytes (by default the limit) are to load."""
+    """Raise StoredValueTooLarge for a load of more than `most` bytes (by default, the limit)."""
     if size > (valkyr_settings().payload_load_limit if most is None else most):
         raise too_large(size, most)
 
@@ -106,7 +106,8 @@ def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: boo
     """Return a value with its references replaced by values, except references to stored content.
 
     Values inside stored values are loaded as well; all of them have at most `most` bytes, by
-    default the limit. `partly` leaves the references to others. Raises the errors of `text_of`.
+    default the limit. With `partly`, references to values beyond this size stay references. Raises
+    the errors of `text_of`.
     """
     return _Loading(workspace_id, most, partly).loaded(value)
 

@@ -1,7 +1,7 @@
 """Store a value: declare its use, write its file, return the reference for the row.
 
 The use commits before the file is written, and the row that holds the reference commits after it.
-So every value to which a row refers has a file, and the collection knows the use before the file
+So every value to which a row refers has a file, and the collector knows the use before the file
 exists.
 """
 
@@ -59,7 +59,10 @@ def is_above(value: Any, above: int) -> bool:
 
 
 def encoded(value: Any, what: str, limit: int) -> Encoded:
-    """Return a value with the digest of its JSON. Raises PayloadError, also above the limit."""
+    """Return a value with the digest of its JSON.
+
+    Raises PayloadError, also if the JSON exceeds the limit.
+    """
     made, size, kept = sha256(), 0, []
     for part in payloads.parts(value, what, limit):
         made.update(part)
@@ -83,7 +86,7 @@ def declare(
     key: int,
     refers_to: Iterable[UUID] = (),
 ) -> StoredPayload:
-    """Return the value's row, after noting that the execution may refer to it. Commits.
+    """Declare that an execution may refer to a value; commit, and return the value's row.
 
     `refers_to` are the stored values inside the value, which the execution uses as well. Without an
     execution, the grace period alone protects the value.
@@ -142,7 +145,7 @@ def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:
 
 
 def everything_in(value: Any) -> set[UUID]:
-    """Return the stored values that a value refers to, and those inside of them.
+    """Return the stored values that a value refers to, and those inside them.
 
     Uses at most one query: a stored value's row lists the values inside it at any depth.
     """

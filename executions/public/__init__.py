@@ -9,13 +9,13 @@
 - `database`: the clock, locks and named statements
 - `definitions`, `templates`, `schemas`, `values`, `errors`: the parts of workflows; pure
 - `events`: the signals
-- `graphs`: compiled versions, and which steps of them run
+- `graphs`: read compiled versions, and decide which of their steps run
 - `jobs`: let a worker compute the response to a request
 - `lifecycle`: end and continue executions
 - `models`: the tables
 - `plugins`: declare a plugin
 - `publishing`: publish workflows
-- `quotas`: limit what starts, and count what is used in hours and days
+- `quotas`: limit starts, and count use per hour and day
 - `sealing`, `signing`: encrypt and sign
 - `starting`: start executions
 - `tracing`: pass traces on

@@ -1,1 +1,1 @@
-"""Publish drafts and code as versions; test runs of drafts; copies of workflows from code."""
+"""Publish drafts and code as versions, run drafts as tests, and copy workflows from code."""

@@ -129,7 +129,7 @@ def _new(workspace: Workspace, one: CodeContent, now: Any) -> Workflow:
 
 
 def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
-    """Raise SlugTaken if the workflow of this slug comes from another source than the code."""
+    """Raise SlugTaken if the workflow of this slug comes from a source other than the code."""
     if has != says:
         whose = f"is from {has}" if has else "belongs to a person"
         raise SlugTaken(

@@ -21,9 +21,9 @@ from executions.triggers.sync import sync
 
 @dataclass(frozen=True, slots=True)
 class RolledBack:
-    """The withdrawn version, and the one that new executions use instead.
+    """The withdrawn version, and the version that new executions use instead.
 
-    `switched` is False if new executions already used the good version, as after a canary.
+    `switched` is False if new executions already used that version, as after a canary.
     """
 
     bad: WorkflowVersion
@@ -107,7 +107,7 @@ def end_canary(workflow: Workflow, actor: Actor, reason: str) -> None:
 def roll_back(
     workflow_id: UUID, *, actor: Actor, number: int | None = None, reason: str = ""
 ) -> RolledBack:
-    """Withdraw a version: the canary, else the latest, and restore the earlier triggers at once.
+    """Withdraw a version: the canary, or else the latest; restore the earlier triggers at once.
 
     `number` names the version; if it was withdrawn before, nothing changes. The draft and the
     executions of the version stay. Raises NotFound, and WrongState for a version that new

@@ -150,9 +150,9 @@ def publish(
 
     A published version becomes the latest and its triggers take effect; a test version does
     neither. With `percent`, the version becomes the canary: that share of new executions uses it,
-    while triggers stay those of the latest version. Either ends an earlier canary. With `again`,
-    the number of an earlier published version, publish that one's source again and leave the draft
-    as it is. Raises NotFound, InvalidDefinition with all problems, Unchanged, FromCode if a user
+    while triggers stay those of the latest version. Either ends an earlier canary. `again` is the
+    number of an earlier published version: its source is published again, and the draft stays as it
+    is. Raises NotFound, InvalidDefinition with all problems, Unchanged, FromCode if a user
     publishes a workflow from code, PublishedFromGit where only Git publishes, and NotPublished for
     a canary without a latest version.
     """
@@ -185,8 +185,8 @@ def publish_trial(
 ) -> WorkflowVersion:
     """Make a test version of a definition (by default the draft), or of a part of it.
 
-    The draft stays unchanged, and triggers do not start the version: `triggers.start` takes its ID.
-    Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the given
+    The draft stays unchanged, and triggers do not start the version: `triggers.start` accepts its
+    ID. Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the given
     definition.
     """
     with transaction.atomic():
@@ -364,7 +364,7 @@ def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
 
 
 def _last_change(workflow: Workflow) -> dict[str, Any]:
-    """Return the user and time of the last change, by the audit trail."""
+    """Return the user and time of the last change, according to the audit trail."""
     rows = Activity.objects.filter(
         object_id=str(workflow.pk), object_type="Workflow", action__in=CHANGES
     ).order_by("-created_at", "-id")

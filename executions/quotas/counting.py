@@ -38,7 +38,7 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
     Raises QuotaExceeded, which must roll the transaction back.
 
     Call it inside the starting transaction, after the workspace is locked and before keys and
-    executions are. Without limits it makes no query.
+    executions are locked. Without limits, it makes no query.
     """
     limits = ceilings.limits
     if not limits or not more:
@@ -93,7 +93,7 @@ def count_use(
     resource: str = EXECUTIONS,
     target: str = "",
 ) -> list[tuple[Any, ...]]:
-    """Count more of a resource in the windows of these limits, and lock the counters.
+    """Count `more` uses of a resource in the windows of these limits, and lock the counters.
 
     Returns a row for each limit: its user and window, the present use, the start of the window, and
     the current time.
@@ -156,7 +156,7 @@ class Counter(NamedTuple):
 class Window:
     """One window of a counter, with its limit and its use.
 
-    Either is None if there is no limit or no count.
+    The limit is None if none is set, and the use is None if it is not counted.
     """
 
     limit: int | None

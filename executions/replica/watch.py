@@ -59,7 +59,7 @@ OF_REPLICA = "SELECT pg_last_wal_replay_lsn() - '0/0' WHERE pg_is_in_recovery()"
 
 
 class ReplicaWatch:
-    """The freshness of the replica: many threads read it, one thread determines it."""
+    """The freshness of the replica: many threads read it, and one thread determines it."""
 
     def __init__(self, lag_seconds: float) -> None:
         """Start without positions; a replica that lags more than `lag_seconds` is not read."""

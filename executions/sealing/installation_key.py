@@ -149,14 +149,17 @@ def required() -> KeySource:
 
 
 def openers() -> Iterator[KeySource]:
-    """Yield the keys that may seal a keyset, the current one first. Raises NoInstallationKey."""
+    """Yield the keys that may have sealed a keyset, the current one first.
+
+    Raises NoInstallationKey.
+    """
     yield required()
     if (former := old()) is not None:
         yield former
 
 
 def aead_of(source: KeySource) -> Aead:
-    """Return the key's AEAD. Raises KeyUnavailable if a KMS does not answer."""
+    """Return the key's AEAD. Raises KeyUnavailable if a KMS does not respond."""
     if source.material is None:
         from executions.sealing.kms import kms_aead  # boto3 takes a second to import
 

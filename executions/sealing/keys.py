@@ -103,7 +103,7 @@ def sealed_keys(keys: Keys, by: Aead) -> bytes:
 
 
 def opened_keys(sealed: bytes, by: Aead) -> Keys:
-    """Return the keys. Raises WrongInstallationKey, and KeyUnavailable if a KMS does not answer."""
+    """Return the keys. Raises WrongInstallationKey, or KeyUnavailable if a KMS does not respond."""
     import tink
     from google.protobuf.message import DecodeError
     from tink import aead, proto_keyset_format

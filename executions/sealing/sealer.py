@@ -18,9 +18,9 @@ SHOWN = 300
 class PayloadSealer:
     """Seals payloads of one execution under its workspace's key.
 
-    `key` is the workspace's current key, None if it does not seal. The key is read at its first use
-    if the caller does not know it, and again after `payload_keys.CURRENT_SECONDS`: a step may run
-    for hours.
+    `key` is the workspace's current key; None if the workspace does not seal payloads. The key is
+    read at its first use if the caller does not know it, and again after
+    `payload_keys.CURRENT_SECONDS`: a step may run for hours.
     """
 
     __slots__ = ("_key", "_known_at", "execution_id", "workspace_id")
@@ -38,13 +38,13 @@ class PayloadSealer:
         return self._key
 
     def json(self, text: str, column: str, step_path: str = "") -> str:
-        """Return a JSON text as it is stored."""
+        """Return a JSON text in its stored form."""
         if self.key is None:
             return text
         return payloads.seal_json(text, place(self.execution_id, column, step_path), self.key)
 
     def details(self, text: str, step_path: str) -> str:
-        """Return the details of a running step's heartbeat as they are stored.
+        """Return the details of a running step's heartbeat in their stored form.
 
         The step holds no connection, so the key is not read again.
         """
@@ -54,13 +54,13 @@ class PayloadSealer:
         return payloads.seal_json(text, where, self.key if self._key == UNKNOWN else self._key)
 
     def text(self, text: str, column: str, step_path: str = "") -> str:
-        """Return a text as it is stored. Uses no query for an empty text."""
+        """Return a text in its stored form. Uses no query for an empty text."""
         if not text or self.key is None:
             return text
         return payloads.seal_text(text, place(self.execution_id, column, step_path), self.key)
 
     def each(self, text: str, column: str) -> str:
-        """Return a JSON object's text as it is stored, with each value sealed separately.
+        """Return a JSON object's text in its stored form, with each value sealed separately.
 
         Uses no query for `{}`.
         """
@@ -69,14 +69,14 @@ class PayloadSealer:
         return payloads.seal_each(text, place(self.execution_id, column), self.key)
 
     def facts(self, text: str, column: str, run_id: UUID) -> str:
-        """Return the text of a run's facts of a wait as it is stored."""
+        """Return the text of the facts of a run's wait in its stored form."""
         if self.key is None:
             return text
         where = place(self.execution_id, column, str(run_id))
         return payloads.seal_facts(text, where, self.key)
 
     def lines(self, text: str, column: str, step_path: str = "") -> str:
-        """Return a JSON list's text as it is stored."""
+        """Return a JSON list's text in its stored form."""
         if self.key is None:
             return text
         return payloads.seal_lines(text, place(self.execution_id, column, step_path), self.key)
@@ -110,7 +110,7 @@ def opened_variables(execution_id: UUID, values: Any) -> Any:
 
 
 def opened_facts(execution_id: UUID, values: Any, column: str, run_id: UUID) -> Any:
-    """Return a run's facts of a wait, opened if they are sealed. Raises SealBroken."""
+    """Return the facts of a run's wait, opened if they are sealed. Raises SealBroken."""
     return payloads.open_each(values, place(execution_id, column, str(run_id)))
 
 

@@ -1,4 +1,4 @@
-"""The common part of readable files of a known size, which can seek."""
+"""The common part of readable, seekable files of a known size."""
 
 import os
 from io import RawIOBase

@@ -1,8 +1,8 @@
 """The one keyset row, opened once per process and kept while it is current.
 
 A transaction that seals holds a shared lock until it ends, and one that adds or removes keys holds
-an exclusive lock, so that no value is sealed with a key that is being removed. Both are advisory
-locks of PostgreSQL, which are granted in the order of requests and cost no write.
+an exclusive lock. So no value is sealed with a key that is being removed. Both are advisory locks
+of PostgreSQL, which are granted in the order of requests and cost no write.
 """
 
 from collections import Counter
@@ -123,7 +123,7 @@ def kept() -> Keys | None:
 def make() -> Keys:
     """Return the current keyset; create it if there is none.
 
-    If two processes create one at the same time, both get the same.
+    If two processes create one at the same time, both get the same keyset.
     """
     source = installation_key.required()
     sealed = sealed_keys(new_keys(), installation_key.aead_of(source))

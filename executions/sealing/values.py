@@ -31,7 +31,7 @@ def prepare() -> None:
     """Open the data keys; create them if there are none.
 
     Call it before a transaction that seals, so that no lock is held while a KMS is called. Raises
-    NoInstallationKey, WrongInstallationKey, KeyUnavailable.
+    NoInstallationKey, WrongInstallationKey, or KeyUnavailable.
     """
     if store.present() is None:
         store.make()

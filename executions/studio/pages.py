@@ -26,7 +26,7 @@ ANY = UUID(int=0)
 
 
 def signed_in(view: View) -> View:
-    """Redirect users who are not signed in to the sign-in page, which returns them here."""
+    """Redirect anonymous users to the sign-in page, which returns them here."""
 
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
@@ -47,7 +47,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @own_page()  # React and React Flow set styles through the CSSOM, which needs no CSP exception
 @signed_in
 def workflow(request: HttpRequest, workflow_id: UUID) -> HttpResponse:
-    """Return the editor of one workflow; 404 and 403 as in the API."""
+    """Return the editor of one workflow; respond with 404 and 403 as the API does."""
     rows = Workflow.objects.filter(archived_at=None).defer("definition")
     try:
         found, may = obtain(request.user, rows, workflow_id, Action.VIEW)

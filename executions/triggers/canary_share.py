@@ -21,7 +21,7 @@ def takes_canary(version_id: UUID, percent: float, key: str) -> bool:
     """Return whether the start with this key belongs to a canary version's share.
 
     The first 64 bits of SHA-256 over the version's ID and the key, as a fraction of 2**64, are
-    compared with the share. The ID makes each canary choose other keys.
+    compared with the share. The ID makes each canary choose different keys.
     """
     number = int.from_bytes(sha256(f"{version_id}:{key}".encode()).digest()[:8])
     return number * 100 < percent * 2**64
@@ -32,8 +32,9 @@ def with_shares(
 ) -> list[StartRequest]:
     """Return the request of each payload: on the latest version, or on the canary version.
 
-    `request` names no version. The concurrency key that the latest version renders decides; without
-    one, the idempotency `key`; without both, the execution's ID. Uses no query.
+    `request` names no version. The concurrency key that the latest version renders decides. Without
+    a concurrency key, the idempotency `key` decides; without both, the execution's ID decides. Uses
+    no query.
     """
     version_id, percent = request.workflow.canary_version_id, request.workflow.canary_percent
     if version_id is None or percent is None:

@@ -1,6 +1,7 @@
 """New executions whose concurrency key is taken: they wait, are rejected, or replace earlier ones.
 
-Called in the starting transaction, after the workspace is locked and before anything is written.
+Call these functions in the starting transaction, after the workspace is locked and before anything
+is written.
 """
 
 from collections import Counter
@@ -25,8 +26,8 @@ ACTOR = Actor.system("concurrency")
 class ConflictVerdict:
     """The new executions that may run within their key's limit, and those that later ones replace.
 
-    Both lists are in the order of the executions. A replaced execution is inserted waiting, and
-    then cancelled.
+    Both lists are in the order of the executions. A replaced execution is inserted as a waiting
+    one, and then cancelled.
     """
 
     may_run: list[bool]
@@ -36,7 +37,7 @@ class ConflictVerdict:
 def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> ConflictVerdict:
     """Lock the keys and apply the rule; earlier executions may be cancelled.
 
-    Raises ConcurrencyConflict if the rule rejects one of them.
+    Raises ConcurrencyConflict if the rule rejects one of the new executions.
     """
     wanted = Counter(key for key in keys if key is not None)
     replaced = [False] * len(keys)
@@ -55,7 +56,7 @@ def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> C
 
 
 def cancel_replaced(execution_ids: Sequence[UUID]) -> None:
-    """Cancel executions that newer ones with their key replaced."""
+    """Cancel executions that newer executions with the same key have replaced."""
     for execution_id in execution_ids:
         with suppress(WrongState):  # it ended meanwhile
             lifecycle.cancel(

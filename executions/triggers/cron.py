@@ -1,8 +1,8 @@
 """CRON triggers: beat sends tasks on the schedule, and rows decide whether an execution starts.
 
-Beat may be early, late, doubled or silent (it leaves out times on days with a clock change). `tend`
-checks every few seconds for a time without a message, and starts delayed ticks. Each time fires
-once, since its row is unique.
+Beat's messages can be early, late, doubled or missing (beat leaves out times on days with a clock
+change). `tend` checks every few seconds for a time without a message, and starts delayed ticks.
+Each time fires once, since its row is unique.
 """
 
 import logging
@@ -63,9 +63,9 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
     """Start the trigger's due ticks, oldest first; return how many, at most 100.
 
-    A tick over a quota stays QUEUED and is tried again. Without `patience`, a trigger that another
-    process has locked is skipped. An execution that ends as it starts calls this recursively: the
-    outer call continues with the rest.
+    A tick over a quota stays QUEUED and is tried again. Unless `patient` is set, a trigger that
+    another process has locked is skipped. An execution that ends as it starts calls this
+    recursively: the outer call continues with the rest.
     """
     if trigger_id in _served_now.get():
         return 0
@@ -120,7 +120,7 @@ def _stopped(trigger: Trigger) -> str:
 
 
 def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
-    """Delay the due ticks until there may be room again, and record why.
+    """Delay the due ticks until the limit can allow them again, and record why.
 
     They are tried once a minute, since a limit may be raised before its window ends.
     """
@@ -188,7 +188,7 @@ TOO_MANY = f"{MAX_QUEUED:,} earlier fire times are already waiting."
 def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
     """Write the ticks of times since the last check; return their IDs, oldest first.
 
-    Without `patience`, a trigger that another process has locked is skipped.
+    Unless `patient` is set, a trigger that another process has locked is skipped.
     """
     with transaction.atomic():
         trigger = locked(trigger_id, patient=patient)
@@ -220,7 +220,7 @@ def _first(trigger: Trigger) -> datetime | None:
 def locked(trigger_id: UUID, *, patient: bool) -> Trigger | None:
     """Return the trigger with its workflow, locked.
 
-    Returns None if it is missing or, without `patience`, locked by another process.
+    Returns None if it is missing or, unless `patient` is set, locked by another process.
     """
     return (
         Trigger.objects.select_for_update(no_key=True, of=("self",), skip_locked=not patient)

@@ -212,10 +212,10 @@ class Decision:
 
 
 def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> list[Decision]:
-    """Decide each time with after < time <= until (now, or a little later), in order.
+    """Decide, in order, whether each time with after < time <= until fires.
 
-    Returns at most `catch_up_limit` + 1,000 decisions; if more times were missed, the last decision
-    states the number of the others.
+    `until` is `now` or a little later. Returns at most `catch_up_limit` + 1,000 decisions; if more
+    times were missed, the last decision states how many more there were.
     """
     schedule = rule.schedule
     late = max(after, now - GRACE - MICROSECOND)

@@ -1,7 +1,7 @@
 """Lock together all rows that one event's starts need, in the order that every start uses.
 
-Each start takes its workspace, its counters and its concurrency keys, one after another. Starts of
-one transaction would take keys in the order of their triggers, and two events with different orders
+Each start locks its workspace, its counters and its concurrency keys, one after another. Starts of
+one transaction would lock keys in the order of their triggers, and two events with different orders
 would deadlock.
 """
 

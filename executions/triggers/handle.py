@@ -38,7 +38,7 @@ class ExecutionFailed(ValkyrError):
 
 
 class Handle:
-    """One execution, known by its `id`; all other values are read on access.
+    """One execution, identified by its `id`; all other values are read on access.
 
     `await handle` returns the output, as `output()` does.
     """
@@ -65,9 +65,9 @@ class Handle:
     def output(self, timeout: float | None = None) -> Any:
         """Wait for the end and return the output.
 
-        `timeout` is in seconds; None waits without limit, 0 checks once. Raises ExecutionFailed,
-        TimeoutError, NotFound, and TransactionManagementError inside a transaction, which would
-        stay open during the wait and may delay the start.
+        `timeout` is in seconds; None waits without limit, and 0 checks once. Raises
+        ExecutionFailed, TimeoutError, NotFound, and TransactionManagementError inside a
+        transaction, which would stay open during the wait and may delay the start.
         """
         until, pauses = None if timeout is None else time.monotonic() + timeout, _pauses()
         while not self._has_ended():

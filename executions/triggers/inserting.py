@@ -24,8 +24,8 @@ def insert(
 ) -> None:
     """Insert executions that differ only in payload, key, trace and state; set their times.
 
-    `texts` are their payloads as canonical JSON; `more` are statements to run after them in the
-    same round trip; `last` is passed to `run_together`. `key` seals the payloads. Raises
+    `texts` are their payloads as canonical JSON, and `key` seals the payloads. `more` are
+    statements to run after them in the same round trip; `last` is passed to `run_together`. Raises
     IntegrityError for a used idempotency key.
     """
     starts = range(0, len(executions), TOGETHER)

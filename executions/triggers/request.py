@@ -91,10 +91,10 @@ def chosen_version(
     branch: Branch | None = None,
     trial: WorkflowVersion | None = None,
 ) -> Compiled:
-    """Return the requested version, compiled: the latest, a given, a branch or a test version.
+    """Return the compiled version to start: the latest, a given, a branch's, or a test version.
 
     A test of a disabled workflow runs, so that its author can check a fix. Raises WorkflowDisabled,
-    NotPublished, NotFound.
+    NotPublished, or NotFound.
     """
     if trial is not None:
         return compiled(trial.pk)

@@ -91,14 +91,16 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 
     `trial` is the version of a test run, which only a user starts. A known idempotency key returns
     the earlier execution. `trigger` is the workflow's trigger that caused the start, if any.
-    `joined` starts it as part of the caller's transaction, which may stay open for long: with
-    limits or a concurrency key, the execution is counted and admitted only after the commit. If its
-    key is taken it waits, regardless of the rule for conflicts. Limits are first checked without a
-    lock, so a start over a limit is rejected as usual. Starts in other open transactions are not
-    visible, so the execution may still have to wait for a free slot. A large payload is written to
-    the payload store first; a caller that begins a transaction calls `stored_input.stored` before.
-    Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version), KeyReused,
-    QuotaExceeded, ConcurrencyConflict, PayloadStoreUnavailable.
+
+    `joined` starts the execution as part of the caller's transaction, which may stay open for a
+    long time. With limits or a concurrency key, the execution is then counted and admitted only
+    after the commit. If its key is taken, it waits, regardless of the rule for conflicts. Limits
+    are first checked without a lock, so a start over a limit is rejected as usual. Starts in other
+    open transactions are not visible, so the execution may still have to wait for a free slot.
+
+    A large payload is written to the payload store first; a caller that begins a transaction calls
+    `stored_input.stored` before it. Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound
+    (version), KeyReused, QuotaExceeded, ConcurrencyConflict, or PayloadStoreUnavailable.
     """
     request = StartRequest(
         workflow,
@@ -152,7 +154,7 @@ def start_child(
     """Start one execution as another's child, once per key; the caller holds the parent's lock.
 
     It runs at once, with its root: it takes no slot of its workspace, and no concurrency key.
-    Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound (version).
+    Raises InvalidPayload, NotPublished, WorkflowDisabled, or NotFound (version).
     """
     request = StartRequest(
         workflow,
@@ -224,8 +226,8 @@ def owe_execution(
     """Insert the execution of an error workflow, which waits for admission.
 
     It takes no lock and counts against no quota, so it can join the transaction in which another
-    execution ends. If its concurrency key is taken it waits, regardless of the rule for conflicts.
-    Raises InvalidPayload, NotPublished or WorkflowDisabled.
+    execution ends. If its concurrency key is taken, the execution waits, regardless of the rule for
+    conflicts. Raises InvalidPayload, NotPublished or WorkflowDisabled.
     """
     request = StartRequest(workflow, chosen_version(workflow, None), -1, TriggerType.EVENT)
     [request] = with_shares(request, [payload], key)
@@ -402,7 +404,7 @@ def _verdict(
     rule: Concurrency | None,
     keys: list[ConcurrencyKey | None],
 ) -> conflicts.ConflictVerdict:
-    """Return which executions may run immediately.
+    """Decide which executions may run immediately.
 
     A joined start holds no locks: either all of its executions may run, or none.
     """

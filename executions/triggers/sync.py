@@ -62,7 +62,7 @@ def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
 
 
 def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -> Trigger:
-    """Enable or disable a trigger until a user changes it; publishing does not change it.
+    """Enable or disable a trigger until a user changes this again; publishing does not.
 
     Does nothing if the trigger is in that state already. Raises NotFound, and WrongState for
     enabling a retired one.
@@ -161,7 +161,7 @@ def lock_schedules(workspace_id: UUID) -> list[Trigger]:
 
 
 def hold_schedules(triggers: Iterable[Trigger], *, held: bool) -> None:
-    """Stop locked schedules while their workspace is archived, or resume them from now."""
+    """Stop locked schedules while their workspace is archived, or resume them from now on."""
     now = database_now()
     for trigger in triggers:
         if held:

@@ -108,7 +108,7 @@ def authenticate(trigger_id: UUID, request: WebhookRequest) -> Authentic:
 def accept(
     caller: Authentic, payload: Any, *, actor: Actor, idempotency_key: str | None = None
 ) -> Started:
-    """Start the trigger's workflow; `actor` is the caller, of whom only the entry point is known.
+    """Start the trigger's workflow; `actor` is the caller, identified only by the entry point.
 
     Raises NotAuthentic for a used signature, WrongState for a disabled trigger, and the errors of
     `start_execution`; a request that started no execution may be sent again.

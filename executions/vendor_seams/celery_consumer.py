@@ -5,8 +5,8 @@ Relies on: `Consumer.strategies`, a mapping of task names to functions called wi
 gives the worker at a time; `celery.worker.state.reserved_requests`;
 `Consumer.Blueprint.default_steps` with `DELAYS` among them (Celery 5.5 to 5.7).
 No public way: Celery passes only registered tasks to a worker, and starts all default steps.
-If it breaks: a worker gives no sign of life and its supervisor restarts it, or a worker on RabbitMQ
-declares 28 empty queues and logs an error at its first start.
+If it breaks: a worker does not report that it is alive, and its supervisor restarts it. Or a worker
+on RabbitMQ declares 28 empty queues and logs an error at its first start.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def full(consumer: Any) -> bool:
 
 
 def leave_delays_out() -> None:
-    """Start workers of this process without queues for delayed messages; timers are rows."""
+    """Start workers of this process without queues for delayed messages: timers are rows."""
     worker_init.connect(_leave_delays_out, weak=False)
 
 

@@ -1,13 +1,13 @@
 """The state that Django keeps for a database connection.
 
 Relies on: `health_check_done`, `in_atomic_block`, `savepoint_ids`, `commit_on_exit`,
-`needs_rollback`, `closed_in_transaction` and `run_on_commit` of `BaseDatabaseWrapper`,
-`_connection_pools` of PostgreSQL's (Django 5.2).
+`needs_rollback`, `closed_in_transaction` and `run_on_commit` of `BaseDatabaseWrapper`, and
+`_connection_pools` of PostgreSQL's subclass (Django 5.2).
 No public way: `close()` raises inside an atomic block; Django offers no way to mark a connection
 healthy that was used without its cursors; and only the code that registers a hook can mark it
 robust.
-If it breaks: each hot statement costs a round trip for Django's health check, or a task that was
-interrupted in a transaction breaks every later task of its process, or a forked child shares the
+If it breaks: each hot statement costs a round trip for Django's health check. Or a task that was
+interrupted in a transaction breaks every later task of its process. Or a forked child shares the
 sockets in its parent's pool, or a step's own hook prevents later messages.
 """
 

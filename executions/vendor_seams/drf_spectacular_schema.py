@@ -5,7 +5,7 @@ are set and restored as its own `apply_patches` does; the caches of `drf_spectac
 values computed from them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30).
 No public way: `custom_settings` of its views starts from the project's SPECTACULAR_SETTINGS instead
 of the defaults, and keeps the caches.
-If it breaks: `/v1/schema` depends on the project's settings, or their document on ours.
+If it breaks: `/v1/schema` depends on the project's settings, or the project's document on ours.
 """
 
 from collections.abc import Iterator, Mapping

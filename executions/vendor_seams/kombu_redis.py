@@ -1,10 +1,10 @@
 """kombu's channels on Redis, with Sentinels or without, with six changes.
 
-A worker survives the loss of Redis with messages in hand. kombu's channel asks its closed
-connection for an address when it requeues unacknowledged messages or acknowledges a late one, finds
-none and raises AttributeError, which ends the worker ("Unrecoverable error"). If it is raised as a
-lost connection, kombu and Celery handle it: they reconnect, and the broker's visibility timeout or
-the sweeper finds the messages.
+A worker survives the loss of Redis while it holds messages. When kombu's channel requeues
+unacknowledged messages or acknowledges a late one, it reads the address of its closed connection.
+It finds none and raises AttributeError, which ends the worker ("Unrecoverable error"). If the error
+is raised as a lost connection, kombu and Celery handle it: they reconnect, and the broker's
+visibility timeout or the sweeper finds the messages.
 
 A worker survives a Redis that rejects writes (a full disk, full memory, missing replicas). kombu
 treats the rejection as the caller's mistake, which ends the worker; after a connection error the
@@ -22,8 +22,8 @@ for lost and sent it again.
 A channel keeps one client while its connections are the same. kombu makes one for every message
 that is sent or acknowledged: 0.15 ms of the 0.6 ms that a message costs.
 
-A Sentinel that is away costs a second. redis-py tries each one four times, with pauses of up to 10
-s, before it asks the next.
+A Sentinel that does not respond costs a second. redis-py tries each one four times, with pauses of
+up to 10 s, before it asks the next.
 
 Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channel.QoS`,
 `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,

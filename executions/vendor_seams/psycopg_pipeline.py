@@ -4,8 +4,8 @@ COMMIT may be included. It follows the statements, so it is skipped if one of th
 
 Relies on: `Pipeline.__exit__` runs the generator that `Pipeline._exit_gen()` returns, and that
 generator is `_enqueue_sync`, `_communicate_gen`, then `_fetch_gen(flush=True)`. Each `execute` adds
-its send command to `command_queue`, runs `_communicate_gen`, and before both the generator of the
-connection's `_start_query`, which sends `_get_tx_start_command()` by `_exec_command` if a
+its send command to `command_queue`, and runs `_communicate_gen`. Before both, it runs the generator
+of the connection's `_start_query`, which sends `_get_tx_start_command()` by `_exec_command` if a
 transaction is due, and in a pipeline waits for the answer (psycopg 3.2, 3.3).
 No public way: psycopg sends each statement separately, waits for BEGIN, and requests a flush when a
 pipeline ends.

@@ -1,7 +1,7 @@
 """Set up the session on the server before each statement.
 
-A watched connection asks before each statement which commands are due, and sends them in the same
-round trip. The watcher may also execute a command by itself.
+A watched connection asks its watcher before each statement which commands are due, and sends them
+in the same round trip. The watcher may also execute a command by itself.
 
 Relies on: `Connection.cursor_factory` and `Connection.server_cursor_factory`, which make every
 cursor of a connection, whose statements go through `execute`, `executemany`, `stream` and `copy`; a
@@ -85,10 +85,10 @@ def execute_alone(connection: Connection[Any], command: bytes) -> PGresult:
 
 
 def is_direct(connection: Connection[Any]) -> bool:
-    """Return whether the session is this connection's alone, not lent by a pooler; a round trip.
+    """Return whether no pooler lends this connection's session to others. Uses one round trip.
 
-    A pooler that lends sessions makes up the process id that it tells its clients, because a client
-    cancels its statements by that id.
+    A pooler that lends sessions invents the process id that it reports to its clients, because a
+    client cancels its statements by that id.
     """
     found = execute_alone(connection, b"SELECT pg_backend_pid()")
     return found.get_value(0, 0) == str(connection.pgconn.backend_pid).encode()

@@ -5,7 +5,7 @@ checkbox of the header and the links that sort the list.
 
 Relies on: `unfold.templatetags.unfold_list.result_headers(cl)`, which its functions look up in the
 module, and whose dictionaries they only read (Unfold 0.91).
-No public way: a template tag calls the function, and cannot be given another one.
+No public way: a template tag calls the function, and has no option to use another one.
 If it breaks: lists look the same, and take about a quarter longer.
 """
 

@@ -38,10 +38,11 @@ class LoopTurns:
 
 @dataclass(frozen=True, slots=True)
 class MapTurns:
-    """Items below `next` were started.
+    """A map, whose items below `next` were started.
 
-    Those in `open` are running, those in `spare` were returned unstarted. At most `wide` items run
-    at once. `failed` is the first failed item if failures stop the map; no more items then start.
+    Those in `open` are running, and those in `spare` were returned unstarted. At most `wide` items
+    run at once. `failed` is the first failed item if failures stop the map; then no more items
+    start.
     """
 
     total: int
@@ -160,5 +161,5 @@ def lanes(max_concurrency: int, *, pure: bool) -> int:
 
 
 def batch(turns: MapTurns) -> int:
-    """Return how many pure items one worker takes at once: many, and fewer towards the end."""
+    """Return how many pure items one worker takes at once; the number falls towards the end."""
     return max(1, min(BATCH, turns.waiting // (2 * turns.wide)))

@@ -32,7 +32,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """How long, and in which scope, equal steps reuse a result.
+    """The reuse of one result by equal steps: its duration and its scope.
 
     `scope` is `workflow` or `workspace`.
     """

@@ -65,7 +65,7 @@ class Place:
 
 
 def within(outer: Place, container: int, index: int) -> Place:
-    """Return the place with an index, of a container in `outer`."""
+    """Return the place of a container's iteration `index`; the container is in `outer`."""
     task = outer.graph.tasks[container]
     assert task.body is not None
     return Place(f"{outer.prefix}{task.id}[{index}].", task.body, outer, container, index)

@@ -1,4 +1,4 @@
-"""Plan what happens next from the states of all steps of an execution.
+"""Plan the next steps of an execution from the states of all its steps.
 
 This module does no I/O. The sweeper and a chord's body plan with it; a completing step only uses
 `settle`.
@@ -32,8 +32,8 @@ def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
     """Return the readiness of one task.
 
     It is READY if all edges into it are settled and enough of them are taken. An edge is taken if
-    its `on` equals its source's outcome. `join: any` needs one taken edge, `join: all` every one.
-    Tasks without incoming edges are ready.
+    its `on` equals its source's outcome. `join: any` needs one taken edge; with `join: all`, every
+    edge must be taken. Tasks without incoming edges are ready.
     """
     taken = 0
     for edge in task.incoming:
@@ -67,7 +67,7 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
 
 
 def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
-    """Decide the given tasks, which have not started, and the consequences of skipping them."""
+    """Decide about the given tasks, which have not started, and about the effects of skips."""
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}

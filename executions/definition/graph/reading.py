@@ -1,6 +1,7 @@
 """Read the well-formed parts of a body for the rules, without trusting its shape.
 
-Malformed parts are omitted here and reported by `shape`, so that each error is one problem.
+Malformed parts are omitted here and reported by `schema.shape_problems`, so that each error is one
+problem.
 """
 
 from collections.abc import Iterator, Mapping
@@ -162,7 +163,7 @@ def read_body(
 ) -> BodyReading:
     """Read the well-formed tasks and edges of `body` at `pointer`, and of its tasks' bodies.
 
-    `holder` is the task that has this body, `outside` the body with that task.
+    `holder` is the task that has this body, and `outside` is the body with that task.
     """
     reading = BodyReading(holder=holder, outside=outside)
     for place, task in _objects(body.get("tasks"), (*pointer, "tasks")):
@@ -258,6 +259,6 @@ def _after_edges(reading: BodyReading) -> Iterator[EdgeEntry]:
 
 
 def outcomes_of(task: TaskEntry) -> tuple[str, ...] | None:
-    """Return all outcomes that an edge from the task may name; None if unknown."""
+    """Return all outcomes that an edge from the task can name; None if unknown."""
     gate = task.gate_outcomes()
     return None if gate is None else (*(gate or (SUCCESS,)), ERROR)

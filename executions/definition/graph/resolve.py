@@ -110,8 +110,8 @@ def _expanded(task: Mapping[str, Any], catalog: Catalog) -> Mapping[str, Any]:
 def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
     """Return the undo as a module.
 
-    It inherits no settings from its task, and always has its own claim: in memory, a crash would
-    lose its position among the other undo steps.
+    It inherits no settings from its task, and always has its own claim. If it ran in memory, a
+    crash would lose its position among the other undo steps.
     """
     module = _module({"id": MAIN, **undo}, {}, catalog[undo["use"]], limits)
     return module | {"inline": False}
@@ -144,7 +144,7 @@ def _module(
 
 
 def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapping[str, Any]:
-    """Return the module's `with`; for a container, include what the engine needs.
+    """Return the module's `with`; for a container, include the data that the engine needs.
 
     A deferred template that is null means that there is none. It is removed, because as a template
     it would be a condition that is never true.

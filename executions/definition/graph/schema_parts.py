@@ -25,7 +25,7 @@ def an_object(description: str, properties: Schema, required: tuple[str, ...] = 
 
 
 def or_null(schema: Schema) -> Schema:
-    """Return the schema with null added, for "none"."""
+    """Return the schema extended by null, which means "none"."""
     return schema | {"type": [schema["type"], "null"]}
 
 
@@ -55,7 +55,7 @@ def yes_or_no(description: str) -> Schema:
 
 
 def choice(description: str, options: list[str]) -> Schema:
-    """Return the schema of one of these words."""
+    """Return the schema of a string that is one of these words."""
     return {"type": "string", "description": description, "enum": options}
 
 

@@ -56,7 +56,7 @@ MOVES = {
 
 
 def undo_order(succeeded: Iterable[Succeeded]) -> list[str]:
-    """Return the paths of the undo steps of these tasks, in their order."""
+    """Return the paths of these tasks' undo steps, in the order in which they run."""
     return [undo_path(one.path) for one in sorted(succeeded, reverse=True)]
 
 

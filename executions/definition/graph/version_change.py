@@ -291,7 +291,7 @@ def _name_problem(change: VersionPair, place: str, name: str) -> str:
 
 
 def _body(graph: Graph, place: str) -> Graph | None:
-    """Return the body of the container at a place; the graph itself for an empty one."""
+    """Return the body of the container at a place; the graph itself for an empty place."""
     if not place:
         return graph
     try:

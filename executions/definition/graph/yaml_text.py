@@ -49,7 +49,7 @@ def dump_yaml(value: Any) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Also quotes text that only the 1.2 schema reads as a number."""
+    """A dumper that also quotes text that only the 1.2 schema reads as a number."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -179,7 +179,7 @@ class _Builder:
 
 
 def _plain(event: yaml.ScalarEvent) -> Any:
-    """Return a scalar without quotes or tag, by the core schema."""
+    """Return the value of a scalar without quotes or tag, as the core schema reads it."""
     text: str = event.value
     if text in _WORDS:
         return _WORDS[text]
@@ -192,7 +192,7 @@ def _plain(event: yaml.ScalarEvent) -> Any:
 
 
 def _tagged(event: yaml.ScalarEvent) -> Any:
-    """Return a scalar with quotes or a tag of the core schema."""
+    """Return the value of a scalar with quotes or with a tag of the core schema."""
     kind = "str" if event.tag in (None, "!") else event.tag.removeprefix(_TAG)
     if kind == "str":
         return event.value

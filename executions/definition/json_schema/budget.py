@@ -44,7 +44,7 @@ class EvaluationBudget:
     __slots__ = ("_left", "_most", "_payloads")
 
     def __init__(self, most: int, payloads: int = 1) -> None:
-        """Begin with `most` evaluations for this number of payloads together."""
+        """Begin with `most` evaluations, which this number of payloads share."""
         self._most = self._left = most
         self._payloads = payloads
 

@@ -124,7 +124,7 @@ def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> l
     """Return the first `most` places where `value` violates the schema of `checker`.
 
     Raises BudgetExceeded, TooMuchWork (a pattern on a long text), Unresolvable, and RecursionError
-    if value and references nest too deep.
+    if value and references are nested too deeply.
     """
     from referencing.exceptions import Unresolvable as Missing
 
@@ -188,7 +188,7 @@ def _evolve(checker: Any, **changes: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _fields() -> list[tuple[str, str]]:
-    """Return the attributes of a validator that its constructor takes, by argument name."""
+    """Return the attributes of a validator that its constructor accepts, by argument name."""
     import attrs
 
     return [(field.name, field.alias) for field in attrs.fields(_class()) if field.init]
@@ -234,7 +234,10 @@ def bad_patterns(schema: Any) -> Iterator[tuple[Pointer, BadPattern]]:
 
 
 def check_patterns(schema: Any, budget: EvaluationBudget) -> None:
-    """Raise the first BadPattern of a schema, with its place; BudgetExceeded for too many."""
+    """Raise BadPattern for the first unusable pattern of a schema, with its place.
+
+    Raises BudgetExceeded if there are too many patterns.
+    """
     with spending(budget):
         first = next(bad_patterns(schema), None)
     if first is not None:

@@ -1,7 +1,7 @@
 """Keywords that the library checks without a limit, checked here in linear time.
 
-`pattern` and similar keywords use RE2, `uniqueItems` and `enum` compare texts, `unevaluated…` look
-names up in sets. The library itself checks every other keyword, whose work is charged.
+`pattern` and similar keywords use RE2, `uniqueItems` and `enum` compare texts, and `unevaluated…`
+look names up in sets. The library itself checks every other keyword, whose work is charged.
 """
 
 import functools
@@ -68,7 +68,7 @@ def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iter
 def check_pattern_properties(
     validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `patternProperties`: values whose names match a pattern fit its schema."""
+    """Check `patternProperties`: values whose names match a pattern match its schema."""
     if not isinstance(instance, dict):
         return
     for text, subschema in patterns.items():
@@ -81,7 +81,7 @@ def check_pattern_properties(
 def check_additional_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `additionalProperties`: values of all other names fit, or there are none."""
+    """Check `additionalProperties`: the values of all other names match its schema."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -131,7 +131,7 @@ def check_const(validator: Any, option: Any, instance: Any, schema: Any) -> Iter
 def check_unevaluated_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `unevaluatedProperties`: names that no other keyword evaluated fit, or none exist."""
+    """Check `unevaluatedProperties`: values of names not evaluated elsewhere match its schema."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -150,7 +150,7 @@ def check_unevaluated_properties(
 def check_unevaluated_items(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `unevaluatedItems`: items that no other keyword evaluated fit, or none exist."""
+    """Check `unevaluatedItems`: items that no other keyword evaluated match its schema."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, list):

@@ -74,7 +74,7 @@ def modulo(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
-    """Return the filter `sum` of numbers; each addition grows the result by at most one bit."""
+    """Apply the filter `sum` to numbers; each addition grows the result by at most one bit."""
     numbers = taken(budget, items)
     if any(not isinstance(number, (int, float)) for number in [*numbers, start]):
         raise TypeError("sum adds numbers only")
@@ -82,12 +82,12 @@ def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
 
 
 def absolute(_: RenderBudget, value: Any) -> Any:
-    """Return the filter `abs` of a number. The result needs no more bits."""
+    """Apply the filter `abs` to a number. The result needs no more bits."""
     return abs(number(value, "abs"))
 
 
 def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "common") -> Any:
-    """Return the filter `round`: `value` with `precision` decimals.
+    """Apply the filter `round`: return `value` with `precision` decimals.
 
     `method` is common, ceil or floor.
     """
@@ -104,7 +104,7 @@ def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "comm
 
 
 def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any:
-    """Return the filter `int`: a number or a short text as a whole number, or else `default`."""
+    """Apply the filter `int`: convert a number or a short text, or else return `default`."""
     try:
         if isinstance(value, str):
             _bounded_number_text(value)
@@ -120,7 +120,7 @@ def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any
 
 
 def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
-    """Return the filter `float`: a number or a short text as a float, or else `default`."""
+    """Apply the filter `float`: convert a number or a short text, or else return `default`."""
     if isinstance(value, str):
         _bounded_number_text(value)
     try:
@@ -130,7 +130,10 @@ def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
 
 
 def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
-    """Return the filter `filesizeformat`: a number of bytes in words, at most about 300 digits."""
+    """Apply the filter `filesizeformat`: return a number of bytes in words.
+
+    The number has at most about 300 digits.
+    """
     if isinstance(value, str):
         _bounded_number_text(value)
     return do_filesizeformat(value, binary)

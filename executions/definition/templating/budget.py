@@ -1,7 +1,7 @@
 """The budget of one rendering: work, memory and time over all its expressions.
 
-Every operator, filter and method of an expression calls `spend` before it works and `hold` for what
-it builds, so no expression can occupy a process or its memory. Work and memory are counted, not
+Every operator, filter and method of an expression calls `spend` before it works, and `hold` for its
+result. So no expression can occupy a process or its memory. Work and memory are counted, not
 measured: the same template with the same scope spends the same everywhere. The clock, read
 occasionally, ends anything that the counts miss.
 
@@ -118,7 +118,7 @@ class RenderBudget:
         self._began = self._looked = time.thread_time()
 
     def spend(self, units: int) -> None:
-        """Count work before doing it. Raises TooLarge or OutOfTime instead."""
+        """Count work before it is done. Raises TooLarge or OutOfTime if a limit is exceeded."""
         self.work -= units
         if self.work < self._look_at:
             self._look(units)

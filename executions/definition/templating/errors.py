@@ -62,5 +62,5 @@ def key_path(pointer: Pointer) -> str:
 
 
 def quoted(source: str, most: int = QUOTED_LENGTH) -> str:
-    """Return a text for messages, shortened if long."""
+    """Return a text for messages; a long text is shortened."""
     return source if len(source) <= most else source[: most - 1] + "…"

@@ -57,7 +57,7 @@ class _Arguments:
         budget.spend(1 + len(self._listed))
 
     def values(self) -> Any:
-        """Return the values for Python, with lists and objects as text."""
+        """Return the values as Python's `%` expects them, with lists and objects as text."""
         if self._named is not None:
             return {**self._named, **self._texts} if self._texts else self._named
         return tuple(self._listed) if self._tuple else self._listed[0]

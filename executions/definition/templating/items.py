@@ -47,7 +47,7 @@ def batch(
 
 
 def default(_: RenderBudget, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
-    """Return the filter `default`: the value or, if it is missing, another."""
+    """Apply the filter `default`: return the value or, if it is missing, `default_value`."""
     return default_value if isinstance(value, Undefined) or (boolean and not value) else value
 
 
@@ -108,7 +108,7 @@ def groupby(
 
 
 def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
-    """Return the filter `items`: the pairs of an object; none for a missing one."""
+    """Apply the filter `items`: return the pairs of an object; none for a missing one."""
     if isinstance(value, Undefined):
         return []
     if not isinstance(value, Mapping):
@@ -117,7 +117,7 @@ def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
 
 
 def length(_: RenderBudget, value: Any) -> int:
-    """Return the filter `length` (`count`), which needs no iteration."""
+    """Apply the filter `length` (`count`), which needs no iteration."""
     return len(value)
 
 
@@ -150,7 +150,7 @@ def _extreme(
 
 
 def backwards(budget: RenderBudget, value: Any) -> Any:
-    """Return the filter `reverse`, whose result has the same length."""
+    """Apply the filter `reverse`, whose result has the same length."""
     if isinstance(value, str):
         budget.spend(1 + (len(value) >> 3))
         budget.hold(4 * len(value))
@@ -159,7 +159,7 @@ def backwards(budget: RenderBudget, value: Any) -> Any:
 
 
 def slices(budget: RenderBudget, value: Any, slices: int, fill_with: Any = None) -> list[list[Any]]:
-    """Return the filter `slice`: the given number of lists, of about equal length."""
+    """Apply the filter `slice`: return the given number of lists, of about equal length."""
     count = whole(slices, "slice")
     bounded_items(count)
     if count < 1:
@@ -186,7 +186,7 @@ def sort(
     case_sensitive: bool = False,
     attribute: Any = None,
 ) -> list[Any]:
-    """Sort by the items or by one or more attributes (`"age,name"`)."""
+    """Sort items by themselves, or by one or more attributes (`"age,name"`)."""
     named = attribute.split(",") if isinstance(attribute, str) and "," in attribute else None
     if named is None:
         read = attribute_reader(budget, attribute, caseless=not case_sensitive)

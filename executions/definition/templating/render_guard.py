@@ -1,4 +1,4 @@
-"""Allow rendering in workers and commands, but not while a request is answered.
+"""Allow rendering in workers and commands, but not while a request is handled.
 
 A template is a tenant's code. The web process serves all tenants, so it renders nothing, except in
 an `allowed` block: small values that a request needs, within `budget.WEB`.
@@ -73,7 +73,7 @@ class Allowance:
 
 @contextmanager
 def refused() -> Iterator[None]:
-    """Forbid rendering in this block, which answers a request."""
+    """Forbid rendering in this block, which handles a request."""
     token = _refused.set(True)
     try:
         yield

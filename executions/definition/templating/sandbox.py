@@ -156,7 +156,7 @@ PLAIN: Mapping[str, Callable[..., Any]] = {name: _TESTS[name] for name in OF_TYP
 
 
 class ScopeContext(Context):
-    """Looks names up in the scope, then among the few functions; nowhere else."""
+    """Looks names up only in the scope and among the few functions."""
 
     budget: RenderBudget
 
@@ -167,7 +167,7 @@ class ScopeContext(Context):
 
 
 def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter, test or function that takes the budget first, as Jinja calls it."""
+    """Return a filter, test or function in Jinja's form, with the budget as first argument."""
 
     @pass_context
     def call(context: ScopeContext, /, *args: Any, **kwargs: Any) -> Any:
@@ -234,7 +234,7 @@ _EACH = ("map", "reject", "rejectattr", "select", "selectattr")
 
 
 class ExpressionEnvironment(ImmutableSandboxedEnvironment):
-    """Reads keys before methods, and only listed methods."""
+    """An environment that reads keys before methods, and allows only listed methods."""
 
     intercepted_binops = frozenset(_OPERATORS)
     context_class = ScopeContext

@@ -95,7 +95,7 @@ def _computed_keys(node: nodes.Node) -> Iterator[nodes.Node]:
 
 
 def _keys_outside_in(node: nodes.Node) -> Iterator[str | int | None]:
-    """Yield each subscript's key (None if not constant), and last the name (or None)."""
+    """Yield each subscript's key (None if not constant), and finally the name (or None)."""
     while True:
         if isinstance(node, nodes.Getattr):
             yield node.attr

@@ -41,7 +41,7 @@ def cased(method: Callable[[str], str]) -> Callable[[RenderBudget, Any], str]:
 
 
 def centered(budget: RenderBudget, value: Any, width: int = 80) -> str:
-    """Return the filter `center`, whose result has the given width."""
+    """Apply the filter `center`, whose result has the given width."""
     text = as_text(budget, value)
     bounded_text(max(whole(width, "center"), len(text)))
     return built_text(budget, text.center(width))
@@ -53,7 +53,7 @@ def concatenated(budget: RenderBudget, values: list[Any]) -> str:
 
 
 def escaped(budget: RenderBudget, value: Any) -> str:
-    """Return the filter `e` (`escape`): a character becomes at most six."""
+    """Apply the filter `e` (`escape`); a character becomes at most six."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text))
     grown = 5 * sum(text.count(character) for character in "&<>\"'")
@@ -63,7 +63,7 @@ def escaped(budget: RenderBudget, value: Any) -> str:
 
 
 def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) -> str:
-    """Return the filter `format`: printf-like, measured by `formats`."""
+    """Apply the filter `format`: printf-like, measured by `formats`."""
     if args and kwargs:
         raise TypeError("format takes positional or named values, not both")
     budget.spend(len(args) + len(kwargs))
@@ -73,7 +73,7 @@ def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) ->
 def indented(
     budget: RenderBudget, value: Any, width: int | str = 4, first: bool = False, blank: bool = False
 ) -> str:
-    """Return the filter `indent`: each line, as Python splits them, grows by the width."""
+    """Apply the filter `indent`; each line, as Python splits lines, grows by the width."""
     text = as_text(budget, value)
     margin = len(width) if isinstance(width, str) else max(whole(width, "indent"), 0)
     bounded_text(margin)
@@ -89,7 +89,7 @@ def indented(
 
 
 def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None = None) -> str:
-    """Return the filter `join`; the sizes are summed while the items become text."""
+    """Apply the filter `join`; the sizes are summed while the items become text."""
     if attribute is not None:
         raise TypeError('join takes no attribute; write map(attribute="…") | join')
     between = as_text(budget, separator)
@@ -105,7 +105,7 @@ def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None 
 
 
 def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | None = None) -> str:
-    """Return the filter `replace`; the occurrences are counted first, by the same search."""
+    """Apply the filter `replace`; the occurrences are counted first, by the same search."""
     text, old, new = (as_text(budget, value) for value in (text, old, new))
     budget.spend(2 * (scan(text) + scan(old)))
     found = text.count(old)
@@ -117,12 +117,15 @@ def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | No
 
 
 def string(budget: RenderBudget, value: Any) -> str:
-    """Return the filter `string`: text unchanged, other values as JSON; `as_text` limits it."""
+    """Apply the filter `string`: return text unchanged and other values as JSON.
+
+    `as_text` limits the result.
+    """
     return as_text(budget, value)
 
 
 def to_json(budget: RenderBudget, value: Any) -> str:
-    """Return the filter `tojson`: a character of a text becomes at most six."""
+    """Apply the filter `tojson`; a character of a text becomes at most six."""
     if not isinstance(value, str):
         return as_text(budget, value)
     bounded_text(len(value))
@@ -141,12 +144,12 @@ def stripped(
 
 
 def trimmed(budget: RenderBudget, value: Any, chars: str | None = None) -> str:
-    """Return the filter `trim`. The result is never longer than the text."""
+    """Apply the filter `trim`. The result is never longer than the text."""
     return stripped(budget, value, chars, str.strip)
 
 
 def without_tags(budget: RenderBudget, value: Any) -> str:
-    """Return the filter `striptags`, which removes comments and tags.
+    """Apply the filter `striptags`, which removes comments and tags.
 
     It makes one pass, in linear time; MarkupSafe's function takes quadratic time.
     """
@@ -176,7 +179,7 @@ def _words(budget: RenderBudget, text: str) -> list[str]:
 
 
 def titled(budget: RenderBudget, value: Any) -> str:
-    """Return the filter `title`, word by word; the words are counted first."""
+    """Apply the filter `title`, word by word; the words are counted first."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text) + (0 if text.isascii() else len(text)))
     starts = 0
@@ -196,7 +199,7 @@ def truncated(
     end: str = "...",
     leeway: int | None = None,
 ) -> str:
-    """Return the filter `truncate`: at most as long as the text, or as `length`."""
+    """Apply the filter `truncate`; the result is at most as long as the text, or as `length`."""
     text, ending = as_text(budget, value), as_text(budget, end)
     most = whole(length, "truncate")
     more = 5 if leeway is None else whole(leeway, "truncate")
@@ -212,7 +215,7 @@ def truncated(
 
 
 def url_encoded(budget: RenderBudget, value: Any) -> str:
-    """Return the filter `urlencode`: a byte becomes at most three characters, counted first."""
+    """Apply the filter `urlencode`; a byte becomes at most three characters, counted first."""
     if isinstance(value, Mapping):
         pairs = taken(budget, value.items())
     elif isinstance(value, (list, tuple)) or hasattr(value, "__next__"):
@@ -245,7 +248,7 @@ def scan_bytes(encoded: bytes) -> int:
 
 
 def word_count(budget: RenderBudget, value: Any) -> int:
-    """Return the filter `wordcount`, counted one by one without storing the words."""
+    """Apply the filter `wordcount`; words are counted one by one, without storing them."""
     text = as_text(budget, value)
     budget.spend(2 * scan(text))
     found = 0

@@ -49,14 +49,14 @@ def bounded_bits(bits: int) -> None:
 
 
 def built_text(budget: RenderBudget, text: str) -> str:
-    """Count and return a text that was just built."""
+    """Charge the budget for a text that was just built, and return the text."""
     bounded_text(len(text))
     budget.hold(sys.getsizeof(text))
     return text
 
 
 def built_texts(budget: RenderBudget, texts: Any) -> Any:
-    """Count and return a list or tuple of texts that was just built."""
+    """Charge the budget for a list or tuple of texts that was just built, and return it."""
     bounded_items(len(texts))
     budget.hold(sum(map(sys.getsizeof, texts)) + POINTER * len(texts))
     return texts
@@ -224,9 +224,10 @@ _BLOCK = 7  # a comparison checks about 2**7 characters in the time of one value
 
 
 def weigh(budget: RenderBudget, value: Any) -> int:
-    """Return the work to compare, hash or copy a value. Raises TooLarge if nested too deep.
+    """Return the work to compare, hash or copy a value.
 
-    The result may be extremely large: spend it before doing anything with the value.
+    Raises TooLarge if the value is nested too deeply. The result may be extremely large: spend it
+    before doing anything with the value.
     """
     return 1 + _more(budget, value, {}, 0)
 

@@ -1,7 +1,7 @@
 """The loop of `manage.py consume`: take a message, commit its result, acknowledge it.
 
 After a crash in between, the message is delivered again. While the broker or the database is
-unavailable the loop waits, longer each time, and logs it once.
+unavailable, the loop waits, longer each time, and logs the outage once.
 """
 
 import logging

@@ -115,7 +115,7 @@ def queue_trigger(trigger_id: UUID) -> Trigger:
 
 
 def sentence(error: ValkyrError) -> str:
-    """Return the error with each of its problems."""
+    """Return the error's message, followed by each of its problems."""
     found = error.problems if isinstance(error, WithProblems) else []
     return " ".join([error.message, *(f"{p.path}: {p.message}" for p in found)])
 

@@ -27,7 +27,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class QueueMessage:
-    """A message taken from a queue.
+    """A message received from a queue.
 
     `id` is the sender's ID, if any. `token` is Valkyr's own ID; if `lasting`, the ID stays the same
     when the message is delivered again. `problem` is set if the message could not be opened.

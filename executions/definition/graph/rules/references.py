@@ -47,9 +47,9 @@ class BodyView:
 class TemplateScope:
     """The bodies that a template sees, innermost first; resolves names.
 
-    `elsewhere` maps each task ID to its body. `between_turns` is the scope of a loop's condition,
-    which is rendered after or before an iteration; `has_event` marks the scope of a filter;
-    `takes_secrets` marks the scope of values that a module gets only in memory.
+    `elsewhere` maps each task ID to its body. `between_turns` marks the scope of a loop's
+    condition, which is rendered after or before an iteration. `has_event` marks the scope of a
+    filter, and `takes_secrets` the scope of values that a module receives only in memory.
     """
 
     views: tuple[BodyView, ...]
@@ -100,7 +100,7 @@ class TemplateScope:
         return late
 
     def _unseen(self, name: str) -> Mistake:
-        """Return the problem of a task name that is not visible at this place."""
+        """Return the problem of a task name that the template cannot see."""
         body = self.elsewhere.get(name)
         if body is not None and body.holder is not None:
             sentence = (
@@ -111,7 +111,7 @@ class TemplateScope:
         return "unknown_task", f'there is no task "{name}"{self._task_hint(name)}'
 
     def _task_hint(self, name: str) -> str:
-        """Explain that `tasks.my-task` means a subtraction, and how to write it."""
+        """Return the end of a message: how to write an id with a dash, or a similar name."""
         dashed = next((known for known in self._names() if known.startswith(f"{name}-")), "")
         if dashed:
             return f'; an id with a dash is written tasks["{dashed}"]'
@@ -235,7 +235,7 @@ def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
 def value_problems(
     value: Any, pointer: Pointer, scope: TemplateScope | None
 ) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a value's templates; without a scope, only those of their syntax."""
+    """Yield the problems of a value's templates; without a scope, only problems of their syntax."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)
@@ -317,7 +317,7 @@ class _Walk:
 def single_name_problems(
     value: Any, pointer: Pointer, name: str, code: str, reason: str
 ) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a template that may read only `name`; `reason` ends their message."""
+    """Yield the problems of a template that may read only `name`; `reason` ends each message."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)

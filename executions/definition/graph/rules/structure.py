@@ -166,7 +166,7 @@ def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
 
 
 def _task_check(task: TaskEntry) -> Iterator[DefinitionProblem]:
-    """Yield the problems that a container's module finds in its task, such as an agent's tools."""
+    """Yield the problems that a container's module finds in its task, such as unusable tools."""
     spec = task.modules[0].spec if len(task.modules) == 1 else None
     if spec is not None and spec.check_task is not None:
         for found in spec.check_task(task.document):

@@ -23,7 +23,7 @@ OUTPUT = "output"
 def typed_read_warnings(
     document: Mapping[str, Any], reading: BodyReading
 ) -> Iterator[DefinitionProblem]:
-    """Yield warnings about values that templates of modules and of the output may not find."""
+    """Yield warnings about values that templates of modules and of the output might not find."""
     yield from _body(reading, (reading,))
     if "output" in document:
         yield from _Reader((reading,), None).value(document["output"], (OUTPUT,), None)

@@ -1,7 +1,7 @@
 """Assemble the definition of a test run, and map each problem to the place of its cause.
 
-Triggers, the concurrency key and the error workflow are omitted: a test run is started by hand,
-waits for no other execution, and starts none.
+Triggers, the concurrency key and the error workflow are omitted: a user starts a test run manually,
+it waits for no other execution, and it starts none.
 """
 
 import re
@@ -43,7 +43,10 @@ class Trial:
     told_already: frozenset[str] = frozenset()  # the places that read tasks outside the part
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
-        """Return these problems and the document's, with paths as in the requested definition."""
+        """Return the problems of the request and of the document, once each.
+
+        Paths are those in the requested definition.
+        """
         placed = (self._placed(one) for one in found)
         known = self.told_already
         rest = [one for one in placed if one.code not in UNKNOWN or one.path not in known]
@@ -113,7 +116,7 @@ class _Making:
                 yield problem(("pinned", task.id, "outcome"), "outcome_required", message)
 
     def reads_of_others(self) -> frozenset[str]:
-        """Return the places of the section's reads of tasks outside the section.
+        """Return the places where the section reads tasks outside the section.
 
         The section's `problems` report these reads.
         """
@@ -140,7 +143,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return the given outcome, or the only one that leads on; None if several are possible."""
+        """Return the given outcome, or the only one with an edge; None if several are possible."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome

@@ -1,4 +1,4 @@
-"""The types of values before a run, as the modules' schemas promise."""
+"""The types that values will have in a run, according to the modules' schemas."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ class Typed:
 class Missing:
     """A missing key.
 
-    `names` are the existing keys, `kind` is the type of the value.
+    `names` are the existing keys, and `kind` is the type of the value.
     """
 
     names: tuple[str, ...]
