@@ -198,21 +198,58 @@ def test_the_base_names_every_file_of_its_folder() -> None:
     assert sorted(named) == sorted(found - {"kustomization.yaml"})
 
 
-@pytest.mark.parametrize("folder", ["base", "keda"])
-def test_kustomize_puts_the_manifests_together(folder: str) -> None:
-    program = needs("kubectl")
+def kustomized(folder: str) -> list[dict[str, Any]]:
+    """Return the manifests that `kubectl apply -k` of the folder applies."""
     done = subprocess.run(
-        [program, "kustomize", str(KUBERNETES / folder)],
+        [needs("kubectl"), "kustomize", str(KUBERNETES / folder)],
         capture_output=True,
         text=True,
         check=False,
     )
-
     assert done.returncode == 0, done.stderr
-    found = [one for one in yaml.safe_load_all(done.stdout) if one["kind"] == "Deployment"]
+    return list(yaml.safe_load_all(done.stdout))
+
+
+@pytest.mark.parametrize("folder", ["base", "keda"])
+def test_kustomize_puts_the_manifests_together(folder: str) -> None:
+    found = [one for one in kustomized(folder) if one["kind"] == "Deployment"]
     scaled = {one["metadata"]["name"] for one in found if "replicas" not in one["spec"]}
     workers = {"valkyr-worker-default", "valkyr-worker-io"} if folder == "keda" else set()
     assert scaled == {"valkyr-web"} | workers
+
+
+def test_a_cell_has_its_own_workers_and_the_base_settings() -> None:
+    found = kustomized("cell")
+
+    kinds = {one["kind"] for one in found}
+    assert kinds == {"Deployment", "Job", "NetworkPolicy", "PodDisruptionBudget"}
+    pods = {
+        one["metadata"]["name"]: one["spec"]["template"]
+        for one in found
+        if one["kind"] in {"Deployment", "Job"}
+    }
+    assert set(pods) == {
+        *("valkyr-migrate-b", "valkyr-beat-b", "valkyr-worker-control-b"),
+        *("valkyr-worker-default-b", "valkyr-worker-io-b"),
+    }
+    for name, pod in pods.items():
+        containers = [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]
+        for one in containers:
+            assert one["env"] == [{"name": "VALKYR_CELL", "value": "b"}], name
+            assert {"configMapRef": {"name": "valkyr"}} in one["envFrom"], name
+        assert pod["spec"]["serviceAccountName"] == "valkyr", name
+
+
+def test_no_selector_finds_pods_of_the_base_and_of_a_cell() -> None:
+    for folder, name in (("base", "valkyr"), ("cell", "valkyr-b")):
+        for one in kustomized(folder):
+            spec, key = one.get("spec", {}), "app.kubernetes.io/name"
+            if one["kind"] in {"Deployment", "Job"}:
+                assert spec["template"]["metadata"]["labels"][key] == name
+            if one["kind"] in {"Deployment", "PodDisruptionBudget"}:
+                assert spec["selector"]["matchLabels"][key] == name
+            if one["kind"] == "NetworkPolicy":
+                assert spec["podSelector"]["matchLabels"][key] == name
 
 
 def test_every_pod_keeps_to_the_restricted_standard() -> None:
