@@ -54,7 +54,7 @@ class AlertRuleItems(BundleKind):
     }
 
     def prepare(self) -> None:
-        """Make the keys that seal secrets, if there are none."""
+        """Create the keys that seal secrets, if none exist."""
         sealing.prepare()
 
     def rows(self, workspace: Workspace) -> QuerySet[AlertRule]:
@@ -95,7 +95,7 @@ class AlertRuleItems(BundleKind):
         return self.facts(item) | {"about_id": about}
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
-        """Return a line if the credential is missing, or has another value than the rule."""
+        """Return a line if the credential is missing or its value differs from the secret."""
         try:
             secret = _secret(context.workspace, item)
         except AlertRuleRefused:

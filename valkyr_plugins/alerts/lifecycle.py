@@ -156,7 +156,11 @@ def tell(rule: AlertRule) -> int:
 
 
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
-    """Close alerts whose problem is over; notify once, for kinds that can clear."""
+    """Close alerts whose problem is over.
+
+    Unless `silently` is set, queue one all clear for the reported alerts of kinds that have an all
+    clear.
+    """
     wanted = list(ids)
     if not wanted:
         return 0
@@ -173,7 +177,7 @@ def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> in
 
 
 def _newest(rule: AlertRule, finding: Finding) -> Alert | None:
-    """Return the alert that is open or may still be reopened, and lock it; None without one."""
+    """Lock and return the alert that is open or can still be reopened; None if there is none."""
     lately = database_now() - _interval(rule)
     return (
         Alert.objects.select_for_update(of=("self",), no_key=True)
@@ -241,6 +245,6 @@ DELIVERIES = Counter(
 
 
 def open_alerts(now: datetime) -> Iterator[Family]:
-    """Return the number of open alerts, up to a limit."""
+    """Yield the number of open alerts, up to a limit."""
     count = Alert.objects.filter(state=AlertState.OPEN).order_by()[:BOUND].count()
     yield Family("valkyr_alerts_open", "Open alerts.", count)

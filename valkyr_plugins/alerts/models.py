@@ -57,12 +57,13 @@ class DeliveryReason(models.TextChoices):
 
 
 class AlertRule(models.Model):
-    """A rule of a workspace (without one: the installation): what to report, how, and how often.
+    """A rule for notifications: the problems to report, the channel, and the frequency.
 
-    `about` limits it to one workflow of the workspace, and `label` (`name:value`) to failures of
-    executions with that label. `sealed` is an AES-256-GCM value over a JSON
-    object with the channel's secret, bound to this row's id: the mail server's URL, Slack's webhook
-    address, or the key that signs our webhooks.
+    A rule without a workspace covers the whole installation. `about` limits the rule to one
+    workflow of the workspace, and `label` (`name:value`) to failures of executions with that label.
+    `sealed` is an AES-256-GCM value over a JSON object with the channel's secret, bound to this
+    row's id. The secret is the mail server's URL, Slack's webhook address, or the key that signs
+    our webhooks.
     """
 
     AUDITED_AS = "AlertRule"
@@ -224,7 +225,7 @@ class AlertDelivery(models.Model):
 class AlertNews(models.Model):
     """An event that rules may report; `news` deletes it.
 
-    It is written in the transaction of the event, which then does not wait for alerts.
+    The event's own transaction writes this row, so the event does not wait for alerts.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -53,7 +53,7 @@ def sealed(rule_id: UUID, secret: str) -> Sealed:
 
 
 def secret_of(rule: AlertRule) -> str:
-    """Return the rule's secret, empty for none. Raises sealing's errors."""
+    """Return the rule's secret, or "" if it has none. Raises SealingError."""
     try:
         return _opened(rule)
     except KeyUnknown:
@@ -205,13 +205,13 @@ class AlertRuleRefused(WithProblems):
 
 
 class AlertRuleExists(Taken):
-    """An alert rule of that name exists already."""
+    """An alert rule with this name already exists."""
 
     code = "alert_rule_exists"
 
 
 class NotDelivered(ValkyrError):
-    """The test did not arrive."""
+    """The test message was not delivered."""
 
     code = "test_not_delivered"
 

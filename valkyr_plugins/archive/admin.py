@@ -74,7 +74,7 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("day"))
     def ended_on(self, row: ArchiveFile) -> str:
-        """Return the day and the part."""
+        """Return the day and the number of the file's part."""
         return str(row)
 
     @display(description=lazy("workspace"))
@@ -84,7 +84,7 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: ArchiveFile) -> Any:
-        """Return the state as word, icon and colour."""
+        """Return the state as a word, an icon and a colour."""
         if row.error:
             return marks.mark(gettext("failed"), "error", "red")
         return marks.mark(*MARKS[FileState(row.state)])
@@ -154,7 +154,7 @@ RESTORE = AdminOperation(
 
 @admin.register(ArchivedExecution)
 class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
-    """Archived executions. Each opening is in the audit trail."""
+    """Archived executions. Opening one writes an audit entry."""
 
     operations = (RESTORE,)
     list_display = ("__str__", "of", "ended", "in_file")

@@ -1,4 +1,4 @@
-"""The plugin `archive`."""
+"""The Django app of the plugin `archive`."""
 
 from datetime import timedelta
 

@@ -59,10 +59,10 @@ class ArchivingTurn:
 
 
 def turn(wanted: RetentionPeriods | None = None, seconds: float = LOOK_SECONDS) -> ArchivingTurn:
-    """Archive expired executions, unless there is no archive or another process archives now.
+    """Archive expired executions; do nothing without an archive, or while another process archives.
 
-    `wanted` replaces the settings' periods, and begins from the oldest execution. Raises
-    ArchiveUnavailable and ArchiveBroken; the next turn continues.
+    `wanted` replaces the periods of the settings, and starts the search at the oldest execution.
+    Raises ArchiveUnavailable and ArchiveBroken; the next turn continues.
     """
     done = ArchivingTurn()
     if not enabled():

@@ -1,7 +1,8 @@
 """The temporary folder of a file that is being written.
 
-Its process locks the folder, and the kernel unlocks it when the process ends, even by SIGKILL. The
-next turn on the machine then removes it: files of the archive have up to 128 MiB.
+The writing process locks the folder, and the kernel unlocks it when the process ends, even by
+SIGKILL. The next turn on the machine then removes the folder, which can hold a file of up to 128
+MiB.
 """
 
 import os

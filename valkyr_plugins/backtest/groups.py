@@ -35,7 +35,7 @@ def plain_path(path: str) -> str:
 
 
 def task_of(path: str) -> str:
-    """Return the name of a step in texts: without iterations, and without `.main`."""
+    """Return a step's name for texts: its path without iterations and without `.main`."""
     return plain_path(path).removesuffix(".main")
 
 

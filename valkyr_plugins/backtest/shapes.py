@@ -153,7 +153,10 @@ class BacktestGroupShape(CamelCaseSerializer):
     sample = FieldChangeShape(many=True, help_text="The values of the first execution.")
 
     def get_fields(self) -> Any:
-        """Return the fields; `fields`, a name of the base class, has the value of that name."""
+        """Return the serializer's fields, with `fields_` renamed to `fields`.
+
+        The base class already uses the name `fields` for an attribute.
+        """
         found = super().get_fields()
         found["fields"].source = None
         return found

@@ -182,7 +182,7 @@ def _get(canary_id: UUID) -> Canary:
 
 
 def _published(canary: Canary) -> Workflow:
-    """Return the canary's workflow, to ask whether users may publish it."""
+    """Return the canary's workflow, with the fields that decide whether users may publish it."""
     rows = Workflow.objects.select_related("workspace")
     wanted = ("origin", "workspace__slug", "workspace__publish_from_git")
     return rows.only(*wanted).get(pk=canary.workflow_id)

@@ -36,7 +36,7 @@ class StopRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideFigures:
-    """The newest executions that started on one version, counted; times are in seconds.
+    """Counts of the newest executions that started on one version; times are in seconds.
 
     `ended` counts the executions that succeeded or failed, and `failed` includes time-outs. `slow`
     counts the executions that took, or already take, longer than the limit from the other side.
@@ -71,7 +71,10 @@ class NewGroup:
 
 
 def slow_limit(rule: StopRule, latest: SideFigures) -> float | None:
-    """Return the duration in seconds from which a canary's execution is slow; None if unknown."""
+    """Return the duration in seconds above which a canary's execution is slow.
+
+    Return None if the limit is unknown.
+    """
     if rule.slower is None or latest.p95 is None or latest.succeeded < rule.at_least:
         return None
     return rule.slower * latest.p95

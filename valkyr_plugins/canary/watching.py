@@ -33,7 +33,7 @@ LOOK = "valkyr_canary.look"
 
 
 def watch() -> int:
-    """Check every running canary, the longest waiting first; return how many ended."""
+    """Check every running canary, the least recently checked first; return how many ended."""
     until = monotonic() + TURN_SECONDS
     ended = 0
     rows = Canary.objects.filter(state=CanaryState.RUNNING).order_by("watched_at")
@@ -92,7 +92,7 @@ def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
 
 
 def unanswered() -> QuerySet[Canary]:
-    """Return the canaries that their rule stopped, without a later publication."""
+    """Return the canaries that were stopped by their rule, if no later version was published."""
     return Canary.objects.filter(
         state=CanaryState.STOPPED,
         workflow__latest_version=F("latest"),
@@ -101,5 +101,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of the canaries that their rule stopped, without a later publication."""
+    """Return which of these canaries their rule stopped, without a later publication."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))
