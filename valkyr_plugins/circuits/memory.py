@@ -28,7 +28,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(slots=True)
 class Tally:
-    """The answers in the current and in the previous half of a window."""
+    """The number of answers in the current half of a window, and in the previous half."""
 
     began: float
     present: int = 0

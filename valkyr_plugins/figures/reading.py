@@ -161,7 +161,10 @@ def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
 
 
 def hours_of(scope: Scope) -> Q:
-    """Return the rows of `ExecutionHour` that add up to the executions that a user may see."""
+    """Return the filter for the rows of `ExecutionHour` that cover what a user may see.
+
+    The counts of these rows add up without overlap.
+    """
     if scope.everything:
         return Q(workspace=None, workflow=None)
     chosen = Q(pk__in=())

@@ -128,7 +128,7 @@ def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
 
 
 def undo(taken: StepQuotaUse) -> list[UUID]:
-    """Free the slots and counts of a step that did not run; return the quotas with a slot."""
+    """Undo the slots and counts of a step that did not run; return the quotas with a freed slot."""
     return undo_all([taken])
 
 
@@ -264,7 +264,7 @@ def _count(
 
 
 def _add(wanted: Mapping[_Window, int]) -> dict[_Window, tuple[int, datetime]]:
-    """Add to these windows and lock the counters; return their counts and starts."""
+    """Add to the counters of these windows and lock them; return their counts and starts."""
     if not wanted:
         return {}
     windows = sorted(wanted, key=lambda window: window.order)

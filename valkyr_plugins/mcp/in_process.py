@@ -43,7 +43,7 @@ class ApiAnswer:
 
     @property
     def revision(self) -> str:
-        """Return the revision of a draft that its ETag names."""
+        """Return the revision of a draft, from the ETag."""
         return self.etag.strip('"')
 
 

@@ -1,4 +1,4 @@
-"""Second factors for users who sign in with a password: passkeys, and codes of an app.
+"""Second factors for users who sign in with a password: passkeys, and codes from an app.
 
 Read `codes` (pure) and `webauthn` (the protocol of passkeys) first. Then read `factors` and
 `passkeys` (the only writers of rows), `progress` (the progress of a session's sign-in),

@@ -64,7 +64,7 @@ NOT_RECENT = (
 
 
 def progress_of(request: Any, user: Any) -> SignInProgress:
-    """Return the progress of the session's sign-in. Uses one query for a session by password."""
+    """Return the progress of the session's sign-in. Uses one query for a password session."""
     if not user.is_authenticated:
         return SignInProgress.NOBODY
     if is_vouched_for(request):
@@ -101,7 +101,7 @@ def is_vouched_for(request: Any) -> bool:
 
 
 def is_recent(request: Any) -> bool:
-    """Return whether the session's sign-in is recent enough to need no repetition."""
+    """Return whether the sign-in of the session is recent enough."""
     minutes = read(MfaSettings).recent_sign_in_minutes
     if not minutes:
         return True

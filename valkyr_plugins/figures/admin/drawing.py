@@ -131,7 +131,10 @@ def stacked(columns: Sequence[Sequence[tuple[str, int, str]]], scale: Scale) -> 
 
 
 def line(word: str, kind: str, values: Sequence[float | None], scale: Scale) -> Line:
-    """Return a line through the slots' centres; draw missing values as gaps, lone ones as dots."""
+    """Return a line through the slots' centres.
+
+    Missing values are drawn as gaps, and single values between gaps as dots.
+    """
     step = WIDTH / max(1, len(values))
     pieces: list[list[tuple[float, float]]] = [[]]
     for place, value in enumerate(values):

@@ -21,7 +21,7 @@ PERIODS = [(period.value, period.value) for period in BudgetPeriod]
 
 
 class Amount(serializers.DecimalField):
-    """A decimal number, exact: a string, or a JSON number."""
+    """An exact decimal number: a string or a JSON number."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -66,7 +66,7 @@ class BudgetShape(LimitShape):
         return Amount().to_representation(self._use(budget).spent)
 
     def get_percent(self, budget: Budget) -> float:
-        """The spent percentage of the amount."""
+        """Return the spent percentage of the amount."""
         return self._use(budget).percent
 
     @extend_schema_field(serializers.DateTimeField)
@@ -123,7 +123,7 @@ class NewBudget(NewLimit, BudgetChange):
 
 
 class BudgetEndpoint(LimitEndpoint):
-    """Requests about budgets."""
+    """The base class of the endpoints for budgets."""
 
     kind, shape, uses_of = BUDGETS, BudgetShape, uses_of
 
