@@ -46,7 +46,7 @@ class Tool(ModuleInputs):
     )
 
     def wire(self) -> dict[str, Any]:
-        """Return the object in the form of a request."""
+        """Return the tool in the form of the provider's API."""
         return {"type": "function", "function": self.model_dump(by_alias=True)}
 
 

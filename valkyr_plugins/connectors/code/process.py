@@ -32,7 +32,7 @@ class ProcessExit:
 def run(request: dict[str, Any], ctx: StepContext, engine: str = "") -> ProcessExit:
     """Run the code for at most `request["seconds"]`. Raises StepError after that.
 
-    `engine` is the library of its language, if that is not Python.
+    `engine` is the library of the code's language, if that is not Python.
     """
     sandbox = chosen(engine)
     until = time.monotonic() + min(request["seconds"], ctx.remaining())
@@ -112,7 +112,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def _memory(name: str) -> Iterator[int]:
-    """Return a file in memory, limited by the process's own limit of writes."""
+    """Yield a file in memory; the process's own limit for writes also limits the file."""
     handle = os.memfd_create(f"valkyr-{name}")
     try:
         yield handle

@@ -131,7 +131,7 @@ class _Reader:
 
 
 def _require_plain(compound: str) -> None:
-    """Raise ValueError if parentheses contain more than compounds, or `2n + 1` and similar."""
+    """Raise ValueError unless parentheses contain only compounds, or counts such as `2n + 1`."""
     bare = ATTRIBUTE.sub("[]", compound)
     bare = COUNT.sub("", bare)
     if related := RELATED.search(bare):
@@ -249,7 +249,10 @@ Nodes = "list[LexborNode]"
 
 
 def _below(found: "list[LexborNode]", within: "LexborNode") -> Related:
-    """Return whether one of the element's ancestors was found; each ancestor is checked once."""
+    """Return a function that finds out whether an ancestor of an element was found.
+
+    Each ancestor is checked once.
+    """
     known = {within.mem_id: False}
     members = {node.mem_id for node in found}
 

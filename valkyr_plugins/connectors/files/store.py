@@ -129,7 +129,10 @@ class Where:
 
 
 def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
-    """Return whether an open file and another have the same content; `read` takes a position."""
+    """Return whether an open file and another have the same content.
+
+    `read` returns a part of the other file from a position.
+    """
     file.seek(0)
     position = 0
     while part := file.read(PART):
@@ -197,7 +200,7 @@ class Stores:
     def at(self, path: str, *, folder: bool = False) -> tuple[Store, FileLocation]:
         """Return the store of a path, and the parsed path.
 
-        Raises StepError if it may not be used.
+        Raises StepError if the step may not use that store.
         """
         place = place_of(path, folder=folder)
         if place.scheme not in self._open:

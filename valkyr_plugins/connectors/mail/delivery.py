@@ -28,9 +28,10 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """An SMTP server; `tls` says when encryption begins, `starttls` uses it only if offered.
+    """An SMTP server; `tls` says when encryption begins.
 
-    `trusted` means that an administrator named it; it may be in a private network.
+    `starttls` encrypts only if the server offers encryption. `trusted` means that an administrator
+    named the server; it may be in a private network.
     """
 
     host: str
@@ -50,9 +51,10 @@ class SmtpServer:
 
 
 def destination(credential: Mapping[str, str] | None = None) -> SmtpServer | Path:
-    """Return the credential's SMTP server; without a credential, the administrator's or the folder.
+    """Return the credential's SMTP server or, without a credential, the configured destination.
 
-    Raises StepError if none is set correctly.
+    An administrator configures a server or a folder. Raises StepError if the configuration is
+    missing or wrong.
     """
     if credential is not None:
         return _server(credential.get("url", ""), "the credential's url", trusted=False)

@@ -132,9 +132,10 @@ class Call:
     """A request, with limits for the response.
 
     `content` are httpx's arguments for a body (`content`, `data`, `files`). Headers and query are
-    sent unchanged; Authorization comes from the step's credential unless `signs_in` is off. `keyed`
-    sends the Idempotency-Key (None: if the method changes something). `digest` authenticates by RFC
-    7616. `shown` replaces the address in messages if the address itself is secret.
+    sent unchanged; Authorization comes from the step's credential unless `signs_in` is off. With
+    `keyed`, the Idempotency-Key is sent; with None, it is sent if the method changes something.
+    `digest` authenticates by RFC 7616. `shown` replaces the address in messages if the address
+    itself is secret.
     """
 
     method: str
@@ -266,7 +267,10 @@ def _digest(call: Call, ctx: StepContext) -> httpx.DigestAuth | None:
 
 
 def authorization(credential: Mapping[str, str]) -> str:
-    """Return Bearer (RFC 6750) or Basic (RFC 7617, in UTF-8). Raises StepError for other fields."""
+    """Return the Authorization header: Bearer (RFC 6750), or Basic (RFC 7617, in UTF-8).
+
+    Raises StepError for a credential with other fields.
+    """
     match credential:
         case {"token": token}:
             return f"Bearer {_one_line(token, 'token')}"
@@ -280,7 +284,10 @@ def authorization(credential: Mapping[str, str]) -> str:
 
 
 def _one_line(text: str, field: str) -> str:
-    """Return a text that is printable ASCII, as headers must be; the error names the field."""
+    """Return the text if it is printable ASCII, as headers must be.
+
+    Otherwise raise a StepError that names the field.
+    """
     if text.isascii() and text.isprintable():
         return text
     raise StepError(

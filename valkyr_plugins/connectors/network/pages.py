@@ -225,7 +225,10 @@ KINDS = {
 
 @dataclass
 class Reading:
-    """The progress; `position` is the position of the next page, None after the last page."""
+    """The progress of the step.
+
+    `position` is the position of the next page, or None after the last page.
+    """
 
     position: Position | None
     pages: int = 0

@@ -72,7 +72,7 @@ def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
 
 
 def read_start(response: httpx.Response, limit: int) -> bytes:
-    """Return up to `limit` bytes of the body, as many as can be read; for error messages."""
+    """Return the readable start of the body, up to `limit` bytes, for error messages."""
     start = bytearray()
     try:
         unpacker = _unpacker(response)
@@ -199,7 +199,7 @@ class TooLong(StepError):
 
 
 def request_name(request: httpx.Request, shown: str = "") -> str:
-    """Return method and address, without query and user, which may be secret.
+    """Return the method and the address, without its query and user, which may be secret.
 
     `shown` replaces an address that is secret as a whole.
     """
@@ -240,7 +240,7 @@ def retry_after(response: httpx.Response) -> float | None:
 
 @contextmanager
 def named_errors(request: httpx.Request, shown: str = "") -> Iterator[None]:
-    """Name the failed request in errors: httpx's own messages do not."""
+    """Name the failed request in errors, because httpx's own messages do not."""
     try:
         yield
     except httpx.LocalProtocolError as error:

@@ -120,7 +120,7 @@ class Connections:
 
 
 class _Body:
-    """A response's body that returns its connection when it is closed, once."""
+    """A response's body, whose first `close` also returns its connection to the pool."""
 
     def __init__(self, stream: object, done: Callable[[], None]) -> None:
         self._stream = stream
@@ -288,7 +288,10 @@ class DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """Start TLS on this connection and return it, checked against the name, not the address."""
+        """Start TLS and return the new stream.
+
+        The certificate is checked against the name, not the address.
+        """
         seconds = min(CONNECT_SECONDS, _left(httpcore.ConnectTimeout))
         return DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, seconds))
 

@@ -13,7 +13,7 @@ APART = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.
 def leave_for_children() -> None:
     """Make the next child the first process of a new PID namespace. Raises OSError.
 
-    A process that is not root needs a user namespace for it, in which it keeps its identity.
+    A process that is not root first needs a user namespace, in which it keeps its identity.
     """
     if os.geteuid() == 0:
         kernel.call("unshare", kernel.CLONE_NEWPID)
@@ -36,8 +36,8 @@ def become_nobody(saved: int = NOBODY) -> None:
     """Change from root, to whom limits do not apply, to a user without any files.
 
     Bubblewrap, which is root without capabilities, may send its last signal only to a process whose
-    saved user is root. The process itself cannot return to root: `count_alone` follows, and a
-    namespace without a mapping has no user to become.
+    saved user is root. The process itself cannot return to root, because `count_alone` follows: a
+    user namespace without a mapping has no root user.
     """
     if os.geteuid() == 0:
         os.setgroups([])
@@ -76,7 +76,7 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return the folders of installed packages in these folders, which may contain any files."""
+    """Return the folders of installed packages inside `sources`; they may contain any files."""
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):

@@ -18,7 +18,10 @@ DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True, slots=True)
 class S3Endpoint:
-    """The server; `url` is None for Amazon's own, `trusted` means that an administrator set it."""
+    """The S3 server; `url` is None for Amazon's.
+
+    `trusted` means that an administrator set the server.
+    """
 
     url: str | None
     region: str
