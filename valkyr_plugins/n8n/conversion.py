@@ -25,7 +25,7 @@ COLOURS = {1: "yellow", 2: "yellow", 3: "pink", 4: "green", 5: "blue", 6: "pink"
 
 
 def note(node: Node, number: int) -> dict[str, Any]:
-    """Convert one note: its position, size, Markdown text, and colour."""
+    """Convert one note with its position, size, Markdown text and colour."""
     parameters = node.parameters
     text = parameters.get("content")
     found = {
@@ -220,7 +220,7 @@ class _Conversion:
             level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
-        """Report models, tools and memories, which become a part of the node that uses them."""
+        """Report models, tools and memories, which become part of the node that uses them."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
                 row = self.rows[node.name]

@@ -83,7 +83,7 @@ class ObjectOf:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A text with values in it: `` `Hello ${name}` ``."""
+    """A text that contains values: `` `Hello ${name}` ``."""
 
     parts: tuple["Tree", ...]
 
@@ -121,7 +121,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece: its kind (`number`, `word`, `text`, `template`, `sign`, `end`) and its text."""
+    """A token: its kind (`number`, `word`, `text`, `template`, `sign`, `end`) and its text."""
 
     kind: str
     text: str
@@ -149,7 +149,7 @@ def tokens(source: str) -> list[Token]:
 
 
 def unescaped(text: str) -> str:
-    """Return the text that a JavaScript literal stands for."""
+    """Return the text that a JavaScript literal represents."""
     return _ESCAPE.sub(_character, text)
 
 

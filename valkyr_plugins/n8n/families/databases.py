@@ -17,7 +17,7 @@ _DOLLAR = re.compile(r"\$(\d{1,3})\b")
 
 @family("postgres")
 def postgres(work: NodeWork) -> Made:
-    """Make `sql.query` for reading statements, `sql.execute` for writing ones."""
+    """Make `sql.query` for statements that read, and `sql.execute` for statements that write."""
     operation = work.word("operation", "insert")
     if operation == "executeQuery":
         return _query(work)

@@ -1,4 +1,4 @@
-"""The JSON Schema of a model's answer: of output parsers, and of Information Extractor."""
+"""The JSON Schema of a model's answer, from output parsers and Information Extractor."""
 
 import json
 from typing import Any
@@ -48,7 +48,7 @@ def _by_parsers(
 
 
 def _of(work: NodeWork, node: Node) -> dict[str, Any]:
-    """Return a node's schema: written, by an example, or by a list of attributes."""
+    """Return a node's schema, from a written schema, an example, or a list of attributes."""
     given = node.parameters
     rows = below(given, "attributes.attributes")
     if isinstance(rows, list) and rows:
