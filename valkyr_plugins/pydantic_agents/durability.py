@@ -79,7 +79,7 @@ class ValkyrDurability(BaseDurabilityCapability[AgentDepsT]):
 
     In a step, run the agent inside `durable(ctx)`. After a crash, or in the step's next attempt,
     the recorded calls return their results, and the agent continues from there. Toolsets need an
-    `id`. Outside of `durable`, the agent is an ordinary one.
+    `id`. Outside `durable`, the agent works as usual.
     """
 
     engine_spec = DurabilityEngineSpec(
@@ -101,7 +101,10 @@ class ValkyrDurability(BaseDurabilityCapability[AgentDepsT]):
     def __init__(
         self, *, models: Mapping[str, Model] | None = None, name: str | None = None
     ) -> None:
-        """Create the capability; `models` are further models by name, `name` the agent's name."""
+        """Create the capability.
+
+        `models` are further models by name; `name` is the agent's name.
+        """
         super().__init__(models=models, name=name)
 
     @property

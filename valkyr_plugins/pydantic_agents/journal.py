@@ -115,7 +115,10 @@ class Journal:
 
 
 def _kept(unit: AgentUnit) -> AgentUnit:
-    """Store a call's record; return the valid one, which another process may have stored first."""
+    """Store a call's record; return the valid record.
+
+    Another process may have stored a record first, which is then the valid one.
+    """
     try:
         with transaction.atomic():
             unit.save(force_insert=True)
@@ -133,7 +136,7 @@ def current() -> Journal | None:
 
 @contextmanager
 def durable(ctx: StepContext) -> Iterator[None]:
-    """Record the calls of the agents that run inside, for the step of this context.
+    """Record the calls of agents that run in the block, for the step of this context.
 
     Raises StepError for a provider's error, so that overload is retried and a wrong key is not.
     """

@@ -45,7 +45,7 @@ class WorkflowInput:
     ) -> dict[str, Any]:
         """Return the handles with which the function is called during tracing.
 
-        They read the value `source` of templates, which is known only `within` these scopes.
+        The handles read the template value `source`, which exists only within the scopes `within`.
         """
         if self.whole is not None:
             names = list(self.signature.parameters)
@@ -66,7 +66,7 @@ class WorkflowInput:
     def payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Return the payload for arguments, which may be handles.
 
-        Raises TypeError for invalid ones.
+        Raises TypeError for invalid arguments.
         """
         try:
             bound = self.signature.bind(*args, **kwargs)

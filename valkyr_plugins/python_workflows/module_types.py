@@ -128,7 +128,7 @@ class _Types:
 
 
 def _overrides(key: str) -> str:
-    """Return a comment for a field that has the name of a method of dict."""
+    """Return a comment for type checkers if a field has the name of a method of dict."""
     return "  # type: ignore[assignment]" if hasattr(dict, key) else ""
 
 

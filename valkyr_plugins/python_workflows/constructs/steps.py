@@ -131,5 +131,5 @@ modules = ModuleCall()
 
 
 def options_of(given: Mapping[str, Any]) -> CallOptions:
-    """Return the options that a construct was given."""
+    """Return the options that were passed to a construct."""
     return CallOptions.of(given) if given else NONE

@@ -35,7 +35,7 @@ class Waited:
 
     @property
     def timed_out(self) -> bool:
-        """Return the branch if nothing arrives in time."""
+        """Return the branch that runs if nothing arrives in time."""
         return self._ended("timeout")
 
 

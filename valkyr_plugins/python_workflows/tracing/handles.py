@@ -1,8 +1,8 @@
 """Handles: values that exist when the workflow runs, and expressions over them.
 
 A handle holds the text of one template expression and the tasks that it reads. Operators build
-larger ones; an operation that Python would evaluate during tracing raises TracingError, which says
-what to write instead.
+larger expressions. An operation that Python would evaluate during tracing raises TracingError,
+which says what to write instead.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,8 +35,8 @@ class HandleFacts:
 
     `reads` are the tasks whose results it needs, `within` the bodies whose `item` or `loop` it
     reads, `follows` the module of a chain whose output it is. `task` is the task whose whole output
-    it is; `outcomes` make it a branch of `source` (see `when`). `shape` is the value's annotation,
-    `external` means that it comes from outside, so that defaults may be missing.
+    it is; `outcomes` make it a branch of `source` (see `when`). `shape` is the value's annotation.
+    An `external` value comes from outside, so defaults may be missing.
     """
 
     source: str

@@ -94,7 +94,7 @@ class Trace:
         """Add a task of the module `use` with these inputs, after the tasks that the inputs read.
 
         `name` is the base of its id if neither `id=` nor a variable gives one. `task` is a reserved
-        task whose id is already in use, `shape` the annotation of its output.
+        task whose id is already in use; `shape` is the annotation of its output.
         """
         made = task or self.reserve(options, name or use.rpartition(".")[2])
         inputs = self.read(config)
