@@ -109,7 +109,7 @@ def _signed_in(fields: Mapping[str, str]) -> tuple[str, float]:
 
 
 def _service_account(address: str) -> str:
-    """Return the token of this process's service account, for a server that may get it."""
+    """Return the token of this process's service account, for a server that may receive it."""
     allowed = [entry.rstrip("/").lower() for entry in settings().vault_kubernetes_addresses]
     if address.strip().rstrip("/").lower() not in allowed:
         raise StepError(

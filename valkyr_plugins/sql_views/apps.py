@@ -1,4 +1,4 @@
-"""The plugin `sql_views`."""
+"""The Django app of the plugin `sql_views`."""
 
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.sql_views.conf import SqlViewsSettings

@@ -191,7 +191,10 @@ def _runner() -> Iterator[str]:
 
 
 def _allowed() -> str:
-    """Return the view of the workspaces of the current role, which no role can read directly."""
+    """Return the statement that creates the view of the current role's workspaces.
+
+    No role can read this view directly.
+    """
     grants = quoted(SqlGrant._meta.db_table)
     return (
         f"CREATE VIEW {_named(ALLOWED)} WITH (security_barrier) AS "  # noqa: S608 - quoted names
@@ -209,7 +212,10 @@ def _view(view: SqlView) -> str:
 
 
 def _granted_roles() -> list[str]:
-    """Return the login roles of grants that exist; a restore elsewhere may lack some."""
+    """Return the existing login roles that have grants.
+
+    After a restore on another server, some roles may be missing.
+    """
     names = list(SqlGrant.objects.values_list("role", flat=True).distinct().order_by("role"))
     found = rows("SELECT rolname FROM pg_roles WHERE rolname = ANY(%s)", [names])
     return sorted(name for (name,) in found)
@@ -271,7 +277,7 @@ def execute(statement: str) -> None:
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL."""
+    """Return a name, quoted for SQL."""
     return connection.ops.quote_name(name)
 
 

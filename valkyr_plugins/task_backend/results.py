@@ -48,7 +48,7 @@ COLUMNS = (
 
 
 def new_result(task: AnyTask, pk: UUID, args: Any, kwargs: Any) -> AnyResult:
-    """Return the result of a task that was enqueued just now."""
+    """Return the result of a task that was just enqueued."""
     return _result(task, pk, args, kwargs, TaskResultStatus.READY, enqueued_at=timezone.now())
 
 

@@ -32,7 +32,7 @@ def over(**_: Any) -> None:
 
 
 def resent(execution_ids: Sequence[UUID], **_: Any) -> None:
-    """Load the traces of many segments that are about to be sent again, in one query."""
+    """Load the traces of segments that are about to be sent again, in one query."""
     execution_spans.learn(execution_ids)
 
 

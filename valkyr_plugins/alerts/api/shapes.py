@@ -182,7 +182,7 @@ class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
         ]  # fmt: skip
 
     def get_path(self, alert: Alert) -> str:
-        """Return the path of the alert's admin page."""
+        """The path of the alert's admin page."""
         return shown_page(alert.path) if alert.path else ""
 
 

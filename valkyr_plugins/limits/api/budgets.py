@@ -66,7 +66,7 @@ class BudgetShape(LimitShape):
         return Amount().to_representation(self._use(budget).spent)
 
     def get_percent(self, budget: Budget) -> float:
-        """Return the spent percentage of the amount."""
+        """The spent percentage of the amount."""
         return self._use(budget).percent
 
     @extend_schema_field(serializers.DateTimeField)

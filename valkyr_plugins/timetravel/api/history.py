@@ -167,7 +167,7 @@ class RollbackExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Roll back to a checkpoint, or to right after a finished step, and continue from there.
 
-        Only while RUNNING, PAUSED or FAILED; fork other executions instead.
+        The execution must be RUNNING, PAUSED or FAILED; fork other executions instead.
         """
         _, may = obtain(self.user, _identities(), id, Action.OPERATE)
         given = self.body(Rollback)
