@@ -84,7 +84,7 @@ def _keep_looking() -> None:
 
 
 def silence(rule: AlertRule, since: datetime, now: datetime) -> Finding | None:
-    """Return the finding if beat has been silent longer than the rule allows, or None."""
+    """Return a finding if beat has been silent for longer than the rule allows, otherwise None."""
     silent = now - since
     if silent <= timedelta(seconds=rule.silent_seconds):
         return None

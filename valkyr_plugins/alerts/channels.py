@@ -77,7 +77,7 @@ def _line(text: str, link: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text without Slack's markup, so that a failure's message mentions no user."""
+    """Return the text without Slack's markup, so that an error's text cannot mention users."""
     return text.translate(ESCAPES)
 
 
@@ -137,7 +137,7 @@ def attempt(
 ) -> Outcome:
     """Send the message once, within the timeout.
 
-    An error becomes an outcome, without the secret.
+    An error is returned as an outcome, without the secret.
     """
     scrubber = Scrubber(dict.fromkeys((credential or {}).values(), "(secret)"))
     ctx = Context(

@@ -1,7 +1,7 @@
 """Open, count and close alerts. Only this module writes them.
 
-One alert is open per rule, kind and subject, even if raised concurrently. An alert that recurs
-within the rule's interval after a notification is reopened and reported later.
+At most one alert is open per rule, kind and subject, even if several are raised concurrently. An
+alert that recurs within the rule's interval after a notification is reopened and reported later.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -216,7 +216,7 @@ def _counted(alert: Alert, rule: AlertRule, finding: Finding) -> Alert:
 
 
 def _is_another(alert: Alert, rule: AlertRule, finding: Finding, now: datetime) -> bool:
-    """Return whether to count the occurrence: always for an event, once per interval otherwise."""
+    """Return whether to count the occurrence: always for an event, otherwise once per interval."""
     if finding.kind not in LASTING:
         return True
     return alert.told_at is not None and alert.told_at <= now - _interval(rule)

@@ -1,4 +1,4 @@
-"""Notifications of problems: rules, their alerts, and each message they sent."""
+"""Notifications of problems: rules, their alerts, and the messages that rules send."""
 
 from django.db import models
 from django.db.models import Q

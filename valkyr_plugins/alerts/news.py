@@ -1,4 +1,4 @@
-"""Record events as news in their transaction; news become alerts later."""
+"""Record each event as news, in the event's transaction; a task later turns news into alerts."""
 
 import logging
 from collections.abc import Iterable

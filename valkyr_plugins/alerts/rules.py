@@ -63,7 +63,7 @@ def secret_of(rule: AlertRule) -> str:
 
 
 def credential_of(rule: AlertRule) -> dict[str, str] | None:
-    """Return the secret in the form of the channel's module; None if there is none."""
+    """Return the secret as a credential of the channel's module; None without a secret."""
     secret = secret_of(rule)
     return {SECRET_FIELDS[rule.channel]: secret} if secret else None
 
@@ -263,7 +263,7 @@ def change_rule(
 ) -> AlertRule:
     """Change the given fields; an omitted secret stays unless the channel changes.
 
-    An empty secret removes it. Raises NotFound, AlertRuleRefused or AlertRuleExists.
+    An empty secret removes the current one. Raises NotFound, AlertRuleRefused or AlertRuleExists.
     """
     sealing.prepare()
     with transaction.atomic():

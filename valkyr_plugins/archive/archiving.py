@@ -99,7 +99,10 @@ def _archive(wanted: RetentionPeriods | None, seconds: float, done: ArchivingTur
 def look(
     wanted: RetentionPeriods, since: PruningPosition, seconds: float
 ) -> tuple[Found, PruningPosition | None]:
-    """Return executions to archive by workspace and day, and where to continue (None: the end)."""
+    """Return executions to archive by workspace and day, and the position to continue from.
+
+    The position is None at the end.
+    """
     until, found, number = (
         time.monotonic() + seconds,
         defaultdict[tuple[UUID, date], list[UUID]](list),

@@ -31,7 +31,7 @@ def digest(name: str) -> tuple[int, str]:
 
 @contextmanager
 def opened(name: str) -> Iterator[Any]:
-    """Open a file for reading. Raises ArchiveBroken if it is missing, or ArchiveUnavailable."""
+    """Open a file for reading. Raises ArchiveBroken if it is missing, and ArchiveUnavailable."""
     with _reported("read", name), _storage().opened(name) as file:
         yield file
 

@@ -31,7 +31,7 @@ def work_folder() -> Iterator[Path]:
 
 
 def remove_abandoned() -> None:
-    """Remove the folders of killed processes of this user on this machine."""
+    """Remove the folders that this user's killed processes left on this machine."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError), _opened(folder) as descriptor:
             found = os.fstat(descriptor)

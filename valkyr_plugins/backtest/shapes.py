@@ -72,7 +72,7 @@ class NewBacktest(Body):
     )
 
     def get_fields(self) -> Any:
-        """Return the fields with `from`, which is a Python keyword."""
+        """Return the fields, including `from`, whose name is a Python keyword."""
         since = serializers.DateTimeField(
             required=False,
             allow_null=True,

@@ -48,7 +48,7 @@ def _shown(canary_id: UUID, status: int = 200) -> Response:
 
 
 class _RunningCanary(Endpoint):
-    """The base of endpoints by which users change a workflow's running canary."""
+    """The base class of the endpoints with which users change a workflow's running canary."""
 
     def _apply(self, change: Operation, workflow_id: UUID, form: type[Body]) -> Response:
         obtain(self.user, _workflows(), workflow_id, change.needs)

@@ -35,7 +35,7 @@ TEXTS = ("version__source", "version__definition", "latest__source", "latest__de
 class CanaryWish:
     """The draft or the earlier version (`again`) to publish as a canary, and its conditions.
 
-    With `rule` None, failures never stop the canary; `promote_after` is in seconds.
+    If `rule` is None, failures never stop the canary. `promote_after` is in seconds.
     """
 
     percent: float
@@ -150,7 +150,10 @@ def running(workflow_id: UUID) -> Canary:
 
 
 def _end(canary: Canary, state: CanaryState, actor: Actor, reason: str) -> None:
-    """Write the state; the caller removed the share in this transaction, so no other caller can."""
+    """Write the state of an ended canary.
+
+    The caller removed the share in this transaction, so no other caller can end the canary.
+    """
     before = canary.state
     canary.figures = figures.as_json(figures.compare(canary))
     canary.reason, canary.ended_by_name = reason, actor.name[:200]

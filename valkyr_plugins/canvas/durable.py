@@ -39,7 +39,7 @@ class Durable:
 
     @property
     def payload(self) -> Mapping[str, Any]:
-        """Return the input of its executions: the arguments of its tasks."""
+        """Return the input of the canvas's executions: the arguments of its tasks."""
         return self._translated.payload
 
     def start(self, key: str | None = None, priority: int | None = None) -> DurableResult:

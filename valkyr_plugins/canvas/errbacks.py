@@ -33,7 +33,7 @@ class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __ini
 
 
 def inline(errback: Errback) -> bool:
-    """Return whether Celery's tracer calls the errback, in the process of the failure."""
+    """Return whether Celery's tracer calls the errback, in the process in which the task failed."""
     task = celery_app().tasks.get(errback.task)
     header = getattr(task, "__header__", None)
     return header is not None and bool(arity_greater(header, 1))

@@ -1,4 +1,4 @@
-"""Options of signatures and tasks: their effect on a durable step, and unsupported ones."""
+"""Options of signatures and tasks: their effects on a durable step, and unsupported options."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -236,7 +236,7 @@ def translate(signature: Any) -> Translated:
 
 
 def _signature(value: Any, app: Any) -> Any:
-    """Return a signature, which may be given as the mapping that messages contain."""
+    """Return a signature; convert it if it is the mapping that messages contain."""
     return maybe_signature(value, app=app)
 
 
@@ -257,7 +257,7 @@ def _with_args(part: Any, args: Any) -> Any:
 
 
 def _in_a_chain(parts: list[Any]) -> list[Any]:
-    """Normalise a chain as Celery does: a group of one is its member, an empty one is dropped."""
+    """Normalise a chain as Celery does: unwrap groups of one task, and drop empty groups."""
     found = [_alone(part) for part in parts]
     kept = [part for part in found if not (_kind(part) == GROUP and not part.tasks)]
     return kept or found[-1:]

@@ -184,7 +184,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the target of the step's call, as a breaker's name: storable and without secrets."""
+    """Return the target of the step's call, as a breaker's name without secrets."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -195,7 +195,7 @@ def target_of(asked: Asked) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """A call that was let through; it reports its end to its circuit."""
+    """An allowed call, which reports its end to its circuit."""
 
     key: Key
     caller: Caller

@@ -1,4 +1,4 @@
-"""Create, change and delete circuit rules, audited; and circuit rules as items of a bundle."""
+"""Create, change and delete circuit rules, with an audit entry; rules as items of a bundle."""
 
 from collections.abc import Mapping
 from typing import Any

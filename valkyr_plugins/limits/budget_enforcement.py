@@ -145,7 +145,7 @@ def _spender(asked: Asked) -> tuple[UUID, Any]:
 
 
 def _draws(asked: Asked) -> bool:
-    """Return whether the step may cost something that a budget limits."""
+    """Return whether the step can have costs that a budget limits."""
     return asked.context.version.workspace_id in known().budgets and asked.costs
 
 

@@ -195,7 +195,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """Return the steps, by number, that get no slot; the quotas with slots are locked."""
+    """Return the steps, by number, that get no slot; lock the quotas with slots."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}

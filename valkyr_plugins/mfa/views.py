@@ -237,7 +237,7 @@ def leave(request: Any, user: Any) -> HttpResponse:
 
 
 def _proved(request: Any, user: Any, form: PasswordAgainForm) -> bool:
-    """Return whether password and code are correct; if not, the form shows the error."""
+    """Return whether the password and the code are correct; if not, the form shows the error."""
     name = user.get_username()
     excess = count(of_sign_in(str(request.META.get("REMOTE_ADDR", "")), name))
     if excess is not None:

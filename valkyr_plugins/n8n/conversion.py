@@ -152,7 +152,7 @@ class _Conversion:
         return given
 
     def _unknown(self, node: Node, reason: str) -> ImportedTriggers:
-        """Place a placeholder for a trigger without an equivalent."""
+        """Add a placeholder for a trigger without an equivalent."""
         row = self.rows[node.name]
         row.status = LEFT
         row.task, row.module = self.builder.ids.take(node.name, node.kind), PLACEHOLDER
@@ -235,7 +235,7 @@ class _Conversion:
         return "lastNode" in modes and self._end() is not None
 
     def _end(self) -> Shape | None:
-        """Return the output of the only last task."""
+        """Return the output of the last task, if there is only one."""
         leaves = self.level.leaves()
         last = [row.node for row in self.report.rows if row.task in leaves]
         shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None

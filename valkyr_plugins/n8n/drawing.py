@@ -203,7 +203,7 @@ class Nodes(ABC):
         return found
 
     def made(self, work: NodeWork, ports: dict[int, list[NodePort]]) -> Made:
-        """Return the task of a node: by its family, or its placeholder."""
+        """Return the task of a node: from its family, or its placeholder."""
         node = work.node
         if node.disabled:
             work.remark("It was disabled: it passes its input on.")

@@ -38,7 +38,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """Return the type's last word: `httpRequest` of `n8n-nodes-base.httpRequest`."""
+        """Return the type's last word: `httpRequest` for `n8n-nodes-base.httpRequest`."""
         return self.type.rpartition(".")[2]
 
 

@@ -58,7 +58,7 @@ class Level:
         return [task["id"] for task in self.tasks if task["id"] not in sources]
 
     def drawn(self) -> dict[str, Any]:
-        """Return the tasks and edges in the definition's form."""
+        """Return the tasks and edges in the form of a definition."""
         edges = [{"from": a, "to": b, "on": on} for a, b, on in self.edges]
         return {"tasks": self.tasks, "edges": edges}
 

@@ -1,11 +1,11 @@
 """The durable-execution interface of Pydantic AI, for agents that run inside Valkyr's steps.
 
-agent = Agent("openai:gpt-5", name="clerk", capabilities=[ValkyrDurability()])
+    agent = Agent("openai:gpt-5", name="clerk", capabilities=[ValkyrDurability()])
 
-@step(timeout_seconds=600, queue="io")
-def answer(ctx: StepContext, question: str) -> str:
-    with durable(ctx):
-        return agent.run_sync(question).output
+    @step(timeout_seconds=600, queue="io")
+    def answer(ctx: StepContext, question: str) -> str:
+        with durable(ctx):
+            return agent.run_sync(question).output
 """
 
 from collections.abc import Awaitable, Callable, Mapping

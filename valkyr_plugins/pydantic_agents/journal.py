@@ -1,4 +1,4 @@
-"""The journal of an agent inside a step: recorded calls return their results, others are made.
+"""The journal of an agent inside a step: recorded calls return their results; others are made.
 
 Calls are numbered in the order in which the agent makes them, which is the same each time: its
 tools run one after another. A number is recorded once. If two processes make the same call, because

@@ -81,8 +81,8 @@ class PythonWorkflow(Generic[P, R]):
     def start(self, *args: Any, **kwargs: Any) -> "Handle":
         """Start an execution with these arguments, in the caller's transaction if there is one.
 
-        `key` starts one execution, however often it is used; `priority` is 0 (last) to 9 (first).
-        Raises TypeError for invalid arguments, and the errors of a start.
+        The same `key` starts only one execution, however often it is used. `priority` is 0 (last)
+        to 9 (first). Raises TypeError for invalid arguments, and the errors of a start.
         """
         from valkyr_plugins.python_workflows.starting import start
 
@@ -188,7 +188,10 @@ class PythonWorkflow(Generic[P, R]):
         return {key: value for key, value in found.items() if value is not None}
 
     def _labels(self) -> dict[str, str]:
-        """Return the labels' templates; call a function of the input with its handles."""
+        """Return the labels' templates.
+
+        A label that is a function is called with the handles of the input.
+        """
         labels = self._facts.get("labels") or {}
         return {name: self._key(one) if callable(one) else one for name, one in labels.items()}
 

@@ -137,7 +137,7 @@ MOST = 100
 
 @dataclass(slots=True)
 class Turn:
-    """The number of entries that moved, and whether more could move at once."""
+    """The number of entries that moved, and whether more could move immediately."""
 
     moved: int = 0
     more: bool = False

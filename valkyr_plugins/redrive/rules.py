@@ -13,7 +13,7 @@ CATCH_UP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The number sent since a time; `since` is None before the first turn."""
+    """The number of entries sent since a time; `since` is None before the first turn."""
 
     since: datetime | None
     sent: int

@@ -318,7 +318,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payl
 
 
 def _of_execution(redrive: Redrive, item: Queued) -> Sequence[tuple[int, UUID]]:
-    """Return the queued items of the same execution, this one first."""
+    """Return the queued items of the same execution, the given item first."""
     rows = RedriveItem.objects.filter(
         redrive=redrive, state=ItemState.QUEUED, entry__execution_id=item.execution_id
     )

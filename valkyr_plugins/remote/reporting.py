@@ -200,9 +200,10 @@ class Beat:
 
 
 def beat(run: Run, token: str, details: Any = None) -> Beat:
-    """Renew a lease; the first heartbeat begins the run. `details` reach the next attempt.
+    """Renew a lease; the first heartbeat begins the run.
 
-    Raises LeaseOver, and PayloadError for details that cannot be stored.
+    `details` are passed to the next attempt. Raises LeaseOver, and PayloadError for details that
+    cannot be stored.
     """
     text = None if details is None else _clean(run, details)
     number = number_of(run.pk, token)

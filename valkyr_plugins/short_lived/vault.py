@@ -1,7 +1,8 @@
 """Secrets of HashiCorp Vault (and OpenBao): read when a step needs them, kept for their lease.
 
-A worker signs in by token, AppRole or Kubernetes, and keeps the client token while it is valid.
-Before a lease ends, it renews the lease, or reads a new secret if Vault does not extend it enough.
+A worker signs in with a token, AppRole or Kubernetes, and keeps the client token while it is valid.
+Before a lease ends, the worker renews the lease, or reads a new secret if Vault does not extend the
+lease enough.
 """
 
 import json

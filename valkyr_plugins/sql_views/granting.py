@@ -61,10 +61,11 @@ class GrantedRole:
 def grant(
     role: str, slugs: Sequence[str], limits: RoleLimits, *, actor: Actor, reason: str = ""
 ) -> str:
-    """Let a role read workspaces in addition to those it has; create it if it is missing.
+    """Let a role read further workspaces; create the role if it is missing.
 
     Return the password of a new role, or "" for an existing role. Raises NotFound for an unknown
-    workspace, ValkyrError for a name that cannot be used, ImproperlyConfigured without the rights.
+    workspace, ValkyrError for a name that cannot be used, and ImproperlyConfigured without the
+    rights.
     """
     if not NAME.fullmatch(role):
         raise ValkyrError(

@@ -5,8 +5,8 @@ condition on the workspace before any function or operator of the query that cou
 The condition reads `SqlGrant` by `current_user`, which a login role without memberships cannot
 change. No role has a privilege on the tables.
 
-`valkyr_sql` runs a statement by a function that belongs to the reading role. PostgreSQL allows no
-change of the role within a function that is SECURITY DEFINER, by any statement.
+`valkyr_sql` runs a statement in a function that belongs to the reading role. Within a function that
+is SECURITY DEFINER, PostgreSQL lets no statement change the role.
 """
 
 import hashlib

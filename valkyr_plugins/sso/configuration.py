@@ -104,7 +104,7 @@ def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:
 
 
 def roles_for(groups: Iterable[str], grants: Mapping[str, tuple[Grant, ...]]) -> dict[str, str]:
-    """Return the role by workspace slug; choose the most powerful if groups give several."""
+    """Return the role for each workspace slug, the most powerful one if groups grant several."""
     found: dict[str, str] = {}
     for grant in (grant for group in groups for grant in grants.get(group, ())):
         held = found.get(grant.workspace)

@@ -56,7 +56,7 @@ def find_result(pk: UUID, backend: str) -> AnyResult:
     """Return the current result. Uses two queries.
 
     Raises TaskResultDoesNotExist, including for an execution of another backend or of a workflow
-    that does not belong to a task, and InvalidTask if the task was removed from the code.
+    that does not belong to a task. Raises InvalidTask if the task was removed from the code.
     """
     found = _execution(pk)
     if found is None or _call(found).get("backend") != backend:

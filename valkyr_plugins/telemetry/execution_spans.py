@@ -73,7 +73,7 @@ def root_of(execution_id: UUID, trace_id: str) -> SpanContext:
 
 
 def know(execution_id: UUID, trace_id: str) -> None:
-    """Cache an execution's trace, so that its messages carry it without a query."""
+    """Cache an execution's trace, so that its messages name the trace without a query."""
     _known[execution_id] = trace_id
     while len(_known) > KEPT:
         _known.popitem(last=False)

@@ -1,7 +1,7 @@
 """Spans whose position in a trace is derived from rows, without asking another process.
 
-A trace's id is on its execution; the span ids that others refer to are digests of row ids. Each
-later process, even after a crash or a lost message, derives its parent from the rows.
+A trace's id is stored with its execution; the span ids that others refer to are digests of row ids.
+Each later process, even after a crash or a lost message, derives its parent from the rows.
 """
 
 import time

@@ -1,6 +1,6 @@
 """Start an execution from the middle of another: with its past, and optional changes.
 
-It is admitted like every other, and planned from the runs that were copied into it.
+The fork is admitted like every other execution, and planned from the runs that were copied into it.
 """
 
 from dataclasses import dataclass

@@ -151,7 +151,7 @@ class MigratedExecutions(Endpoint):
 
 
 class _MigrationMove(Endpoint):
-    """The base of endpoints by which users change a migration's state."""
+    """The base class of the endpoints with which users change a migration's state."""
 
     change: Operation
 

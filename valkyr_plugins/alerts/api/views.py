@@ -159,7 +159,7 @@ DELIVERY_FILTERS = {"state": "state", "ruleId": "rule_id", "alertId": "alert_id"
 
 
 def deliveries() -> QuerySet[AlertDelivery]:
-    """Return messages without their texts, which are in their alerts."""
+    """Return messages without their texts; the alerts contain the texts."""
     return AlertDelivery.objects.defer("message")
 
 

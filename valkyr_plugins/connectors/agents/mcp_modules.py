@@ -121,7 +121,7 @@ class McpToolsInputs(McpInputs):
 
 
 class McpTool(ModuleOutputs):
-    """A tool, as `llm.chat` and `llm.agent` take it."""
+    """A tool, in the form that `llm.chat` and `llm.agent` accept."""
 
     name: str = Field(description="The tool's name.")
     description: str = Field(description="The server's description of the tool.")

@@ -74,7 +74,7 @@ class Said(BaseModel):
 
 
 class WireChoice(BaseModel):
-    """One of the requested answers; Valkyr requests one."""
+    """One of the requested answers; Valkyr requests only one."""
 
     index: int = 0
     said: Said | None = Field(None, validation_alias=AliasChoices("delta", "message"))

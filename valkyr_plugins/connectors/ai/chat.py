@@ -1,4 +1,4 @@
-"""`llm.chat`: a language model answers a conversation, in text or by asking for tools.
+"""`llm.chat`: a language model answers a conversation, with text or with tool calls.
 
 The requests themselves are in requests.py.
 """

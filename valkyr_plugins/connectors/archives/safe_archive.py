@@ -80,7 +80,7 @@ class Bounds:
 
 
 class _Bytes(io.BytesIO):
-    """An archive in memory; single reads are limited, because zipfile reads its list at once."""
+    """An archive in memory; single reads are limited, because zipfile reads all entries at once."""
 
     def read(self, size: int | None = -1) -> bytes:
         """Read the bytes. Raises BadZipFile for more bytes than a list of entries may have."""
@@ -101,7 +101,7 @@ class Archive:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the archive's files, in its order."""
+        """Return the names of the archive's files, in their order."""
         return list(self._files)
 
     def content(self, name: str) -> bytes:

@@ -143,7 +143,7 @@ def log_printed(printed: bytes, ctx: StepContext) -> None:
 
 
 def result_of(ended: ProcessExit) -> Result:
-    """Return the result of `main`. Raises StepError for every other end."""
+    """Return the result of `main`. Raises StepError if the process ended in any other way."""
     report = _report(ended)
     if "refused" in report:
         raise StepError(str(report["refused"])[:1_000])

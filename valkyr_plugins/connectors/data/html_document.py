@@ -173,7 +173,7 @@ class Document:
     def find(self, selector: str, within: "LexborNode") -> "list[LexborNode]":
         """Return the descendants of an element that a selector matches, in the document's order.
 
-        The root counts as below itself, so that `html` matches it.
+        The root counts as its own descendant, so that `html` matches it.
         """
         alternatives = taken_apart(selector)
         found = [self._follow(parts, within) for parts in alternatives]
@@ -223,7 +223,7 @@ class Document:
 
 
 def _require_flat(html: str) -> None:
-    """Raise StepError if too many tags, counted by name, are open at a time."""
+    """Raise StepError if too many tags, counted by name, are open at the same time."""
     foreign = re.search(r"<(?:svg|math)", html, re.IGNORECASE) is not None
     counted: Counter[str] = Counter()
     depth = 0

@@ -27,7 +27,7 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def getter(field: str) -> Getter:
-    """Return a function of a row that returns a field's value, or null. Raises ValueError.
+    """Return a function that returns a field's value in a row, or null. Raises ValueError.
 
     Keys and paths have JMESPath's meaning, without its engine, which is slower.
     """
@@ -265,7 +265,7 @@ def _sorted(rows: list[Any], by: SortBy) -> list[Any]:
 
 
 class DeduplicateInputs(ModuleInputs):
-    """The fields that make rows equal, and which of the rows to keep."""
+    """The fields that make rows equal, and the choice of the row to keep."""
 
     rows: list[Any] = Field(
         description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]

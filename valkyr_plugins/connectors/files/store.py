@@ -145,7 +145,7 @@ def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
 class Store(Protocol):
     """A store of files.
 
-    Every method raises StepError, or an error that is classified by its kind.
+    Every method raises StepError, or an error that the engine classifies by its type.
     """
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
@@ -162,7 +162,7 @@ class Store(Protocol):
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a file atomically with the content of an open one, which is read in parts."""
+        """Write a file atomically with the content of an open file, which is read in parts."""
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Yield the entries of a folder, in any order; omit folders if `recursive`."""
@@ -177,7 +177,7 @@ class Store(Protocol):
 class Stores:
     """The stores of one step.
 
-    Each is opened when a path first needs it, and closed with the block.
+    Each store is opened when a path first needs it, and closed at the end of the block.
     """
 
     def __init__(self, where: Where, ctx: StepContext) -> None:

@@ -90,7 +90,7 @@ def _plain(text: str) -> IPv4Address | IPv6Address:
 
 
 def _is_here(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether this machine has the address, and so can bind to it."""
+    """Return whether this machine has the address, and can therefore bind to it."""
     if address.is_loopback or address.is_unspecified:
         return True
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6

@@ -1,7 +1,7 @@
 """One HTTP exchange of a step: request, redirects, response, and the meaning of its status.
 
-Every HTTP module uses it: the guarded client, the deadline, the limit on the body and the classes
-of failures are the same for all.
+Every HTTP module uses this exchange, so the guarded client, the deadline, the limit on the body and
+the classes of failures are the same for all.
 """
 
 import base64
@@ -95,7 +95,7 @@ def _has_body(request: httpx.Request) -> bool:
 def body_stays(found: str, url: httpx.URL, instead: str) -> StepError:
     """Return the error for a URL of another origin that requests the body of a step with secrets.
 
-    `found` says where the URL comes from ("GET a.example redirects"), `instead` says what to do.
+    `found` says where the URL comes from ("GET a.example redirects"); `instead` says what to do.
     """
     scheme, host, port = origin(url)
     place = f"{scheme}://{host}" + (f":{port}" if port else "")

@@ -105,7 +105,10 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
 
 
 def storable_json(body: bytes) -> Any:
-    """Return the parsed body. Raises ValueError, RecursionError or PayloadError if not storable."""
+    """Return the parsed body.
+
+    Raises ValueError, RecursionError or PayloadError if it cannot be stored.
+    """
     value = json.loads(body, parse_constant=_refuse_constant)
     if ESCAPED.search(body):
         payloads.dump(value, limit=MAX_CHECKED)
@@ -222,7 +225,10 @@ def require_accepted(
 
 
 def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> StepError:
-    """Return the failure for a status of 400 or more; `body` is the start, `why` the reason."""
+    """Return the failure for a status of 400 or more.
+
+    `body` is the start of the body, and `why` is the reason.
+    """
     status = response.status_code
     said = f"{name} answered {status} {_phrase(status)}".rstrip()
     return StepError(

@@ -1,8 +1,8 @@
 """Connections of HTTP steps, which go only to addresses that were checked.
 
-A name is resolved once, each address is checked, and the socket is opened to one that passed; the
-name itself stays in the Host header and in TLS. Every read and write ends at the step's deadline,
-however slowly the server sends.
+A name is resolved once, each address is checked, and the socket is opened to an address that
+passed; the name itself stays in the Host header and in TLS. Every read and write ends at the step's
+deadline, however slowly the server sends.
 """
 
 import os
@@ -266,7 +266,7 @@ def permitted_addresses(host: str, port: int) -> list[str]:
 
 
 class DeadlineStream(httpcore.NetworkStream):
-    """A connection whose every operation ends at the deadline of its request."""
+    """A connection on which every operation ends at the deadline of its request."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""The database of a step's credential, and the check whether steps may reach it.
+"""The database of a step's credential, and the check of whether steps may reach it.
 
 The author of a credential may be a tenant. So steps reach databases at public addresses and at
 addresses that HTTP steps may reach. To allow another address, an administrator adds its host to

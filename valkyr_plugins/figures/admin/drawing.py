@@ -42,7 +42,7 @@ def linear(values: Iterable[float], least: float = 1.0) -> Scale:
 
 
 def logarithmic(values: Iterable[float]) -> Scale:
-    """Return a scale of powers of ten around the positive values, at most six, with labels."""
+    """Return a labelled scale of at most six powers of ten around the positive values."""
     known = [max(value, TINY) for value in values if value > 0] or [1.0]
     last = math.ceil(math.log10(max(known)))
     first = min(max(math.floor(math.log10(min(known))), last - MOST_DECADES), last - 1)

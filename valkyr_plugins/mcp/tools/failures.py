@@ -1,4 +1,4 @@
-"""Tools that read failures: groups, dead letters, one failure explained, redrives."""
+"""Tools that read failures: groups, dead letters, explanations of a failure, redrives."""
 
 import re
 from collections.abc import Iterator

@@ -90,7 +90,10 @@ def _old(given: Mapping[str, Any]) -> Iterator[Condition]:
 def condition(
     texts: Texts, given: list[Condition], combinator: str, *, caseless: bool = False
 ) -> str:
-    """Return one expression for all conditions. Raises Untranslatable, naming the condition."""
+    """Return one expression for all conditions.
+
+    Raises Untranslatable, which names the condition.
+    """
     written = [_one(texts, one, caseless=caseless) for one in given]
     if len(written) == 1:
         return written[0]

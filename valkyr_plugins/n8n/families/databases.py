@@ -46,7 +46,10 @@ def _made(work: NodeWork, statement: str, params: dict[str, Any], *, reads: bool
 
 
 def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
-    """Return the statement, one parameter per expression. Raises Left for other expressions."""
+    """Return the statement, with one parameter per expression.
+
+    Raises Left for an expression that cannot become a parameter.
+    """
     params: dict[str, Any] = {}
     pieces = parts(raw.removeprefix("=")) if is_expression(raw) else [(False, raw)]
     text = ""

@@ -236,7 +236,7 @@ def information(work: NodeWork) -> Made:
 
 @family("textClassifier", "sentimentAnalysis")
 def classifier(work: NodeWork) -> Made:
-    """Make `llm.extract` for the category, and a `flow.switch` by it."""
+    """Make `llm.extract` for the category, and `flow.switch` over the category."""
     model = _attached(work)
     names, about = _categories(work)
     if work.get("options.multiClass") is True:

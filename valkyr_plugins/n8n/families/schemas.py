@@ -83,7 +83,7 @@ def _sound(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_example(value: Any, depth: int = 0) -> dict[str, Any]:
-    """Return the schema of values like this one, with all of an object's fields."""
+    """Return a schema for values like this one, with all fields of its objects."""
     if depth > MAX_DEPTH or value is None:
         return {}
     if isinstance(value, dict):

@@ -74,7 +74,7 @@ class Uses:
     """The data that a program reads: its items, other nodes, and variables as (object, key).
 
     `buffer` and `english` are true if the program needs these additions; `single` is true if each
-    of its ends returns exactly one item.
+    end of the program returns exactly one item.
     """
 
     items: bool = False

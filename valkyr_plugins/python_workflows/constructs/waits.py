@@ -105,7 +105,7 @@ class TracedCallback(Waited):
 
     @property
     def url(self) -> str:
-        """Return the address; it is known before the wait begins."""
+        """Return the address, which is known before the wait begins."""
         return cast("str", ValueHandle(HandleFacts(f"{address_of(self._task)}.callbackUrl")))
 
     def wait(self) -> "TracedCallback":

@@ -185,9 +185,10 @@ class Block:
 def unreached(
     tasks: Iterable[TracedTask], edges: Sequence[TracedEdge], block: Block | None = None
 ) -> list[TracedTask]:
-    """Return the last of the tasks that are not sources of the edges, and do not precede a source.
+    """Return the tasks that the edges do not cover, without predecessors of these tasks.
 
-    A task of a branch that is closed for `block` may not run, so its predecessors stay.
+    The edges cover their sources and all tasks before a source. A task of a branch that is closed
+    for `block` may not run, so its predecessors stay.
     """
     reached: set[TracedTask] = set()
     for edge in edges:

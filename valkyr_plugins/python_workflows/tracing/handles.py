@@ -317,7 +317,7 @@ def filtered(value: Any, name: str, *args: Any, **kwargs: Any) -> ValueHandle:
 
 
 def default(value: Any, other: Any) -> ValueHandle:
-    """Return the value, or another if it is missing: the filter `default`."""
+    """Return the value, or `other` if the value is missing: the filter `default`."""
     facts = facts_of(value)
     made = filtered(value, "default", other)
     return (

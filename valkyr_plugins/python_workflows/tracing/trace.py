@@ -70,7 +70,7 @@ class Trace:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        """Use another block, of this scope or an inner one, while the block runs."""
+        """Record calls in another block, of this scope or an inner one, inside the `with`."""
         was = self.scope, self.block
         self.scope, self.block = block.scope, block
         try:
@@ -111,7 +111,7 @@ class Trace:
     def add_undo(
         self, task: TracedTask, options: CallOptions, config: Mapping[str, Any], shape: Any = Any
     ) -> None:
-        """Give a placed task the step that undoes it, if the call names one."""
+        """Add the step that undoes a placed task, if the call names one."""
         from valkyr_plugins.python_workflows.constructs.undoing import undo_of
 
         if options.undo is not None:

@@ -295,7 +295,7 @@ def explain(form: RedriveForm, error: ValkyrError) -> None:
 
 
 def refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: RedriveForm) -> str:
-    """Return why the user cannot do this with these rows; "" if they can."""
+    """Return why the user cannot redrive these rows; "" if they can."""
     few = FREE_IDS + 1
     count = bounded_count(rows, few)
     if count == 0:

@@ -1,4 +1,4 @@
-"""Redrive several failure groups by one form: one redrive each, with the same options."""
+"""Redrive several failure groups with one form: one redrive per group, with the same options."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -301,7 +301,7 @@ class Items(Endpoint):
 
 
 class _Move(Endpoint):
-    """The base of endpoints by which users change a redrive's state."""
+    """The base class of the endpoints with which users change a redrive's state."""
 
     def _moved(self, id: UUID, move: Callable[..., Redrive], *, sends: bool) -> Response:  # noqa: A002
         given = self.body(RedriveReason)

@@ -1,4 +1,4 @@
-"""`manage.py valkyr_archive`: write the archive, open, restore and erase executions."""
+"""`manage.py valkyr_archive`: write the archive; open, restore and erase executions."""
 
 import json
 from typing import Any

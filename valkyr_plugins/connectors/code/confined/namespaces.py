@@ -27,7 +27,7 @@ def leave_for_children() -> None:
 
 
 def leave() -> None:
-    """Leave the network, the shared memory and the mounts of others. Raises OSError."""
+    """Leave the network, shared memory and mounts of other processes. Raises OSError."""
     kernel.call("unshare", APART)
     kernel.call("sethostname", HOST.encode(), len(HOST))
 
@@ -92,7 +92,10 @@ def bound_tmp() -> None:
 
 
 def narrow() -> None:
-    """Make the view this process's root. Requires its own mount namespace. Raises OSError."""
+    """Make the restricted file system this process's root. Raises OSError.
+
+    Requires that the process has its own mount namespace.
+    """
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kept, covered = sources(), hidden()

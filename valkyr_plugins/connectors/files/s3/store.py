@@ -1,4 +1,4 @@
-"""S3 as a store. The step's time limits requests, and the size limit applies to responses."""
+"""S3 as a store. The step's time limit applies to requests, and its size limit to responses."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
