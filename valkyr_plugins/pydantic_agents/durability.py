@@ -1,5 +1,7 @@
 """The durable-execution interface of Pydantic AI, for agents that run inside Valkyr's steps.
 
+In a step, run the agent inside `durable`:
+
     agent = Agent("openai:gpt-5", name="clerk", capabilities=[ValkyrDurability()])
 
     @step(timeout_seconds=600, queue="io")
