@@ -9,7 +9,7 @@ from executions.public.models import Workflow, Workspace
 
 
 class AlertKind(models.TextChoices):
-    """The subject of an alert."""
+    """The kind of problem that an alert reports."""
 
     GROUP_NEW = "GROUP_NEW", lazy("a new kind of failure")
     GROUP_REGRESSED = "GROUP_REGRESSED", lazy("a resolved failure has regressed")
@@ -48,7 +48,7 @@ class DeliveryState(models.TextChoices):
 
 
 class DeliveryReason(models.TextChoices):
-    """The reason of a message."""
+    """The reason for a message."""
 
     RAISED = "RAISED", lazy("noticed")
     AGAIN = "AGAIN", lazy("still open or reopened")

@@ -238,9 +238,10 @@ MOST = 100
 def create_rule(
     workspace: Workspace | None, facts: Mapping[str, Any], *, secret: str = "", actor: Actor
 ) -> AlertRule:
-    """Create a rule of a workspace or the installation. Raises AlertRuleRefused or AlertRuleExists.
+    """Create a rule for a workspace or for the installation.
 
-    `facts` has values of `FIELDS`; omitted ones get the model's defaults.
+    `facts` has values of `FIELDS`; omitted ones get the model's defaults. Raises AlertRuleRefused
+    or AlertRuleExists.
     """
     sealing.prepare()
     now = database_now()

@@ -79,7 +79,7 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("workspace"))
     def of(self, row: ArchiveFile) -> str:
-        """Return the workspace."""
+        """Return the file's workspace."""
         return str(row.workspace)
 
     @display(description=lazy("state"))
@@ -91,7 +91,7 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("size"))
     def bytes(self, row: ArchiveFile) -> str:
-        """Return the size."""
+        """Return the file's size."""
         return filesizeformat(row.size)
 
     @display(description=lazy("stored"))
@@ -170,7 +170,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workspace"))
     def of(self, row: ArchivedExecution) -> str:
-        """Return the workspace."""
+        """Return the execution's workspace."""
         return str(row.workspace)
 
     @display(description=lazy("ended"))
@@ -180,7 +180,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("file"))
     def in_file(self, row: ArchivedExecution) -> Any:
-        """Return the file."""
+        """Return a link to the execution's file."""
         return links.to("valkyr_archive_archivefile", row.file_id, row.file)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

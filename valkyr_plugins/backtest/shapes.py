@@ -106,7 +106,7 @@ class BacktestQuery(PageQuery):
 
 
 class VerdictCounts(CamelCaseSerializer):
-    """Executions or steps by verdict."""
+    """The number of executions or steps with each verdict."""
 
     SAME = serializers.IntegerField(default=0)
     DIFFERENT_OUTPUT = serializers.IntegerField(default=0)

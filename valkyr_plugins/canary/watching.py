@@ -48,7 +48,10 @@ def watch() -> int:
 
 
 def look(canary_id: UUID) -> bool:
-    """Count a running canary, and stop or promote it by its conditions; return whether it ended."""
+    """Count a canary's executions, and stop or promote the canary by its conditions.
+
+    Return whether the canary ended.
+    """
     running = Canary.objects.filter(pk=canary_id, state=CanaryState.RUNNING)
     rows = running.select_related("version", "latest").defer(*lifecycle.TEXTS)
     canary = rows.annotate(now=ClockTimestamp()).first()

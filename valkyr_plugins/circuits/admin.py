@@ -73,7 +73,7 @@ RESET = AdminOperation(
 
 
 class CircuitStateFilter(TabFilter):
-    """Circuits by state."""
+    """Filter circuits by state."""
 
     title = lazy("state")
     parameter_name = field = "state"

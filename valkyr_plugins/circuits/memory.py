@@ -78,7 +78,7 @@ FRESH_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A target of a workspace: tenants' failures are separate."""
+    """A target of a workspace, so that tenants' failures stay separate."""
 
     workspace_id: UUID
     target: str

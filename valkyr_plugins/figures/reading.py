@@ -200,7 +200,7 @@ class _FromRows:
         self.capped = self.capped or max(seen.values(), default=0) >= MOST
 
     def note(self, at: datetime, tally: Tally) -> None:
-        """Add the counts of a period with that start."""
+        """Add the counts of a period that starts at `at`."""
         number = self.window.slot_of(at)
         (self.slots[number] if number >= 0 else self.before).merge(tally)
 

@@ -66,7 +66,7 @@ class Histogram:
         self.numbers[bucket] = self.numbers.get(bucket, 0) + number
 
     def merge(self, other: Self) -> None:
-        """Add the other's counts."""
+        """Add the counts of another histogram."""
         for bucket, number in other.numbers.items():
             self.add(bucket, number)
 
@@ -112,7 +112,7 @@ NUMBERS = (
 
 @dataclass(slots=True)
 class Tally:
-    """Counters and histograms; tallies add up."""
+    """Counters and histograms of a period; tallies can be merged."""
 
     created: int = 0
     succeeded: int = 0
@@ -125,11 +125,11 @@ class Tally:
     dispatches: Histogram = field(default_factory=Histogram)
 
     def count(self, name: str, number: int) -> None:
-        """Add to one counter."""
+        """Add a number to one counter."""
         setattr(self, name, getattr(self, name) + number)
 
     def merge(self, other: Self) -> None:
-        """Add the other's counts."""
+        """Add the counts of another tally."""
         for name in NUMBERS:
             self.count(name, getattr(other, name))
         self.durations.merge(other.durations)

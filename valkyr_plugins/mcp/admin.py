@@ -97,7 +97,7 @@ REJECT = AdminOperation(
 
 
 class ProposalStateFilter(TabFilter):
-    """Proposals by state."""
+    """Filter proposals by state."""
 
     title = lazy("state")
     parameter_name = field = "state"

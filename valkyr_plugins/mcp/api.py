@@ -80,7 +80,7 @@ class ProposalShape(ProposalSummary):
         fields: ClassVar[list[str]] = [*ProposalSummary.Meta.fields, "arguments", "result", "url"]
 
     def get_url(self, proposal: Proposal) -> str:
-        """Return the address of its page."""
+        """Return the address of the proposal's page."""
         return addresses.public_page(addresses.page("valkyr_mcp_proposal", proposal.pk))
 
 
@@ -116,7 +116,7 @@ def shown(proposal: Proposal, may: Powers) -> Response:
 
 
 def rows() -> QuerySet[Proposal]:
-    """Return proposals."""
+    """Return all proposals."""
     return Proposal.objects.all()
 
 

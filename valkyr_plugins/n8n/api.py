@@ -67,7 +67,7 @@ class N8nRow(CamelCaseSerializer):
 
 
 class N8nCounts(CamelCaseSerializer):
-    """The number of nodes of each status."""
+    """The number of nodes with each status."""
 
     mapped = serializers.IntegerField()
     changed = serializers.IntegerField()

@@ -302,7 +302,7 @@ class Nodes(ABC):
             self.answers.append(work.id)
 
     def tell(self, work: NodeWork, module: str) -> None:
-        """Write a node's row."""
+        """Complete a node's row in the report."""
         row = self.rows[work.node.name]
         row.task, row.module = work.id, module
         row.remarks += list(work.sight.remarks)

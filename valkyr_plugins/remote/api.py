@@ -142,7 +142,7 @@ class Renewed(CamelCaseSerializer):
 
 
 class ExpenseShape(Body):
-    """The costs of a step on one model or service."""
+    """The costs of a step for one model or service."""
 
     model = Text(required=False, default="", allow_blank=True, max_length=MAX_NAME)
     inputTokens = Whole(required=False, default=0, min_value=0, max_value=MAX_TOKENS)

@@ -25,7 +25,7 @@ EXAMPLE = '{"engineers": "default:WORKFLOW"}'
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A role in the workspace with a slug."""
+    """A role in a workspace, which is named by its slug."""
 
     workspace: str
     role: str

@@ -38,11 +38,11 @@ class RowIds(RandomIdGenerator):
     """Makes random ids, except for spans whose id is derived from a row (spans.py)."""
 
     def generate_trace_id(self) -> int:
-        """Return the fixed id, or a random one."""
+        """Return the id that a row determines, or a random id."""
         return fixed_trace.get() or super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        """Return the fixed id, or a random one."""
+        """Return the id that a row determines, or a random id."""
         return fixed_span.get() or super().generate_span_id()
 
 

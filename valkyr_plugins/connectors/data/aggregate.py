@@ -77,7 +77,7 @@ CALCULATIONS: dict[Function, Calculation] = {
 
 
 class Calculated(ModuleInputs):
-    """One number, value or list of a group."""
+    """One calculated number, value or list of a group."""
 
     function: Function = Field(
         description=(

@@ -31,7 +31,7 @@ SNIFFED_RECORDS = 20
 
 
 class CsvForm(ModuleInputs):
-    """The delimiter, the quote and the encoding."""
+    """The delimiter, the quote character and the encoding."""
 
     delimiter: str = Field(
         ",",

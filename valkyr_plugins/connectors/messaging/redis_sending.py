@@ -24,7 +24,7 @@ PASSING_WORDS = ("OOM", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "NOREPLICAS", "B
 
 
 class Guarded(redis.Connection):
-    """redis-py's connection, to addresses that steps may reach."""
+    """redis-py's connection, limited to addresses that steps may reach."""
 
     broker: Broker
 

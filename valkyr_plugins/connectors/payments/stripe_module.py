@@ -102,7 +102,7 @@ InputsT = TypeVar("InputsT", bound=BaseModel)
 
 
 class StripeModule(Module[InputsT]):
-    """The base of Stripe's modules."""
+    """The base class of Stripe's modules."""
 
     category: ClassVar[str] = "payments"
     queue: ClassVar[str] = "io"

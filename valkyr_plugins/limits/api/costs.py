@@ -135,7 +135,7 @@ class Costs(Endpoint):
 
 
 class SpendReport(Endpoint):
-    """Sums of entries."""
+    """Sums of cost entries."""
 
     @operation("getSpend", "CostEntry", {200: SpendShape(many=True)}, parameters=[SpendQuery])
     def get(self, request: Request) -> Response:

@@ -26,7 +26,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """`of.key`, `of[key]`, `of?.key`."""
+    """A member of a value: `of.key`, `of[key]` or `of?.key`."""
 
     of: "Tree"
     key: "Tree"
@@ -35,7 +35,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """`of(…)`."""
+    """A call: `of(…)`."""
 
     of: "Tree"
     arguments: tuple["Tree", ...]
@@ -43,7 +43,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """`!x`, `-x`."""
+    """An operator with one operand: `!x` or `-x`."""
 
     sign: str
     of: "Tree"
@@ -60,7 +60,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """`test ? yes : no`."""
+    """A conditional expression: `test ? yes : no`."""
 
     test: "Tree"
     yes: "Tree"
@@ -69,14 +69,14 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """`[a, b]`."""
+    """A list: `[a, b]`."""
 
     items: tuple["Tree", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectOf:
-    """`{a: b}`."""
+    """An object: `{a: b}`."""
 
     pairs: tuple[tuple[str, "Tree"], ...]
 

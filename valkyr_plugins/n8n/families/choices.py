@@ -57,7 +57,7 @@ Condition = tuple[str, str, Any, Any]  # the values' type, the operator, left, r
 
 
 def conditions_of(parameters: Mapping[str, Any]) -> tuple[list[Condition], str]:
-    """Return the conditions, and `and` or `or` between them."""
+    """Return the conditions, and the operator between them: `and` or `or`."""
     given = parameters.get("conditions")
     if isinstance(given, dict) and isinstance(given.get("conditions"), list):
         return list(_new(given["conditions"])), _combined(given.get("combinator"))

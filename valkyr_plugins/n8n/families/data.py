@@ -176,7 +176,7 @@ def rss(work: NodeWork) -> Made:
 
 @family("xml")
 def xml(work: NodeWork) -> Made:
-    """Build `data.xml_parse`."""
+    """Make `data.xml_parse`."""
     if work.word("mode", "xmlToJson") != "xmlToJson":
         raise Left("it writes XML; write it as the text of a data.template")
     text = _field(work, work.word("dataPropertyName", "data"))

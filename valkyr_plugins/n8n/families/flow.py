@@ -109,7 +109,7 @@ def _callback(work: NodeWork) -> Made:
 
 @family("stopAndError")
 def stop_and_error(work: NodeWork) -> Made:
-    """Build `flow.fail`."""
+    """Make `flow.fail`."""
     if work.word("errorType") == "errorObject":
         raw = work.get("errorObject", "{}")
         try:

@@ -1,4 +1,4 @@
-"""HubSpot and GitHub."""
+"""Services for sales and development: HubSpot and GitHub."""
 
 import re
 from typing import Any

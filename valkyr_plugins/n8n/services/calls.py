@@ -61,5 +61,5 @@ class Service:
 
 
 def always(resource: str) -> Callable[[NodeWork], str]:
-    """Return the function that always returns this default resource."""
+    """Return a function that returns the same default resource for every node."""
     return lambda work: resource

@@ -1,4 +1,4 @@
-"""Google's Drive, Gmail, Calendar and Docs."""
+"""Google's services: Drive, Gmail, Calendar and Docs."""
 
 import json
 from typing import Any

@@ -58,7 +58,7 @@ class Trace:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Record calls here while the block runs."""
+        """Record calls in this trace while the block runs."""
         from valkyr_plugins.python_workflows.constructs.steps import record
 
         trace, tracer = _CURRENT.set(self), TRACER.set(record)

@@ -196,7 +196,7 @@ class StartForm(ReasonForm):
             del self.fields["count"]
 
     def clean_count(self) -> int:
-        """Check the number."""
+        """Check that the entered number equals the number of entries."""
         count = int(self.cleaned_data["count"])
         if count != self.total:
             raise forms.ValidationError(

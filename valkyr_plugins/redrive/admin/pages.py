@@ -128,7 +128,7 @@ ABORT = AdminOperation(
 
 
 class StateFilter(TabFilter):
-    """Redrives by state."""
+    """Filter redrives by state."""
 
     title = lazy("state")
     parameter_name = field = "state"

@@ -25,13 +25,13 @@ ABSTRACT_SOCKETS, SIGNALS = 1, 2
 
 
 class Ruleset(ctypes.Structure):
-    """struct landlock_ruleset_attr."""
+    """The C structure `landlock_ruleset_attr`."""
 
     _fields_ = (("files", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
 
 
 class Beneath(ctypes.Structure):
-    """struct landlock_path_beneath_attr."""
+    """The C structure `landlock_path_beneath_attr`."""
 
     _pack_ = 1
     _fields_ = (("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32))

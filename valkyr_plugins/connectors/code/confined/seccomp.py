@@ -89,7 +89,7 @@ ERRORS = {
 
 
 class Instruction(ctypes.Structure):
-    """struct sock_filter."""
+    """The C structure `sock_filter`."""
 
     _fields_ = (
         ("code", ctypes.c_uint16),
@@ -100,7 +100,7 @@ class Instruction(ctypes.Structure):
 
 
 class Program(ctypes.Structure):
-    """struct sock_fprog."""
+    """The C structure `sock_fprog`."""
 
     _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction)))
 
