@@ -46,7 +46,7 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Return the function for each kind of alert that finds the objects with a lasting problem."""
+    """Return, by kind of alert, the function that finds the objects with a lasting problem."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 

@@ -104,5 +104,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return which of these canaries their rule stopped, without a later publication."""
+    """Return the given canaries that their rule stopped, if no later version was published."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

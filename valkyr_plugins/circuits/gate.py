@@ -184,7 +184,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the target of the step's call, as a breaker's name without secrets."""
+    """Return the target of the step's call, as a storable breaker name without secrets."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)

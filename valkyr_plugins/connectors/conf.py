@@ -6,7 +6,7 @@ from executions.public.configuration import Flag, Networks, SettingsModel, Words
 
 
 class ConnectorSettings(SettingsModel):
-    """Settings of the plugin `connectors`: addresses that steps can reach, and their servers."""
+    """Settings of the plugin `connectors`: the reach of steps, and the servers that they call."""
 
     title: ClassVar[str] = "What steps may do"
 

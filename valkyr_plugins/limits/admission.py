@@ -23,7 +23,7 @@ class SpenderStopped(QuotaExceeded):
 def asked(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
     """Return the query for the limits of a workspace and one of its principals: tier and quotas.
 
-    It is one query.
+    One query reads all these limits.
     """
     of = {"workspace": workspace_id, "user": user_id}
     return CeilingsQuery(statements.asked("ceilings", of), _ceilings)

@@ -26,7 +26,7 @@ OPEN, OPEN_BEGINNINGS = {"login", "logout"}, ("valkyr-sso-", OWN)
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
-    """Redirects users to the page that asks for the code, the set-up, or the password."""
+    """Redirects users to the page for the code, for the set-up, or for the password."""
 
     def process_request(self, request: HttpRequest) -> None:
         """Hide the user from views until the sign-in is complete. No request is redirected here."""

@@ -101,7 +101,7 @@ def is_vouched_for(request: Any) -> bool:
 
 
 def is_recent(request: Any) -> bool:
-    """Return whether the sign-in of the session is recent enough."""
+    """Return whether the session's sign-in is recent enough to need no repetition."""
     minutes = read(MfaSettings).recent_sign_in_minutes
     if not minutes:
         return True

@@ -258,7 +258,7 @@ def _place(row: Any) -> str:
 
 
 def _messages(alert: Alert) -> PageSection:
-    """Return the alert's own latest messages, without those that report several alerts."""
+    """Return the latest messages whose first alert is this one."""
     return PageSection(
         gettext("Messages"),
         headers=(
