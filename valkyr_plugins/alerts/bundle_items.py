@@ -27,7 +27,7 @@ def _default(column: str) -> Any:
 class AlertRuleItems(BundleKind):
     """A workspace's alert rules, by name.
 
-    `credential` names the credential of the workspace from which the rule copies its secret; a plan
+    `credential` names a credential of the workspace, from which the rule copies its secret. A plan
     shows whether the two values differ.
     """
 

@@ -1,4 +1,4 @@
-"""The pages of second factors: users see their own; superusers see all and reset lost ones."""
+"""Pages of second factors: users see their own; superusers see all, and reset lost factors."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

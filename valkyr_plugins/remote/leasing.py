@@ -369,7 +369,7 @@ MOST_WORKSPACES = 100
 
 
 def note(runner: str, workspaces: Sequence[UUID], queues: Sequence[str], host: str) -> None:
-    """Record a remote runner as seen now, in the first hundred workspaces for which it works."""
+    """Record that a remote runner was just seen, in the first hundred workspaces it works for."""
     listed = list(workspaces[:MOST_WORKSPACES])
     statements.fetch(
         "runner",

@@ -223,7 +223,7 @@ def parents(runs: Sequence[Run]) -> dict[UUID, str]:
 
 
 def tell_remote(state: SegmentState, work: Work, unit: Unit, milliseconds: float) -> None:
-    """Make `run.execute` of a remote run, once its report is committed."""
+    """Make the span `run.execute` of a remote run, once its report is committed."""
     transaction.on_commit(partial(_tell_remote, state, work, unit, milliseconds), robust=True)
 
 

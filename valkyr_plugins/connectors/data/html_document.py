@@ -1,4 +1,4 @@
-"""An HTML document, parsed as HTML5 by Lexbor, and its elements by selector."""
+"""An HTML document, parsed as HTML5 by Lexbor, and the search for elements by selector."""
 
 import re
 from collections import Counter
