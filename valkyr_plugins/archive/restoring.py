@@ -1,7 +1,7 @@
 """Put an archived execution back into the tables, as it was, so that it can be replayed and forked.
 
 Its copy stays in the archive, so retention deletes the rows again in its next run, or once its
-forks have ended. Its dead letters are resolved and do not return to the list of dead letters; they
+forks have ended. Its dead letters are resolved and do not return to the list of dead letters. They
 are kept beside the tables, so that the execution has them if it is archived again.
 """
 

@@ -1,8 +1,8 @@
 """Begin, change and end canaries. Only this module writes their state.
 
-Each way to end a canary first removes its share from the workflow's row, by a statement that names
-the version and locks the row. The caller whose statement succeeds writes the canary's state; others
-do nothing.
+Each way to end a canary first removes its share from the workflow's row. The statement names the
+version and locks the row. The caller whose statement succeeds writes the canary's state; others do
+nothing.
 """
 
 from collections.abc import Mapping

@@ -4,9 +4,9 @@ Two tests share one limit. The plain test compares the share of bad executions w
 `at_least` executions ended. Before that, a sequential test stops a version that is clearly worse.
 
 Only the sequential test bounds the probability of a wrong stop. The plain test does what its limit
-says: a version whose true rate is near the limit exceeds it sooner or later. Simulated with a limit
-of 10 % and `at_least` 50: within 50 executions, 96 % of the versions that fail 20 % of the time
-stop, and 36 % of the versions that fail 10 % of the time.
+says: a version whose true rate is near the limit exceeds it sooner or later. A simulation had a
+limit of 10 %, `at_least` 50, and 50 executions. Of the versions that fail 20 % of the time, 96 %
+stopped. Of the versions that fail 10 % of the time, 36 % stopped.
 """
 
 import math
@@ -23,8 +23,8 @@ BEYOND_P95 = 0.05
 class StopRule:
     """The rule that stops a canary; None switches a condition off.
 
-    `failure_rate` is in per cent of the ended executions, `slower` is the largest allowed ratio of
-    the 95th percentiles, and `new_group` is the number of dead letters in one failure group that no
+    `failure_rate` is in per cent of the ended executions. `slower` is the largest allowed ratio of
+    the 95th percentiles. `new_group` is the number of dead letters in one failure group that no
     other version has.
     """
 

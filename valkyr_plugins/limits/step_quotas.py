@@ -25,8 +25,8 @@ from valkyr_plugins.limits.models import Resource
 class Asking:
     """A step that wants to run: its owner, its type, and how long it may hold a slot.
 
-    `token` is the token of the run's lease; `model` is the language model that its inputs name, or
-    empty; `seconds` is the time from now for which it may hold a slot.
+    `token` is the token of the run's lease. `model` is the language model that the step's inputs
+    name, or empty. `seconds` is the time from now for which the step may hold a slot.
     """
 
     workspace_id: UUID

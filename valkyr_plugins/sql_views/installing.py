@@ -1,6 +1,6 @@
 """Create the schema, its views and the reading role; drop and create the views around `migrate`.
 
-The views belong to the owner of the tables and are security barriers: PostgreSQL applies the
+The views belong to the owner of the tables and are security barriers. PostgreSQL applies the
 condition on the workspace before any function or operator of the query that could reveal a value.
 The condition reads `SqlGrant` by `current_user`, which a login role without memberships cannot
 change. No role has a privilege on the tables.

@@ -1,6 +1,6 @@
 """Replay with recorded results: no step is run, but all templates and decisions are computed again.
 
-The replay shows that an execution depends only on its payload and its steps' results, and finds
+The replay shows that an execution depends only on its payload and its steps' results. It also finds
 contradictions in a version, the engine or a row.
 """
 

@@ -1,6 +1,6 @@
 """The duty that drives migrations: move queued executions at the set pace, one transaction each.
 
-The transaction that moves an execution also records its result and the counters, so after a crash
+The transaction that moves an execution also records its result and the counters. So after a crash,
 the next turn continues with the first execution that was not moved.
 """
 

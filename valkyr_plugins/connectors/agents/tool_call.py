@@ -86,9 +86,9 @@ class ToolCallCheck(Module[ToolCallInputs]):
     """Checks a tool call of a model and chooses the task that runs the tool.
 
     The outcome is that task's id. The outcome is `invalid` if there is no such tool, or if the
-    arguments are not JSON or do not fit the tool's schema; `error` then tells the model what is
-    wrong. An `llm.agent` writes this step into its body. You can also use the step in your own
-    loops.
+    arguments are not JSON or do not fit the tool's schema. In that case, `error` describes the
+    mistake for the model. An `llm.agent` writes this step into its body. You can also use the step
+    in your own loops.
     """
 
     type = "llm.tool_call"

@@ -59,7 +59,7 @@ class PythonCode(Module[PythonCodeInputs]):
     """Runs a Python function from the workflow, isolated from the system.
 
     The function runs in its own process, with an empty environment and no network. Its file system
-    contains only Python's library and an empty `/tmp` of 16 MiB in memory, so it sees neither the
+    contains only Python's library and an empty `/tmp` of 16 MiB in memory. So it sees neither the
     worker's files nor its keys. It cannot start processes or threads; its time, memory, open files,
     printed output and result are limited. Its output becomes the run's log. An exception of the
     code fails the step permanently; the error names its line.

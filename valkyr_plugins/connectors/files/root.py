@@ -1,7 +1,7 @@
 """The only folder that file steps may use, and the only functions that open files below it.
 
-Paths are opened folder by folder without following symbolic links, so that neither `..` nor a link,
-even one created during the access, leads outside.
+Paths are opened folder by folder without following symbolic links. So neither `..` nor a link, even
+one created during the access, leads outside.
 """
 
 import errno

@@ -1,6 +1,6 @@
 """A step's message, and the broker of its credential, which is never the engine's own broker.
 
-A message in the engine's own queues would be treated as work, so the database (or virtual host)
+A message in the engine's own queues would be treated as work. So the database (or virtual host)
 that the engine uses is rejected for every queue.
 """
 

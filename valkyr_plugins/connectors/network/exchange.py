@@ -1,6 +1,6 @@
 """One HTTP exchange of a step: request, redirects, response, and the meaning of its status.
 
-Every HTTP module uses this exchange, so the guarded client, the deadline, the limit on the body and
+Every HTTP module uses this exchange. So the guarded client, the deadline, the limit on the body and
 the classes of failures are the same for all.
 """
 

@@ -97,8 +97,8 @@ def call_for(
 ) -> Call:
     """Return the request for the page at a position. Raises StepError.
 
-    A page of another origin is requested without headers that may be credentials, and with
-    `guarded` (the step uses secrets) without a body, so only by GET. Pages carry no
+    A page of another origin is requested without headers that may be credentials. With `guarded`
+    (the step uses secrets), it is also requested without a body, so only by GET. Pages carry no
     Idempotency-Key: one key for all pages would return the first page again.
     """
     url, query, body = inputs.url, dict(inputs.query), inputs.json_body

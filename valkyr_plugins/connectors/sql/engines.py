@@ -1,8 +1,8 @@
 """Connections to the databases of steps: a small pool per database and process.
 
-Every connection goes to an address that was checked when it was opened, and is reset when it is
-returned (`DISCARD ALL`): no lock, setting or temporary table of one step reaches the next. Idle
-pools are closed.
+Every connection goes to an address that was checked when the connection was opened. It is reset
+when it is returned (`DISCARD ALL`), so no lock, setting or temporary table of one step reaches the
+next. Idle pools are closed.
 """
 
 import atexit

@@ -33,10 +33,10 @@ INSTEAD = {
 class HandleFacts:
     """The metadata of a handle.
 
-    `reads` are the tasks whose results it needs, `within` the bodies whose `item` or `loop` it
-    reads, `follows` the module of a chain whose output it is. `task` is the task whose whole output
-    it is; `outcomes` make it a branch of `source` (see `when`). `shape` is the value's annotation.
-    An `external` value comes from outside, so defaults may be missing.
+    `reads` are the tasks whose results it needs. `within` are the bodies whose `item` or `loop` it
+    reads. `follows` is the module of a chain whose output it is. `task` is the task whose whole
+    output it is; `outcomes` make it a branch of `source` (see `when`). `shape` is the value's
+    annotation. An `external` value comes from outside, so defaults may be missing.
     """
 
     source: str
