@@ -42,7 +42,7 @@ def end(**_: Any) -> None:
 
 
 def look(since: datetime) -> int:
-    """Check once; return how many alerts were sent. Silence before `since` is ignored."""
+    """Check once; return how many alerts were sent. Ignore silence before `since`."""
     from dlq.public.beat import pulse
     from executions.public.database import AdvisoryLock, alone
     from valkyr_plugins.alerts.lifecycle import notice, tell
@@ -84,7 +84,7 @@ def _keep_looking() -> None:
 
 
 def silence(rule: AlertRule, since: datetime, now: datetime) -> Finding | None:
-    """Return the finding if beat has been silent longer than the rule allows, or None."""
+    """Return a finding if beat has been silent for longer than the rule allows, otherwise None."""
     silent = now - since
     if silent <= timedelta(seconds=rule.silent_seconds):
         return None

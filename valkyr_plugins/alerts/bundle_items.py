@@ -27,7 +27,7 @@ def _default(column: str) -> Any:
 class AlertRuleItems(BundleKind):
     """A workspace's alert rules, by name.
 
-    `credential` names the credential of the workspace from which the rule copies its secret; a plan
+    `credential` names a credential of the workspace, from which the rule copies its secret. A plan
     shows whether the two values differ.
     """
 
@@ -54,7 +54,7 @@ class AlertRuleItems(BundleKind):
     }
 
     def prepare(self) -> None:
-        """Make the keys that seal secrets, if there are none."""
+        """Create the keys that seal secrets, if none exist."""
         sealing.prepare()
 
     def rows(self, workspace: Workspace) -> QuerySet[AlertRule]:
@@ -95,7 +95,7 @@ class AlertRuleItems(BundleKind):
         return self.facts(item) | {"about_id": about}
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
-        """Return a line if the credential is missing, or has another value than the rule."""
+        """Return a line if the credential is missing or its value differs from the secret."""
         try:
             secret = _secret(context.workspace, item)
         except AlertRuleRefused:
@@ -106,7 +106,7 @@ class AlertRuleItems(BundleKind):
 
 
 def _secret(workspace: Workspace, item: Item) -> str | None:
-    """Return the secret of the item's credential; None if it names none."""
+    """Return the secret of the item's credential; None if the item names no credential."""
     name = item["credential"]
     if name is None:
         return None

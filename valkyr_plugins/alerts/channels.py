@@ -27,7 +27,7 @@ HEADER = "x-valkyr-signature"
 
 
 def send_webhook(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Post the message, signed; return the response's status.
+    """Post the signed message; return the status of the response.
 
     Raises StepError unless the status is 200 to 299.
     """
@@ -77,7 +77,7 @@ def _line(text: str, link: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text without Slack's markup, so that a failure's message mentions no user."""
+    """Return the text without Slack's markup, so that an error's text cannot mention users."""
     return text.translate(ESCAPES)
 
 
@@ -118,9 +118,9 @@ SAID = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a message: `answer` is the HTTP status, if any.
+    """The result of sending a message; `answer` is the HTTP status, if any.
 
-    Without an error, the message was accepted.
+    Without an error, the receiver accepted the message.
     """
 
     error: str
@@ -137,7 +137,7 @@ def attempt(
 ) -> Outcome:
     """Send the message once, within the timeout.
 
-    An error becomes an outcome, without the secret.
+    An error is returned as an outcome, without the secret.
     """
     scrubber = Scrubber(dict.fromkeys((credential or {}).values(), "(secret)"))
     ctx = Context(
@@ -186,7 +186,7 @@ def headline(message: Mapping[str, Any]) -> str:
 
 
 def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Yield each alert's text and its link; (text, "") without a link."""
+    """Return the text and the link of each alert; the link is empty if there is none."""
     if message["reason"] == "TEST":
         return [("This is a test. Alerts of this rule arrive here.", message["link"])]
     said = [(_said(message["reason"], alert), alert["link"]) for alert in message["alerts"]]

@@ -29,7 +29,10 @@ MOST_WORKFLOWS = 200
 
 
 def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Return the rule's workflows with high failure rates; two queries, three with findings."""
+    """Yield a finding for each workflow of the rule with a high failure rate.
+
+    Uses two queries, or three if a workflow had enough failures.
+    """
     wanted = sorted(hours(now))
     recent = (
         _counted(rule, wanted[-2:])
@@ -89,7 +92,7 @@ MOST_GROUPS = 10_000
 
 
 def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Return the rule's oldest open dead letter, if it is too old. Uses two queries."""
+    """Yield a finding if the rule's oldest open dead letter is too old. Uses two queries."""
     found = _oldest_labelled(rule) if rule.label else _oldest_open(rule)
     if found is None:
         return
@@ -164,7 +167,10 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Return the rule's queues with unserved work. Uses one query if every queue is served."""
+    """Yield a finding for each queue of the rule with unserved work.
+
+    Uses one query if every queue is served.
+    """
     served = _served(now)
     waiting: Counter[Queue] = Counter()
     for name in sorted(OWN_QUEUES | limits().remote_queues):

@@ -9,7 +9,7 @@ from executions.public.configuration import SettingsModel, read, setting
 
 
 class AlertSettings(SettingsModel):
-    """The plugin `alerts`."""
+    """Settings of the plugin `alerts`."""
 
     title: ClassVar[str] = "Alerts"
 

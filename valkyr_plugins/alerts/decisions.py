@@ -2,10 +2,10 @@
 
 A rate is unusual if the last sixty minutes had far more failures than usual.
 
-Counts are kept by hours of the clock. The last sixty minutes are taken as the current hour and the
-part of the previous hour that lies within them (the sliding-window counter of rate limiters). The
-usual number is the median of the same sixty minutes on each of the seven days before, which one bad
-day does not change.
+Counts are stored per clock hour. The last sixty minutes are estimated from the current hour and a
+share of the previous hour (the sliding-window counter of rate limiters). The usual number is the
+median for the same sixty minutes of the previous seven days, so that one bad day does not change
+it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,10 @@ class FailureRate:
 
 
 def rate(counts: Mapping[datetime, int], now: datetime) -> FailureRate:
-    """Return the rate at `now` (UTC) from counts by starting hour; a missing hour counts as 0."""
+    """Return the rate at `now` (UTC) from counts by the start of their hour.
+
+    A missing hour counts as 0.
+    """
     before = [_within_an_hour(counts, now - timedelta(days=day)) for day in range(1, DAYS + 1)]
     return FailureRate(_within_an_hour(counts, now), median(before))
 

@@ -1,7 +1,7 @@
 """Open, count and close alerts. Only this module writes them.
 
-One alert is open per rule, kind and subject, even if raised concurrently. An alert that recurs
-within the rule's interval after a notification is reopened and reported later.
+At most one alert is open per rule, kind and subject, even if several are raised concurrently. An
+alert that recurs within the rule's interval after a notification is reopened and reported later.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -156,7 +156,11 @@ def tell(rule: AlertRule) -> int:
 
 
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
-    """Close alerts whose problem is over; notify once, for kinds that can clear."""
+    """Close alerts whose problem is over.
+
+    Unless `silently` is set, queue one all clear for the reported alerts of kinds that have an all
+    clear.
+    """
     wanted = list(ids)
     if not wanted:
         return 0
@@ -173,7 +177,7 @@ def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> in
 
 
 def _newest(rule: AlertRule, finding: Finding) -> Alert | None:
-    """Return the alert that is open or may still be reopened, and lock it; None without one."""
+    """Lock and return the alert that is open or can still be reopened; None if there is none."""
     lately = database_now() - _interval(rule)
     return (
         Alert.objects.select_for_update(of=("self",), no_key=True)
@@ -212,7 +216,7 @@ def _counted(alert: Alert, rule: AlertRule, finding: Finding) -> Alert:
 
 
 def _is_another(alert: Alert, rule: AlertRule, finding: Finding, now: datetime) -> bool:
-    """Return whether to count the occurrence: always for an event, once per interval otherwise."""
+    """Return whether to count the occurrence: always for an event, otherwise once per interval."""
     if finding.kind not in LASTING:
         return True
     return alert.told_at is not None and alert.told_at <= now - _interval(rule)
@@ -241,6 +245,6 @@ DELIVERIES = Counter(
 
 
 def open_alerts(now: datetime) -> Iterator[Family]:
-    """Return the number of open alerts, up to a limit."""
+    """Yield the number of open alerts, up to a limit."""
     count = Alert.objects.filter(state=AlertState.OPEN).order_by()[:BOUND].count()
     yield Family("valkyr_alerts_open", "Open alerts.", count)

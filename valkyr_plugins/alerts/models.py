@@ -1,4 +1,4 @@
-"""Notifications of problems: rules, their alerts, and each message they sent."""
+"""Notifications of problems: rules, their alerts, and the messages that rules send."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,7 +9,7 @@ from executions.public.models import Workflow, Workspace
 
 
 class AlertKind(models.TextChoices):
-    """The subject of an alert."""
+    """The kind of problem that an alert reports."""
 
     GROUP_NEW = "GROUP_NEW", lazy("a new kind of failure")
     GROUP_REGRESSED = "GROUP_REGRESSED", lazy("a resolved failure has regressed")
@@ -48,7 +48,7 @@ class DeliveryState(models.TextChoices):
 
 
 class DeliveryReason(models.TextChoices):
-    """The reason of a message."""
+    """The reason for a message."""
 
     RAISED = "RAISED", lazy("noticed")
     AGAIN = "AGAIN", lazy("still open or reopened")
@@ -57,12 +57,13 @@ class DeliveryReason(models.TextChoices):
 
 
 class AlertRule(models.Model):
-    """A rule of a workspace (without one: the installation): what to report, how, and how often.
+    """A rule for notifications: the problems to report, the channel, and the frequency.
 
-    `about` limits it to one workflow of the workspace, and `label` (`name:value`) to failures of
-    executions with that label. `sealed` is an AES-256-GCM value over a JSON
-    object with the channel's secret, bound to this row's id: the mail server's URL, Slack's webhook
-    address, or the key that signs our webhooks.
+    A rule without a workspace covers the whole installation. `about` limits the rule to one
+    workflow of the workspace, and `label` (`name:value`) to failures of executions with that label.
+    `sealed` is an AES-256-GCM value over a JSON object with the channel's secret, bound to this
+    row's id. The secret is the mail server's URL, Slack's webhook address, or the key that signs
+    our webhooks.
     """
 
     AUDITED_AS = "AlertRule"
@@ -224,7 +225,7 @@ class AlertDelivery(models.Model):
 class AlertNews(models.Model):
     """An event that rules may report; `news` deletes it.
 
-    It is written in the transaction of the event, which then does not wait for alerts.
+    The event's own transaction writes this row, so the event does not wait for alerts.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -1,4 +1,4 @@
-"""Record events as news in their transaction; news become alerts later."""
+"""Record each event as news, in the event's transaction; a task later turns news into alerts."""
 
 import logging
 from collections.abc import Iterable
@@ -139,7 +139,7 @@ BATCH = 500
 
 
 def fold() -> int:
-    """Process up to 500 news; return how many alerts they report."""
+    """Process up to 500 rows of news; return how many alerts they report."""
     wanted: dict[AlertRule, None] = {}
     with transaction.atomic():
         rows = list(AlertNews.objects.select_for_update(skip_locked=True).order_by("id")[:BATCH])
@@ -174,7 +174,10 @@ def _has_label(rule: AlertRule, finding: Finding) -> bool:
 
 
 def _noticed(finding: Finding) -> list[AlertRule]:
-    """Return the matched rules; unreadable news do not block later ones."""
+    """Raise the alerts of a finding; return the rules that report it.
+
+    An error is logged and does not block later news.
+    """
     try:
         with transaction.atomic():
             rules = [rule for rule in wanting(finding) if _has_label(rule, finding)]

@@ -53,7 +53,7 @@ def sealed(rule_id: UUID, secret: str) -> Sealed:
 
 
 def secret_of(rule: AlertRule) -> str:
-    """Return the rule's secret, empty for none. Raises sealing's errors."""
+    """Return the rule's secret, or "" if it has none. Raises SealingError."""
     try:
         return _opened(rule)
     except KeyUnknown:
@@ -63,7 +63,7 @@ def secret_of(rule: AlertRule) -> str:
 
 
 def credential_of(rule: AlertRule) -> dict[str, str] | None:
-    """Return the secret in the form of the channel's module; None if there is none."""
+    """Return the secret as a credential of the channel's module; None without a secret."""
     secret = secret_of(rule)
     return {SECRET_FIELDS[rule.channel]: secret} if secret else None
 
@@ -205,13 +205,13 @@ class AlertRuleRefused(WithProblems):
 
 
 class AlertRuleExists(Taken):
-    """An alert rule of that name exists already."""
+    """An alert rule with this name already exists."""
 
     code = "alert_rule_exists"
 
 
 class NotDelivered(ValkyrError):
-    """The test did not arrive."""
+    """The test message was not delivered."""
 
     code = "test_not_delivered"
 
@@ -238,9 +238,10 @@ MOST = 100
 def create_rule(
     workspace: Workspace | None, facts: Mapping[str, Any], *, secret: str = "", actor: Actor
 ) -> AlertRule:
-    """Create a rule of a workspace or the installation. Raises AlertRuleRefused or AlertRuleExists.
+    """Create a rule for a workspace or for the installation.
 
-    `facts` has values of `FIELDS`; omitted ones get the model's defaults.
+    `facts` has values of `FIELDS`; omitted ones get the model's defaults. Raises AlertRuleRefused
+    or AlertRuleExists.
     """
     sealing.prepare()
     now = database_now()
@@ -263,7 +264,7 @@ def change_rule(
 ) -> AlertRule:
     """Change the given fields; an omitted secret stays unless the channel changes.
 
-    An empty secret removes it. Raises NotFound, AlertRuleRefused or AlertRuleExists.
+    An empty secret removes the current one. Raises NotFound, AlertRuleRefused or AlertRuleExists.
     """
     sealing.prepare()
     with transaction.atomic():

@@ -1,9 +1,10 @@
 """Send queued messages: take a few, send them concurrently, and record each result.
 
-A message is taken for the longest duration of an attempt; after a crash the next process sends it,
-with the same idempotency key. Only the result of the process that took the message last is
-recorded. One process sends at a time, and waits for no message longer than the HTTP timeout. A slow
-mail server occupies only its own thread, which records the result, while other messages are sent.
+A process takes a message for the longest possible duration of an attempt. After a crash, the next
+process sends the message with the same idempotency key. Only the result of the process that took
+the message last is recorded. One process sends at a time, and waits for no message longer than the
+HTTP timeout. A slow mail server occupies only its own thread, which records the result, while other
+messages are sent.
 """
 
 import time
@@ -83,7 +84,7 @@ def send_now(delivery: AlertDelivery) -> Outcome:
 
 
 def conclude(delivery: AlertDelivery, outcome: Outcome) -> bool:
-    """Record an attempt; return False if another process has taken the message since."""
+    """Record an attempt; return False if another process has taken the message in the meantime."""
     now = database_now()
     attempts = delivery.attempts + 1
     said = {

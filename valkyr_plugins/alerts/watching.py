@@ -46,7 +46,7 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Return, by kind of alert, the function that finds the objects that still have the problem."""
+    """Return, by kind of alert, the function that finds the objects with a lasting problem."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 
@@ -89,7 +89,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """Return the redrives that are stopped; None without the plugin `redrive`."""
+    """Return the redrives that are still stopped; none without the plugin `redrive`."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 
@@ -128,7 +128,7 @@ def watch() -> dict[str, int]:
 
 
 def look(rule: AlertRule) -> tuple[int, int]:
-    """Check one rule; return how many alerts were reported and closed."""
+    """Check one rule; return how many alerts it reported and how many it closed."""
     now = database_now()
     with transaction.atomic():
         over = _drop(rule)

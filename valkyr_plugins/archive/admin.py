@@ -74,24 +74,24 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("day"))
     def ended_on(self, row: ArchiveFile) -> str:
-        """Return the day and the part."""
+        """Return the day and the number of the file's part."""
         return str(row)
 
     @display(description=lazy("workspace"))
     def of(self, row: ArchiveFile) -> str:
-        """Return the workspace."""
+        """Return the file's workspace."""
         return str(row.workspace)
 
     @display(description=lazy("state"))
     def mark(self, row: ArchiveFile) -> Any:
-        """Return the state as word, icon and colour."""
+        """Return the state as a word, an icon and a colour."""
         if row.error:
             return marks.mark(gettext("failed"), "error", "red")
         return marks.mark(*MARKS[FileState(row.state)])
 
     @display(description=lazy("size"))
     def bytes(self, row: ArchiveFile) -> str:
-        """Return the size."""
+        """Return the file's size."""
         return filesizeformat(row.size)
 
     @display(description=lazy("stored"))
@@ -154,7 +154,7 @@ RESTORE = AdminOperation(
 
 @admin.register(ArchivedExecution)
 class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
-    """Archived executions. Each opening is in the audit trail."""
+    """Archived executions. Opening one writes an audit entry."""
 
     operations = (RESTORE,)
     list_display = ("__str__", "of", "ended", "in_file")
@@ -170,7 +170,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workspace"))
     def of(self, row: ArchivedExecution) -> str:
-        """Return the workspace."""
+        """Return the execution's workspace."""
         return str(row.workspace)
 
     @display(description=lazy("ended"))
@@ -180,7 +180,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("file"))
     def in_file(self, row: ArchivedExecution) -> Any:
-        """Return the file."""
+        """Return a link to the execution's file."""
         return links.to("valkyr_archive_archivefile", row.file_id, row.file)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

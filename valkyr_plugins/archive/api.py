@@ -1,4 +1,4 @@
-"""The archive over HTTP: its files, an archived execution in full, and its restoration."""
+"""The archive over HTTP: its files, complete archived executions, and their restoration."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""The plugin `archive`."""
+"""The Django app of the plugin `archive`."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ class ArchiveConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Let retention wait for the archive, and the API open archived executions."""
+        """Let retention wait for the archive, and let the API open archived executions."""
         from executions.public.lifecycle import archived_execution
         from valkyr_plugins.archive import (
             checks,  # noqa: F401 - registers on import

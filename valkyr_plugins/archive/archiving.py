@@ -59,10 +59,10 @@ class ArchivingTurn:
 
 
 def turn(wanted: RetentionPeriods | None = None, seconds: float = LOOK_SECONDS) -> ArchivingTurn:
-    """Archive expired executions, unless there is no archive or another process archives now.
+    """Archive expired executions; do nothing without an archive, or while another process archives.
 
-    `wanted` replaces the settings' periods, and begins from the oldest execution. Raises
-    ArchiveUnavailable and ArchiveBroken; the next turn continues.
+    `wanted` replaces the periods of the settings, and starts the search at the oldest execution.
+    Raises ArchiveUnavailable and ArchiveBroken; the next turn continues.
     """
     done = ArchivingTurn()
     if not enabled():
@@ -99,7 +99,10 @@ def _archive(wanted: RetentionPeriods | None, seconds: float, done: ArchivingTur
 def look(
     wanted: RetentionPeriods, since: PruningPosition, seconds: float
 ) -> tuple[Found, PruningPosition | None]:
-    """Return executions to archive by workspace and day, and where to continue (None: the end)."""
+    """Return executions to archive by workspace and day, and the position to continue from.
+
+    The position is None at the end.
+    """
     until, found, number = (
         time.monotonic() + seconds,
         defaultdict[tuple[UUID, date], list[UUID]](list),

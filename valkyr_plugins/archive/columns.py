@@ -68,7 +68,7 @@ PARTS: Mapping[str, type[models.Model]] = {"runs": Run, "dead_letters": DeadLett
 
 
 def to_parquet(row: Row) -> Row:
-    """Return a row with the types of the schema."""
+    """Convert a row to the types of the schema."""
     return {name: str(value) if isinstance(value, UUID) else value for name, value in row.items()}
 
 
@@ -156,7 +156,8 @@ def _in(value: Any, kind: Any) -> Any:
 def keys_in(row: Row) -> set[int]:
     """Return the keys with which values of a row, or of the rows in it, are sealed.
 
-    Text that only looks like a sealed value is included: a key is then kept for longer.
+    Text that only looks like a sealed value is included, so some keys are kept longer than
+    necessary.
     """
     found: set[int] = set()
     for value in row.values():

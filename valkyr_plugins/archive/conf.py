@@ -8,7 +8,7 @@ from executions.public.configuration import SettingsModel, read, setting
 
 
 class ArchiveSettings(SettingsModel):
-    """The plugin `archive` ([how it works](../how-to/archive.md))."""
+    """Settings of the plugin `archive` ([how it works](../how-to/archive.md))."""
 
     title: ClassVar[str] = "Archive"
 

@@ -23,8 +23,8 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
     """Erase executions: write their files again without them. Return how many had a copy.
 
     An execution that is still in the tables gets no copy, and retention deletes it without one.
-    Raises ArchiveRefused while the archive is being written, and ArchiveUnavailable: then call it
-    again.
+    Raises ArchiveRefused while the archive is being written, and ArchiveUnavailable. After either
+    error, call it again.
     """
     with _alone():
         with transaction.atomic():

@@ -72,9 +72,9 @@ class ArchiveFile(models.Model):
 class ArchivedExecution(models.Model):
     """The file that holds an execution; null if the execution was erased and gets no copy.
 
-    `ended_at` is the end of the archived execution: if the execution is reopened, it ends later and
-    is archived again. Permissions are checked by the row, before the file is read. The row is
-    small, as there may be millions: about 150 bytes with its indexes.
+    `ended_at` is the end of the archived execution. A reopened execution ends later and is archived
+    again. Permissions are checked with this row, before the file is read. The row is small (about
+    150 bytes with its indexes), because there may be millions.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

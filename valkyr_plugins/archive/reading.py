@@ -32,12 +32,12 @@ class ArchivedRecord:
 
     @property
     def runs(self) -> list[Any]:
-        """Return its runs; their execution is the archived one."""
+        """Return the execution's runs, which refer to the archived execution."""
         return self._parts("runs", Run)
 
     @property
     def dead_letters(self) -> list[Any]:
-        """Return its dead letters."""
+        """Return the execution's dead letters."""
         return self._parts("dead_letters", DeadLetterEntry)
 
     def _parts(self, name: str, model: Any) -> list[Any]:
@@ -66,8 +66,8 @@ def load(pk: UUID) -> ArchivedRecord:
 def powers_of(user: Any, pk: UUID, power: Action) -> Powers:
     """Return the caller's powers on an archived execution, if they include `power`.
 
-    They are checked by the index, so nothing is read for callers without the permission. Raises
-    NotFound if there is no such execution in the caller's workspaces, and Forbidden.
+    The index is enough to check permissions, so no file is read for callers without the permission.
+    Raises NotFound if there is no such execution in the caller's workspaces, and Forbidden.
     """
     entry = find(pk)
     powers = powers_on(user, entry.workspace_id, entry.workflow_id) if entry is not None else None

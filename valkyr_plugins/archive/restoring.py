@@ -1,7 +1,7 @@
 """Put an archived execution back into the tables, as it was, so that it can be replayed and forked.
 
 Its copy stays in the archive, so retention deletes the rows again in its next run, or once its
-forks have ended. Its dead letters are resolved and do not return to the list of dead letters; they
+forks have ended. Its dead letters are resolved and do not return to the list of dead letters. They
 are kept beside the tables, so that the execution has them if it is archived again.
 """
 
@@ -24,10 +24,10 @@ LOOSE = ("parent_id", "failure_of_id", "origin_id", "trigger_id")
 
 
 def restore(pk: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Restore an archived execution to the tables, unless it is there; return it.
+    """Restore an archived execution to the tables, unless it is already there; return it.
 
-    Raises NotFound, ArchiveUnavailable, ArchiveBroken; ArchiveRefused if its workflow's version was
-    deleted since. The caller has checked the permission.
+    Raises NotFound, ArchiveUnavailable and ArchiveBroken, and ArchiveRefused if its workflow's
+    version has been deleted since. The caller has checked the permission.
     """
     there = WorkflowExecution.objects.filter(pk=pk).first()
     if there is not None:

@@ -71,7 +71,7 @@ def archived() -> QuerySet[Any]:
 
 
 def old_keys(workspace_id: UUID, current: int) -> str:
-    """Return the reason why old keys of a workspace are needed, or "".
+    """Return why old keys of a workspace are still needed, or "".
 
     A file that is being written may have read values before they were sealed again.
     """

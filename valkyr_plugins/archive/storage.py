@@ -20,7 +20,7 @@ def store(name: str, local: Path) -> None:
 
 
 def digest(name: str) -> tuple[int, str]:
-    """Return the size and the SHA-256, in hex, of a file, which is read as a whole."""
+    """Read a whole file; return its size and its SHA-256 digest, in hex."""
     size, made = 0, sha256()
     with opened(name) as file:
         while part := file.read(CHUNK):
@@ -31,7 +31,7 @@ def digest(name: str) -> tuple[int, str]:
 
 @contextmanager
 def opened(name: str) -> Iterator[Any]:
-    """Open a file for reading. Raises ArchiveBroken if it is missing, or ArchiveUnavailable."""
+    """Open a file for reading. Raises ArchiveBroken if it is missing, and ArchiveUnavailable."""
     with _reported("read", name), _storage().opened(name) as file:
         yield file
 

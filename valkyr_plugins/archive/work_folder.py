@@ -1,7 +1,8 @@
 """The temporary folder of a file that is being written.
 
-Its process locks the folder, and the kernel unlocks it when the process ends, even by SIGKILL. The
-next turn on the machine then removes it: files of the archive have up to 128 MiB.
+The writing process locks the folder, and the kernel unlocks it when the process ends, even by
+SIGKILL. The next turn on the machine then removes the folder, which can hold a file of up to 128
+MiB.
 """
 
 import os
@@ -30,7 +31,7 @@ def work_folder() -> Iterator[Path]:
 
 
 def remove_abandoned() -> None:
-    """Remove the folders of killed processes of this user on this machine."""
+    """Remove the folders that this user's killed processes left on this machine."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError), _opened(folder) as descriptor:
             found = os.fstat(descriptor)

@@ -110,8 +110,8 @@ class FileWriter:
 def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFile, int]:
     """Archive executions of one workspace and day; return the file, and how many it contains.
 
-    The other executions did not fit. Raises ArchiveUnavailable, ArchiveBroken, and ArchiveRefused
-    if another process considered this file abandoned.
+    Executions that did not fit are left for the next file. Raises ArchiveUnavailable and
+    ArchiveBroken, and ArchiveRefused if another process considered this file abandoned.
     """
     file = begin(workspace_id, day)
     with work_folder() as folder:

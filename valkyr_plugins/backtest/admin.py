@@ -120,7 +120,7 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Backtest) -> Any:
-        """Return the state as word, icon and colour."""
+        """Return the state as a word, an icon and a colour."""
         return marks.mark(*MARKS[BacktestState(row.state)])
 
     @display(description=lazy("compared"))

@@ -1,4 +1,4 @@
-"""The plugin `backtest`."""
+"""The Django app of the plugin `backtest`."""
 
 from datetime import timedelta
 

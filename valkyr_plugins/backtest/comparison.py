@@ -99,7 +99,7 @@ class StepComparison:
     def is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
         """Return whether inputs differ only because of the order of steps, not of their results.
 
-        In this case the record depends on more than the steps' results.
+        Such a record depends on more than the steps' results.
         """
         reads = set(replaying.reads_of(place, step))
         told = step.reads_item or step.reads_last or step.histories or last.overrides is not None
@@ -112,7 +112,7 @@ class StepComparison:
     def leftovers(
         self, record: RecordedExecution, version: Compiled, results: ComputedResults
     ) -> None:
-        """Record the recorded steps that were not reached."""
+        """Add a verdict for each recorded step that was not reached."""
         source = next(iter(results.unknown.values()), "")
         for path, runs in record.attempts.items():
             last = runs[-1]

@@ -106,7 +106,7 @@ class ComputedResults:
             self.unknown_variables = self.unknown_variables or source
 
     def missing(self, place: Place, step: Step) -> str | None:
-        """Return the unknown step that a step needs, directly or indirectly, or None."""
+        """Return the unknown step on which a step depends, directly or indirectly, or None."""
         found = self.first_unknown(replaying.reads_of(place, step))
         if found is not None:
             return found

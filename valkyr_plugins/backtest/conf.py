@@ -6,7 +6,7 @@ from executions.public.configuration import SettingsModel, setting
 
 
 class BacktestSettings(SettingsModel):
-    """The plugin `backtest`."""
+    """Settings of the plugin `backtest`."""
 
     title: ClassVar[str] = "Backtests"
 

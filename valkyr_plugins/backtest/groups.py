@@ -35,7 +35,7 @@ def plain_path(path: str) -> str:
 
 
 def task_of(path: str) -> str:
-    """Return the name of a step in texts: without iterations, and without `.main`."""
+    """Return a step's name for texts: its path without iterations and without `.main`."""
     return plain_path(path).removesuffix(".main")
 
 
@@ -50,7 +50,7 @@ class Summary:
 
     @classmethod
     def read(cls, counts: Any, steps: Any, groups: Any) -> "Summary":
-        """Return the summary that `counts`, `by_step` and `as_json` wrote."""
+        """Return the summary that was stored as `counts`, `by_step` and `as_json`."""
         found = cls(Counter(counts), {path: Counter(one) for path, one in steps.items()})
         found.left_out = groups.get("leftOut", 0)
         found.groups = {one["key"]: one for one in groups.get("groups", ())}
@@ -114,7 +114,7 @@ class Summary:
 
 
 def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the groups, largest first: differences, then executions that cannot be compared."""
+    """Return the groups of differences, then of incomparable executions, each largest first."""
     return sorted(groups, key=lambda one: (one["verdict"] not in DIFFERENT, -one["count"]))
 
 

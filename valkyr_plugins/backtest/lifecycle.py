@@ -1,7 +1,7 @@
 """Create, claim, advance and end backtests. Only this module writes their state.
 
-Each write names the states it starts from. A worker's writes also name its token, so that a worker
-that lost its lease changes nothing.
+Each write names the states from which it is allowed. A worker's writes also name its token, so a
+worker that lost its lease changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,8 +44,8 @@ LEASE = timedelta(seconds=60)
 class BacktestWish:
     """The definition to compare: the draft, a version by its number, or another one.
 
-    `selection` has some of `states`, `from`, `until` (ISO 8601) and `version`; `most` is the number
-    of executions, the newest first.
+    `selection` can contain `states`, `from`, `until` (ISO 8601) and `version`. `most` is the
+    maximum number of executions, newest first.
     """
 
     version: int | None = None

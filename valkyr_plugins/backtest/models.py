@@ -44,12 +44,13 @@ UNFINISHED = tuple(sorted(state for state, targets in MOVES.items() if targets))
 
 
 class Backtest(models.Model):
-    """A definition compared with the records of past executions; it starts and changes none.
+    """A definition compared with the records of past executions.
 
-    `definition` is resolved like the definition of a version; `version` is its number, null if
-    `source` is another one, such as the draft at `revision`. `at` is the last compared execution;
-    the newest is compared first. `token` fences workers: it grows with each claim, and
-    `leased_until` is when another worker may claim it.
+    A backtest starts no execution and changes none. `definition` is resolved like the definition of
+    a version. `version` is the version's number; it is null if `source` is not a version, such as
+    the draft at `revision`. `at` is the last compared execution; the newest is compared first.
+    `token` fences workers: it increases with each claim, and another worker can claim the backtest
+    after `leased_until`.
     """
 
     AUDITED_AS = "Backtest"

@@ -16,7 +16,7 @@ Data = Mapping[str, Any]
 
 
 def wish_of(data: Data) -> BacktestWish:
-    """Return the request of a form, or of a body of the API."""
+    """Return the requested backtest, from the data of a form or of an API request."""
     chosen = {
         "states": sorted(data.get("states") or ()),
         "from": _text(data.get("from")),

@@ -28,7 +28,7 @@ class RecordedCalls:
     def moved(self, step: Step, prepared: Prepared) -> str | None:
         """Return the recorded path of an identical call, if this version does not have that path.
 
-        Return None if there is none. Each recorded call is returned once.
+        Return None if there is no such call. Each recorded call is returned once.
         """
         found = self._elsewhere.get((step.module, prepared.hash))
         return found.pop(0) if found else None
@@ -41,7 +41,10 @@ class RecordedCalls:
         runs: list[Run],
         prepared: Prepared,
     ) -> bool:
-        """Return whether an attempt had these inputs, perhaps with other variables or overrides."""
+        """Return whether an attempt had these inputs.
+
+        Earlier states of the variables and the attempts' overrides are tried too.
+        """
         hashes = {run.inputs_hash for run in runs if run.inputs_hash}
         if prepared.hash in hashes:
             return True

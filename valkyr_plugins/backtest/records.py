@@ -51,8 +51,8 @@ def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
     """Return the finished executions to compare, newest first; omit those already compared.
 
     Test runs are omitted, and so are forks, which do not begin at the first step. Failures are
-    rare, so they are read from the index of failures; it is ordered by the ids, which begin with
-    the time.
+    rare, so they are read from the index of failures. That index is ordered by ID, and IDs begin
+    with the time.
     """
     selection = backtest.selection
     states = set(selection.get("states") or FINAL)

@@ -72,7 +72,7 @@ class NewBacktest(Body):
     )
 
     def get_fields(self) -> Any:
-        """Return the fields with `from`, which is a Python keyword."""
+        """Return the fields, including `from`, whose name is a Python keyword."""
         since = serializers.DateTimeField(
             required=False,
             allow_null=True,
@@ -106,7 +106,7 @@ class BacktestQuery(PageQuery):
 
 
 class VerdictCounts(CamelCaseSerializer):
-    """Executions or steps by verdict."""
+    """The number of executions or steps with each verdict."""
 
     SAME = serializers.IntegerField(default=0)
     DIFFERENT_OUTPUT = serializers.IntegerField(default=0)
@@ -153,7 +153,10 @@ class BacktestGroupShape(CamelCaseSerializer):
     sample = FieldChangeShape(many=True, help_text="The values of the first execution.")
 
     def get_fields(self) -> Any:
-        """Return the fields; `fields`, a name of the base class, has the value of that name."""
+        """Return the serializer's fields, with `fields_` renamed to `fields`.
+
+        The base class already uses the name `fields` for an attribute.
+        """
         found = super().get_fields()
         found["fields"].source = None
         return found

@@ -112,7 +112,10 @@ class _Simulation:
         return task_outcomes(graph, facts), blocked
 
     def _order(self, place: Place, index: int) -> tuple[datetime, int]:
-        """Return a sort key, when the recorded step ended: variables are written in that order."""
+        """Return a sort key: the time at which the recorded step ended.
+
+        Variables are written in this order.
+        """
         runs = self.record.attempts.get(place.prefix + place.graph.steps.path(index))
         ended = runs[-1].finished_at if runs else None
         return ended or NEVER, index
@@ -269,7 +272,10 @@ class _Simulation:
         failure: Failure,
         prepared: Prepared | None = None,
     ) -> StepFact:
-        """Record a step that would fail, unless its record failed for the same inputs as well."""
+        """Record the verdict on a step that fails.
+
+        The verdict is SAME if the step also failed in the record with these inputs.
+        """
         path = place.prefix + step.path
         wanted = prepared.hash if prepared is not None else ""
         if any(run.state in FAILED_RUN and run.inputs_hash in (wanted, "") for run in runs):

@@ -15,7 +15,7 @@ def work(backtest_id: str) -> bool:
 
 @task("valkyr_backtest.resend")
 def resend() -> int:
-    """Send lost backtests again, every 15 seconds."""
+    """Resend unfinished backtests whose message or worker was lost, every 15 seconds."""
     from valkyr_plugins.backtest import working
 
     return working.resend()

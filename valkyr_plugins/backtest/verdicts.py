@@ -60,7 +60,7 @@ class VerdictReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One value, recorded and computed now."""
+    """One value: as it was recorded, and as it is computed now."""
 
     field: str
     recorded: Any

@@ -1,7 +1,7 @@
 """Compare the executions of a backtest in a worker, one batch at a time.
 
-A worker holds a backtest for a few seconds, then passes it to the next worker, so that no process
-is kept from its steps for long. After a crash, another worker continues after the last stored
+A worker holds a backtest for a few seconds, then passes it to the next worker. So a backtest does
+not delay a process's steps for long. After a crash, another worker continues after the last stored
 batch.
 """
 

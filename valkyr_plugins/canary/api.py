@@ -48,7 +48,7 @@ def _shown(canary_id: UUID, status: int = 200) -> Response:
 
 
 class _RunningCanary(Endpoint):
-    """The base of endpoints by which users change a workflow's running canary."""
+    """The base class of the endpoints with which users change a workflow's running canary."""
 
     def _apply(self, change: Operation, workflow_id: UUID, form: type[Body]) -> Response:
         obtain(self.user, _workflows(), workflow_id, change.needs)
@@ -67,7 +67,7 @@ class WorkflowCanary(_RunningCanary):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return the workflow's newest canary, with the figures of both versions side by side.
 
-        404 if the workflow never had a canary version.
+        Returns 404 if the workflow never had a canary version.
         """
         obtain(self.user, _workflows(), id, Action.VIEW)
         found = canaries().filter(workflow_id=id).order_by("-created_at").first()
@@ -176,11 +176,11 @@ class WorkflowRollbacks(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Withdraw the running canary, else the latest version, at once.
+        """Withdraw the running canary or, without one, the latest version.
 
         New executions and triggers use the previous version again; the draft stays. In the
         background, executions that started on the withdrawn version are left alone, cancelled, or
-        forked onto the good version: the counts in the response grow until `finishedAt` is set.
+        forked onto the good version. The counts in the response grow until `finishedAt` is set.
         Cancelling and forking also need *operate*.
         """
         obtain(self.user, _workflows(), id, operations.ROLL_BACK.needs)

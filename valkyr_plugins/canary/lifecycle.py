@@ -1,8 +1,8 @@
 """Begin, change and end canaries. Only this module writes their state.
 
-Each way to end a canary first removes its share from the workflow's row, by a statement that names
-the version and locks the row. The caller whose statement succeeds writes the canary's state; others
-do nothing.
+Each way to end a canary first removes its share from the workflow's row. The statement names the
+version and locks the row. The caller whose statement succeeds writes the canary's state; others do
+nothing.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ TEXTS = ("version__source", "version__definition", "latest__source", "latest__de
 class CanaryWish:
     """The draft or the earlier version (`again`) to publish as a canary, and its conditions.
 
-    With `rule` None, failures never stop the canary; `promote_after` is in seconds.
+    If `rule` is None, failures never stop the canary. `promote_after` is in seconds.
     """
 
     percent: float
@@ -150,7 +150,10 @@ def running(workflow_id: UUID) -> Canary:
 
 
 def _end(canary: Canary, state: CanaryState, actor: Actor, reason: str) -> None:
-    """Write the state; the caller removed the share in this transaction, so no other caller can."""
+    """Write the state of an ended canary.
+
+    The caller removed the share in this transaction, so no other caller can end the canary.
+    """
     before = canary.state
     canary.figures = figures.as_json(figures.compare(canary))
     canary.reason, canary.ended_by_name = reason, actor.name[:200]
@@ -182,7 +185,7 @@ def _get(canary_id: UUID) -> Canary:
 
 
 def _published(canary: Canary) -> Workflow:
-    """Return the canary's workflow, to ask whether users may publish it."""
+    """Return the canary's workflow, with the fields that decide whether users may publish it."""
     rows = Workflow.objects.select_related("workspace")
     wanted = ("origin", "workspace__slug", "workspace__publish_from_git")
     return rows.only(*wanted).get(pk=canary.workflow_id)

@@ -101,8 +101,8 @@ class Treatment(models.TextChoices):
 class VersionRollback(models.Model):
     """A withdrawn version, and the treatment of the executions that started on it.
 
-    `at` is the last settled execution; its ID grows with the time of the start. `refused` lists the
-    first executions that could not be settled, with reasons.
+    `at` is the last settled execution; IDs increase with the start time. `refused` lists the first
+    executions that could not be settled, with reasons.
     """
 
     AUDITED_AS = "Rollback"

@@ -65,7 +65,10 @@ def _refuse_begin(row: Workflow) -> str:
 
 
 def _refuse_rollback(row: Workflow) -> str:
-    """Return why a rollback is rejected, or "". Allow it even where only Git publishes."""
+    """Return why a rollback is rejected, or "".
+
+    A rollback is allowed even where only Git publishes.
+    """
     if row.origin:
         return gettext("The workflow's code publishes it.")
     return "" if row.latest_version_id else gettext("Publish the workflow first.")

@@ -98,7 +98,7 @@ def started_on(version: Any) -> QuerySet[WorkflowExecution]:
 
 @dataclass(slots=True)
 class SettlingTurn:
-    """The number of settled executions, and whether there is more to do at once."""
+    """The number of settled executions, and whether more can be settled immediately."""
 
     settled: int = 0
     more: bool = False

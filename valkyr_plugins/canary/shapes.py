@@ -121,7 +121,7 @@ class CanaryReason(Body):
 
 
 class NewRollback(Body):
-    """The version to withdraw, and what happens to the executions that started on it."""
+    """The version to withdraw, and the treatment of the executions that started on it."""
 
     version = Whole(
         required=False,

@@ -4,9 +4,9 @@ Two tests share one limit. The plain test compares the share of bad executions w
 `at_least` executions ended. Before that, a sequential test stops a version that is clearly worse.
 
 Only the sequential test bounds the probability of a wrong stop. The plain test does what its limit
-says: a version whose true rate is near the limit exceeds it sooner or later. Simulated with a limit
-of 10 % and `at_least` 50: within 50 executions, 96 % of the versions that fail 20 % of the time
-stop, and 36 % of the versions that fail 10 % of the time.
+says: a version whose true rate is near the limit exceeds it sooner or later. A simulation had a
+limit of 10 %, `at_least` 50, and 50 executions. Of the versions that fail 20 % of the time, 96 %
+stopped. Of the versions that fail 10 % of the time, 36 % stopped.
 """
 
 import math
@@ -23,8 +23,8 @@ BEYOND_P95 = 0.05
 class StopRule:
     """The rule that stops a canary; None switches a condition off.
 
-    `failure_rate` is in per cent of the ended executions, `slower` is the largest allowed ratio of
-    the 95th percentiles, and `new_group` is the number of dead letters in one failure group that no
+    `failure_rate` is in per cent of the ended executions. `slower` is the largest allowed ratio of
+    the 95th percentiles. `new_group` is the number of dead letters in one failure group that no
     other version has.
     """
 
@@ -36,7 +36,7 @@ class StopRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideFigures:
-    """The newest executions that started on one version, counted; times are in seconds.
+    """Counts of the newest executions that started on one version; times are in seconds.
 
     `ended` counts the executions that succeeded or failed, and `failed` includes time-outs. `slow`
     counts the executions that took, or already take, longer than the limit from the other side.
@@ -71,7 +71,10 @@ class NewGroup:
 
 
 def slow_limit(rule: StopRule, latest: SideFigures) -> float | None:
-    """Return the duration in seconds from which a canary's execution is slow; None if unknown."""
+    """Return the duration in seconds above which a canary's execution is slow.
+
+    Return None if the limit is unknown.
+    """
     if rule.slower is None or latest.p95 is None or latest.succeeded < rule.at_least:
         return None
     return rule.slower * latest.p95

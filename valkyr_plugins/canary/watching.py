@@ -33,7 +33,7 @@ LOOK = "valkyr_canary.look"
 
 
 def watch() -> int:
-    """Check every running canary, the longest waiting first; return how many ended."""
+    """Check every running canary, the least recently checked first; return how many ended."""
     until = monotonic() + TURN_SECONDS
     ended = 0
     rows = Canary.objects.filter(state=CanaryState.RUNNING).order_by("watched_at")
@@ -48,7 +48,10 @@ def watch() -> int:
 
 
 def look(canary_id: UUID) -> bool:
-    """Count a running canary, and stop or promote it by its conditions; return whether it ended."""
+    """Count a canary's executions, and stop or promote the canary by its conditions.
+
+    Return whether the canary ended.
+    """
     running = Canary.objects.filter(pk=canary_id, state=CanaryState.RUNNING)
     rows = running.select_related("version", "latest").defer(*lifecycle.TEXTS)
     canary = rows.annotate(now=ClockTimestamp()).first()
@@ -92,7 +95,7 @@ def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
 
 
 def unanswered() -> QuerySet[Canary]:
-    """Return the canaries that their rule stopped, without a later publication."""
+    """Return the canaries that were stopped by their rule, if no later version was published."""
     return Canary.objects.filter(
         state=CanaryState.STOPPED,
         workflow__latest_version=F("latest"),
@@ -101,5 +104,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of the canaries that their rule stopped, without a later publication."""
+    """Return the given canaries that their rule stopped, if no later version was published."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

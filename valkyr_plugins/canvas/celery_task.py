@@ -1,7 +1,8 @@
 """`celery.task`: a task of the project's Celery app as a step, unchanged.
 
-The task's own retries decide: each is an attempt of the step, with the delay, arguments and count
-that `self.retry` requested. They reach the next attempt as the details of a heartbeat.
+The task's own retry settings apply. Each retry is an attempt of the step, with the delay, arguments
+and count that `self.retry` requested. The next attempt receives these values as the details of a
+heartbeat.
 """
 
 from collections.abc import Iterable
@@ -113,10 +114,10 @@ class CeleryTask(Module[CeleryTaskInputs]):
 
 
 def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
-    """Raise StepError for one of Valkyr's tasks, or another task that this step may not run.
+    """Raise StepError for Valkyr's own tasks, and for others that this step may not run.
 
-    A project's code is trusted: `durable(...)` in it runs any task of the app, if no user changed
-    the task. Other tasks must be listed in `CELERY_TASKS`.
+    A project's code is trusted: its `durable(...)` calls run any task of the app, unless a user
+    changed the task. Other tasks must be listed in `CELERY_TASKS`.
     """
     trusted = ctx.origin == ORIGIN and ctx.changed.isdisjoint({"task", "errbacks"})
     allowed = ("*",) if trusted else read(CanvasSettings).celery_tasks

@@ -8,7 +8,7 @@ ORIGIN = "celery canvas"  # of workflows that `durable(...)` publishes
 
 
 class CanvasSettings(SettingsModel):
-    """The plugin `canvas`."""
+    """Settings of the plugin `canvas`."""
 
     title: ClassVar[str] = "Celery tasks as steps"
 

@@ -1,6 +1,6 @@
 """`durable(signature)`: a canvas that runs as an execution, started in the caller's transaction.
 
-Importing it loads no models, because a project's modules import it while apps are loading.
+Importing this module loads no models, because a project's modules import it while apps are loading.
 """
 
 from collections import OrderedDict
@@ -24,7 +24,7 @@ _published: "OrderedDict[str, CodeVersion]" = OrderedDict()
 
 
 class Durable:
-    """A canvas that can be started, any number of times."""
+    """A canvas that can be started any number of times."""
 
     def __init__(self, signature: Any) -> None:
         self._translated = translate(signature)
@@ -33,13 +33,13 @@ class Durable:
     def definition(self) -> Mapping[str, Any]:
         """Return the definition of the workflow that runs the canvas.
 
-        Canvases of one shape share it.
+        Canvases of the same shape share one definition.
         """
         return self._translated.definition
 
     @property
     def payload(self) -> Mapping[str, Any]:
-        """Return the input of its executions: the arguments of its tasks."""
+        """Return the input of the canvas's executions: the arguments of its tasks."""
         return self._translated.payload
 
     def start(self, key: str | None = None, priority: int | None = None) -> DurableResult:
@@ -61,7 +61,7 @@ def durable(signature: Any) -> Durable:
 
 
 def start(translated: Translated, key: str | None, priority: int | None) -> DurableResult:
-    """Start an execution of a canvas; publish it first if this process has not yet."""
+    """Start an execution of a canvas; publish it first if this process has not published it yet."""
     from executions.public.starting import start_from_code
 
     handle = _with_version(
@@ -78,7 +78,7 @@ def start(translated: Translated, key: str | None, priority: int | None) -> Dura
 
 
 def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableResult]:
-    """Start one execution per payload, at most 1,000, all or none, with a few statements."""
+    """Start one execution per payload, at most 1,000; start all or none, with a few statements."""
     from executions.public.starting import start_many_from_code
 
     handles = _with_version(
@@ -94,7 +94,7 @@ def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableR
 
 
 def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started]") -> "Started":
-    """Call the function with the canvas's version; publish that first if necessary."""
+    """Call the function with the canvas's version; publish the version first if necessary."""
     from executions.public.errors import NotFound
 
     known = _published.get(translated.slug)

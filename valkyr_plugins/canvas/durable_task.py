@@ -5,7 +5,7 @@
 
     charge.delay(7)
 
-Importing it loads no models.
+Importing this module loads no models.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ OF_A_CANVAS = frozenset({"chain", "chord", "group_id", "retries"})
 
 
 class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no parameters at run time
-    """The base of tasks that `delay` and `apply_async` start as durable executions."""
+    """The base class of tasks that `delay` and `apply_async` start as durable executions."""
 
     abstract = True
 
@@ -56,8 +56,8 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
     def delay_many(self, calls: Iterable[Sequence[Any]]) -> list[DurableResult]:
         """Start one execution per call, given its positional arguments.
 
-        Return the results in that order. Starts at most 1,000, all or none, with a few statements.
-        Raises the errors of `apply_async`.
+        Return the results in the order of the calls. Starts at most 1,000 executions, all or none,
+        with a few statements. Raises the errors of `apply_async`.
         """
         every = [tuple(args) for args in calls]
         if not every:

@@ -33,14 +33,14 @@ class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __ini
 
 
 def inline(errback: Errback) -> bool:
-    """Return whether Celery's tracer calls the errback, in the process of the failure."""
+    """Return whether Celery's tracer calls the errback, in the process in which the task failed."""
     task = celery_app().tasks.get(errback.task)
     header = getattr(task, "__header__", None)
     return header is not None and bool(arity_greater(header, 1))
 
 
 def call_later(errbacks: Iterable[Errback], task_id: str, ctx: StepContext) -> None:
-    """Start the other callbacks as durable executions, once per attempt."""
+    """Start the callbacks that are not inline as durable executions, once per attempt."""
     from valkyr_plugins.canvas.durable import durable
 
     for number, one in enumerate(errbacks):

@@ -1,4 +1,4 @@
-"""Options of signatures and tasks: their effect on a durable step, and unsupported ones."""
+"""Options of signatures and tasks: their effects on a durable step, and unsupported options."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -38,7 +38,7 @@ class UntranslatableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SignatureOptions:
-    """The options of one task. Times are in seconds; `queue` is a queue's name in definitions.
+    """The options of one task, as a definition states them. Times are in seconds.
 
     `queue` is empty for a task of Celery's default queue; `priority` is a priority of the engine,
     from 0 to 9.
@@ -57,7 +57,7 @@ class SignatureOptions:
 def merged(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Merge a part's options with the surrounding part's options, which take precedence.
 
-    Links are added.
+    The links of both parts are kept.
     """
     found = {**own, **more}
     for key in ("link", "link_error"):
@@ -102,7 +102,10 @@ def _check_known(name: str, options: Mapping[str, Any]) -> None:
 
 
 def _queue(name: str, options: Mapping[str, Any], task: Any) -> str:
-    """Return the queue that Celery would choose, in definitions' terms; empty for the default."""
+    """Return the queue that Celery would choose, under its name in definitions.
+
+    The name is empty for the default queue.
+    """
     app = celery_app()
     asked = {k: options[k] for k in ("queue", "exchange", "routing_key") if k in options}
     chosen = app.amqp.router.route(asked, name, task_type=task)

@@ -1,6 +1,6 @@
-"""The end of a durable canvas with the interface of Celery's `AsyncResult`, read from the rows.
+"""The result of a durable canvas with the interface of Celery's `AsyncResult`, read from the rows.
 
-Importing it loads no models.
+Importing this module loads no models.
 """
 
 from collections.abc import Generator, Mapping
@@ -40,7 +40,7 @@ RUN_STATES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """One task of a canvas, by its newest attempt; `result` is null until it succeeded."""
+    """One task of a canvas, by its newest attempt; `result` is null until the task succeeds."""
 
     name: str
     state: str
@@ -51,8 +51,8 @@ class TaskState:
 class DurableResult:
     """An execution of a durable canvas, by its id; everything else is read on demand.
 
-    It has the names of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`, `result`,
-    `traceback`, `children`, `revoke`.
+    It offers these names of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`,
+    `result`, `traceback`, `children`, `revoke`.
     """
 
     def __init__(self, id: str) -> None:  # noqa: A002 - as Celery calls it
@@ -111,15 +111,19 @@ class DurableResult:
         return self.state == states.SUCCESS
 
     def failed(self) -> bool:
-        """Return whether a task failed permanently. A retry in the admin continues it."""
+        """Return whether a task failed permanently.
+
+        A retry in the admin continues the execution.
+        """
         return self.state == states.FAILURE
 
     def get(self, timeout: float | None = None, propagate: bool = True, **_: Any) -> Any:
         """Wait for the end and return the result.
 
-        Raises the failed task's exception, TaskRevokedError if it was cancelled, and Celery's
-        TimeoutError; without `propagate`, the first two are returned. Other options of Celery's
-        `get` have no effect. Do not call it in the transaction that starts the execution.
+        Raises the failed task's exception, TaskRevokedError if the execution was cancelled, and
+        Celery's TimeoutError. Without `propagate`, the first two are returned. Other options of
+        Celery's `get` have no effect. Do not call this method in the transaction that starts the
+        execution.
         """
         from executions.public.starting import ExecutionFailed
 
@@ -137,7 +141,7 @@ class DurableResult:
 
     @property
     def result(self) -> Any:
-        """Return the result, or the exception of a failure; None while it runs."""
+        """Return the result, or the exception of a failure; None while the execution runs."""
         return self.get(timeout=0, propagate=False) if self.ready() else None
 
     info = result
@@ -150,7 +154,7 @@ class DurableResult:
 
     @property
     def children(self) -> list[TaskState]:
-        """Return the tasks that have begun or are about to, in the canvas's order.
+        """Return the tasks that have started or are about to start, in the canvas's order.
 
         Uses one query.
         """
@@ -207,7 +211,7 @@ def _task_state(run: Any) -> TaskState:
 
 
 def _in_order(runs: Mapping[str, Any]) -> list[str]:
-    """Return step paths (`add.main`, `add[12].one`) in the canvas's order, items by number."""
+    """Return step paths (`add.main`, `add[12].one`) in the canvas's order; sort items by number."""
     from executions.public.graphs import compiled
 
     if not runs:

@@ -1,4 +1,4 @@
-"""The steps of a translated canvas: id, arguments, queue and limits of each."""
+"""The steps of a translated canvas: the id, arguments, queue and limits of each step."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,10 @@ class StepIds:
         self._taken: dict[str, int] = {}  # with the last number that was used
 
     def new(self, task: str) -> str:
-        """Return an id for the next step of a task: `shop.tasks.add` is `add`, then `add_2`."""
+        """Return an id for the next step of a task.
+
+        For `shop.tasks.add`, the first id is `add`, and the next is `add_2`.
+        """
         wanted = _short(task)
         number = self._taken.get(wanted, 0) + 1
         found = wanted if number == 1 else f"{wanted}_{number}"
@@ -67,7 +70,10 @@ def step_of(
 
 
 def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
-    """Return the step that delays a task; like Celery, prefer the countdown if both are given."""
+    """Return the step that delays a task, or None.
+
+    As in Celery, a countdown takes precedence over an ETA.
+    """
     if options.countdown is not None:
         wait = {"seconds": f"{{{{ {path}.countdown }}}}"}
     elif options.eta is not None:
@@ -80,7 +86,7 @@ def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
 def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict[str, Any]]:
     """Return the tasks to call when this one fails permanently.
 
-    Their arguments go into the input.
+    Their arguments become a part of the execution's input.
     """
     found = []
     for number, one in enumerate(errors):
@@ -105,7 +111,7 @@ def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict
 
 
 def packed_arguments(task: str, value: Any) -> Any:
-    """Return arguments in the form stored in rows."""
+    """Return arguments in the form stored in rows. Raises UntranslatableError."""
     try:
         return packed(value)
     except NoJsonError as error:

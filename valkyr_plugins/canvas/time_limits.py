@@ -1,6 +1,6 @@
 """Celery's soft time limit: an exception that the task may catch to clean up.
 
-As in Celery, it needs a process that forks: in a pool of threads, only the step's limit applies.
+As in Celery, a pool of threads does not support it; there, only the step's limit applies.
 """
 
 import signal
@@ -14,7 +14,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 
 @contextmanager
 def soft_time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise SoftTimeLimitExceeded in the block after `seconds`; in the main thread only."""
+    """Raise SoftTimeLimitExceeded in the block after `seconds`, but only in the main thread."""
     here = threading.current_thread()
     if seconds is None or here is not threading.main_thread():
         yield

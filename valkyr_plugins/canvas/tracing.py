@@ -1,8 +1,9 @@
 """Execute a Celery task as a worker would, and report its end.
 
-Only this file relies on Celery's tracer. `tests/plugins/canvas/test_tracing.py` pins what it relies
-on: request fields, hooks, signals, and `Retry.sig` of an eager request. A request is marked eager
-so that `self.retry` raises and sends no message: the step's row is the retry.
+Only this file relies on Celery's tracer. `tests/plugins/canvas/test_tracing.py` pins the behaviour
+on which the file relies: request fields, hooks, signals, and `Retry.sig` of an eager request. A
+request is marked eager so that `self.retry` raises and sends no message: the step's row is the
+retry.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,9 +23,9 @@ CHANGES_CANVAS = ("replace", "add_to_chord")
 
 
 class CanvasChangedError(Ignore):
-    """A durable task tried to change the canvas it is in.
+    """A durable task tried to change its own canvas.
 
-    It is an Ignore, so that `autoretry_for` does not retry it.
+    The error is a subclass of Ignore, so that `autoretry_for` does not retry the task.
     """
 
     def __init__(self, task: str, method: str) -> None:
@@ -54,11 +55,10 @@ class TaskEnding:
 def run(
     app: Celery, name: str, request: Mapping[str, Any], soft_limit: float | None = None
 ) -> TaskEnding:
-    """Run the task of that name.
+    """Run the task with this name.
 
-    `request` holds `id`, `args`, `kwargs` and other known fields of a request.
-
-    Raises celery.exceptions.NotRegistered if the app has no such task.
+    `request` holds `id`, `args`, `kwargs` and other known fields of a request. Raises
+    celery.exceptions.NotRegistered if the app has no such task.
     """
     task = app.tasks[name]
     _keep_canvas(task)
@@ -76,7 +76,7 @@ def run(
 
 
 def _keep_canvas(task: Any) -> None:
-    """Make methods that change the canvas fail in steps, but in no other run of the task."""
+    """Make the methods that change a canvas fail in steps, but in no other run of the task."""
     for method in CHANGES_CANVAS:
         if method not in vars(task):
             setattr(task, method, partial(_guarded, task, method, getattr(task, method)))

@@ -41,7 +41,7 @@ NOTHING: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The result of a part: an expression, and the tasks that end before it.
+    """The result of a part: its expression, and the last tasks of the part.
 
     `shown` is the expression of the canvas's result: null for a task with `ignore_result`.
     """
@@ -88,7 +88,7 @@ class _Drawing:
                 return self._task(part, given, more)
 
     def _chain(self, chain: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a chain: its options apply to its first task, its links to its last."""
+        """Translate a chain: its options apply to its first task, its links to its last task."""
         _check_own_kwargs(chain)
         parts = _in_a_chain([_with_args(chain.tasks[0], chain.args), *chain.tasks[1:]])
         errors = {k: v for k, v in options.items() if k == "link_error"}
@@ -102,7 +102,7 @@ class _Drawing:
         return given or Value("none")
 
     def _chord(self, chord: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a chord: a failed header calls the body's error callbacks.
+        """Translate a chord: if its header fails, the error callbacks of its body are called.
 
         Delays apply to the header.
         """
@@ -161,7 +161,7 @@ class _Drawing:
         return value
 
     def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Place a map as `flow.map`, with one task per item."""
+        """Translate a map to `flow.map`, with one task per item."""
         inner = _signature(part.kwargs["task"], part.app)
         found = read_options(inner.task, options)
         self.calls.append({"items": packed_arguments(inner.task, list(part.kwargs["it"]))})
@@ -236,18 +236,18 @@ def translate(signature: Any) -> Translated:
 
 
 def _signature(value: Any, app: Any) -> Any:
-    """Return a signature, which may be given as the mapping that messages contain."""
+    """Return a signature; convert it if it is the mapping that messages contain."""
     return maybe_signature(value, app=app)
 
 
 def _module(task: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of one task, preceded by a delay if it has one."""
+    """Return the definition of a task's own module, without a delay that precedes it."""
     found: dict[str, Any] = task.get("modules", [task])[-1]
     return found
 
 
 def _kind(part: Any) -> str:
-    """Return the kind of a part, by Celery's task for it."""
+    """Return the kind of a part: the name of its Celery task, such as `celery.chain`."""
     return (part.task or "") if isinstance(part, Signature) else ""
 
 
@@ -257,7 +257,7 @@ def _with_args(part: Any, args: Any) -> Any:
 
 
 def _in_a_chain(parts: list[Any]) -> list[Any]:
-    """Normalise a chain as Celery does: a group of one is its member, an empty one is dropped."""
+    """Normalise a chain as Celery does: unwrap groups of one task, and drop empty groups."""
     found = [_alone(part) for part in parts]
     kept = [part for part in found if not (_kind(part) == GROUP and not part.tasks)]
     return kept or found[-1:]

@@ -73,7 +73,7 @@ RESET = AdminOperation(
 
 
 class CircuitStateFilter(TabFilter):
-    """Circuits by state."""
+    """Filter circuits by state."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -118,7 +118,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: CircuitBreaker) -> Any:
-        """Return the circuit's state as word, icon and colour."""
+        """Return the circuit's state as a word, an icon and a colour."""
         return mark_of(row)
 
     @display(description=lazy("failures"))
@@ -195,7 +195,7 @@ class CircuitRuleAdmin(ScopedAdmin):
         return is_superuser(request)
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Any) -> QuerySet[Any]:
-        """Return all rows or none: they belong to no workspace."""
+        """Return all rows for a superuser, otherwise none: rules belong to no workspace."""
         return rows if is_superuser(request) else rows.none()
 
 

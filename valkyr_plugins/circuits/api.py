@@ -1,4 +1,4 @@
-"""Circuit breakers: list, read, and reset by hand."""
+"""Circuit breakers: list, read, and reset manually."""
 
 from collections.abc import Sequence
 from typing import Any

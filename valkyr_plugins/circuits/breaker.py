@@ -1,9 +1,9 @@
-"""The state machine of a circuit: a call asks, fails or succeeds. This module is pure.
+"""The state machine of a circuit: a call is requested, fails or succeeds. This module is pure.
 
 The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target
-without a known answer is *guarded*. It gets at most as many concurrent calls as failures remain up
-to the threshold. So a dead target gets no more calls than its threshold, from any number of
-workers.
+without a known answer is *guarded*. Its number of concurrent calls is limited to the failures that
+remain until the threshold. So any number of workers together call a dead target at most as often as
+the threshold.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class Circuit:
 
 
 class Entry(StrEnum):
-    """The permission for a call: free, counted, as the only probe, or no permission."""
+    """The permission for a call: free, a counted trial, the only probe, or none."""
 
     FREE = "free"
     TRIAL = "trial"
@@ -85,12 +85,12 @@ def guarded(circuit: Circuit, now: datetime) -> bool:
 
 
 def free(circuit: Circuit, now: datetime) -> bool:
-    """Return whether calls need no permission of the breaker."""
+    """Return whether calls need no permission from the breaker."""
     return circuit.state == _S.CLOSED and not guarded(circuit, now)
 
 
 def counted(circuit: Circuit, now: datetime) -> int:
-    """Return the failures of the current window; 0 after it."""
+    """Return the number of failures in the current window; 0 after the window has ended."""
     running = circuit.window_until is not None and circuit.window_until > now
     return circuit.failures if running else 0
 
@@ -107,7 +107,7 @@ def due(circuit: Circuit, now: datetime) -> bool:
 def enter(
     circuit: Circuit, caller: Caller, limits: TargetLimits, now: datetime
 ) -> tuple[Circuit, Entry]:
-    """Decide whether this call may be made now; return the decision and the new circuit."""
+    """Decide whether this call may be made now; return the new circuit and the decision."""
     if free(circuit, now):
         return circuit, Entry.FREE
     if circuit.state == _S.CLOSED:
@@ -135,7 +135,7 @@ def failed(
     *,
     answers: int = 0,
 ) -> Circuit:
-    """Return the circuit after a call that it let through as `entry` failed with `error`.
+    """Return the circuit after an allowed call, whose permission was `entry`, failed with `error`.
 
     `answers` are answered calls that are not counted yet: a busy target with occasional failures
     stays closed. Late results, from calls before the circuit opened or from an abandoned probe,
@@ -200,7 +200,8 @@ def closed(circuit: Circuit) -> Circuit:
 def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
     """Return how many held runs may be woken now; None for any number.
 
-    Until `called_until`, no more runs are woken while woken runs have not asked yet.
+    Until `called_until`, no further runs are woken while some of the woken runs have not asked
+    again.
     """
     if free(circuit, now):
         return None
@@ -283,7 +284,7 @@ def _given_back(circuit: Circuit, entry: Entry) -> Circuit:
 
 
 def _trying(circuit: Circuit, now: datetime) -> int:
-    """Return the number of running trials; 0 after their time."""
+    """Return the number of running trials; 0 after they have expired."""
     running = circuit.trials_until is not None and circuit.trials_until > now
     return circuit.trials if running else 0
 

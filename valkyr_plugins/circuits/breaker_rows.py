@@ -73,7 +73,7 @@ def look(key: Key) -> tuple[Circuit, datetime]:
 def change(key: Key, move: Move) -> Change:
     """Change a circuit by a pure decision, under its lock.
 
-    Opening is reported in the transaction: the condition, and a line of the audit trail.
+    If the circuit opens, the same transaction reports the condition and writes an audit entry.
     """
     with transaction.atomic():
         done = _changed(_locked(key) or _made(key), key, move)
@@ -82,7 +82,10 @@ def change(key: Key, move: Move) -> Change:
 
 
 def look_all(keys: Collection[Key]) -> tuple[dict[Key, Circuit], datetime]:
-    """Return the circuits of targets that were called, and the time. Uses two queries."""
+    """Return the circuits of the targets that have a row, and the database's time.
+
+    Uses two queries.
+    """
     found = {Key(row.workspace_id, row.target): circuit_of(row) for row in _rows_of(keys)}
     return found, database_now()
 

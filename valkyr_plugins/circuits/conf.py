@@ -9,7 +9,7 @@ from runners.public.targets import BASE, TargetLimits
 
 
 class CircuitSettings(SettingsModel):
-    """The plugin `circuits`."""
+    """Settings of the plugin `circuits`."""
 
     title: ClassVar[str] = "Circuit breakers"
 
@@ -50,7 +50,7 @@ class CircuitSettings(SettingsModel):
 
 @dataclass(frozen=True, slots=True)
 class CircuitConfig:
-    """`base` applies to targets without a rule; `wait` is in seconds."""
+    """The checked settings: `base` applies to targets without a rule; `wait` is in seconds."""
 
     enabled: bool
     base: TargetLimits

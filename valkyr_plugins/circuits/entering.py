@@ -23,7 +23,10 @@ class WantedCall:
 
 
 def enter_one(call: WantedCall, known: Memory) -> Entry:
-    """Decide one call: read its circuit, and take the slot or the probe if the call needs one."""
+    """Decide whether one call may run.
+
+    Read the target's circuit, and take the slot or the probe if the call needs one.
+    """
     limits = known.limits(call.key.target)
     circuit, now = breaker_rows.look(call.key)
     entry = enter(circuit, call.caller, limits, now)[1]
@@ -38,7 +41,10 @@ def enter_one(call: WantedCall, known: Memory) -> Entry:
 
 
 def enter_all(calls: Mapping[Key, Sequence[WantedCall]], known: Memory) -> dict[UUID, Entry]:
-    """Decide whether several calls may run, by run. Calls of one target are decided in order."""
+    """Decide whether several calls may run; return the decisions by run.
+
+    Calls of the same target are decided in order.
+    """
     if not calls:
         return {}
     circuits, now = breaker_rows.look_all(calls)

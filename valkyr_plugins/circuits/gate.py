@@ -46,7 +46,7 @@ WOKEN = {"by": "circuit"}
 def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
     """Wake a limited number of a target's held runs; return how many were woken.
 
-    Locks no breaker.
+    This locks no breaker.
     """
     with transaction.atomic():
         found = statements.fetch(
@@ -57,7 +57,10 @@ def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
 
 
 def wake_some(key: Key, limits: TargetLimits) -> int:
-    """Wake as many held runs as the circuit allows, and wait for these before waking more."""
+    """Wake as many held runs as the circuit allows; return their number.
+
+    No further runs are woken until these runs have asked again.
+    """
     patience = timedelta(seconds=engine().patience)
     done = breaker_rows.change(key, lambda circuit, now: called(circuit, now + patience, now))
     places = room(done.before, limits, done.now)
@@ -181,7 +184,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the target of the step's call, as a breaker's name: storable and without secrets."""
+    """Return the target of the step's call, as a storable breaker name without secrets."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -192,7 +195,7 @@ def target_of(asked: Asked) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """A call that was let through; it reports its end to its circuit."""
+    """An allowed call, which reports its end to its circuit."""
 
     key: Key
     caller: Caller
@@ -242,7 +245,7 @@ class Passing:
 
 
 def _undone(passings: Sequence[Passing], circuit: Circuit, now: datetime) -> Circuit:
-    """Return the circuit after the undoing of these calls, which were not made."""
+    """Return the circuit without the traces of these calls, which were not made."""
     for passing in passings:
         circuit = undone(circuit, passing.entry, passing.caller, now)
     return circuit
@@ -302,7 +305,7 @@ SWEPT_AT_ONCE = 1_000
 def wake_held() -> int:
     """Wake as many held runs of each target as may call it now; return their number.
 
-    It also removes expired failures, so that the list that workers read stays short.
+    Also remove expired failures, so that the list that workers read stays short.
     """
     statements.fetch("forget", {"batch": SWEPT_AT_ONCE})
     enabled = config().enabled
@@ -338,7 +341,7 @@ def _serve(key: Key, enabled: bool) -> int:
 
 
 def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:
-    """Close a circuit and wake its held runs, as far as it has room; return their number.
+    """Close a circuit and wake as many held runs as it has room for; return their number.
 
     Raises NotFound. Resetting a closed circuit without failures is recorded, but changes nothing
     else.

@@ -1,8 +1,8 @@
 """A process's cache of circuits, so that steps of a working target need no query.
 
 At most once a second, when a step asks, one query reads every circuit that is not clean, and
-another the rules. A target that is not among these circuits, and that has answered before, needs no
-query.
+another query reads the rules. A target that is not among these circuits, and that has answered
+before, needs no query.
 """
 
 import time
@@ -28,7 +28,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(slots=True)
 class Tally:
-    """The answers in the current and in the previous half of a window."""
+    """The number of answers in the current half of a window, and in the previous half."""
 
     began: float
     present: int = 0
@@ -36,7 +36,7 @@ class Tally:
 
 
 class Tallies(Generic[K]):
-    """Tallies by target, shared by threads. More than `kept` targets reset it."""
+    """Tallies by target, shared by threads. With more than `kept` targets, all are reset."""
 
     def __init__(self, clock: Callable[[], float], kept: int) -> None:
         """Store `clock`, which returns monotonic seconds."""
@@ -78,7 +78,7 @@ FRESH_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A target of a workspace: tenants' failures are separate."""
+    """A target of a workspace, so that tenants' failures stay separate."""
 
     workspace_id: UUID
     target: str
@@ -86,7 +86,10 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The result of one read: circuits that are not clean (`whole` if all), and the rules."""
+    """The result of one read: the circuits that are not clean, and the rules.
+
+    `whole` is true if the read found all such circuits.
+    """
 
     at: datetime
     unclean: Mapping[Key, Circuit]

@@ -13,11 +13,11 @@ class CircuitBreaker(models.Model):
 
     A target without a row has neither failed nor answered. While CLOSED, `failures` counts until
     `window_until`, and `answers` counts the answered calls in that time that callers reported with
-    a failure; `proven_at` is when it was last known to answer. Until a target has answered, its
-    concurrent calls (`trials`, void after `trials_until`) are limited to the failures that remain.
-    OPEN lasts until `next_retry_at`; HALF_OPEN names the one run that probes and its token, void
-    after `probe_until`, so that a probe that dies expires. Woken runs have until `called_until` to
-    ask again before more are woken.
+    a failure. `proven_at` is when the target was last known to answer. Until a target has answered,
+    its concurrent calls (`trials`, void after `trials_until`) are limited to the failures that
+    remain. OPEN lasts until `next_retry_at`. HALF_OPEN names the one run that probes, and its
+    token. A probe is void after `probe_until`, so a probe whose process died expires. Woken runs
+    have until `called_until` to ask again; only then are further runs woken.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -83,8 +83,8 @@ class CircuitBreaker(models.Model):
 class CircuitRule(models.Model):
     """Limits for the targets that match a pattern; the most specific rule applies.
 
-    `*` in a pattern matches any characters. An empty number inherits from the next rule, finally
-    from the installation (`DEFAULT_FAILURE_THRESHOLD` and so on).
+    `*` in a pattern matches any characters. A rule without a number inherits it from the next rule,
+    and finally from the installation (`DEFAULT_FAILURE_THRESHOLD` and so on).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,4 +1,4 @@
-"""Create, change and delete circuit rules, audited; and circuit rules as items of a bundle."""
+"""Create, change and delete circuit rules, with an audit entry; rules as items of a bundle."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ class CircuitRuleRefused(WithProblems):
 
 
 class CircuitRuleExists(Taken):
-    """A circuit rule of that pattern exists already."""
+    """A circuit rule with this pattern already exists."""
 
     code = "circuit_rule_exists"
 
@@ -53,7 +53,7 @@ def create_rule(item: Mapping[str, Any], *, actor: Actor) -> CircuitRule:
 
 
 def change_rule(rule_id: UUID, item: Mapping[str, Any], *, actor: Actor) -> None:
-    """Give a rule the item's limits. Raises CircuitRuleRefused or NotFound."""
+    """Replace a rule's limits with those of the item. Raises CircuitRuleRefused or NotFound."""
     _check(item)
     with transaction.atomic():
         rule = _locked(rule_id)
@@ -73,7 +73,7 @@ def delete_rule(rule_id: UUID, *, actor: Actor) -> None:
 
 
 def item_of(rule: CircuitRule) -> Item:
-    """Return a rule's values by the names of its item."""
+    """Return a rule's values under the field names of a bundle's item."""
     return {name: getattr(rule, column) for name, column in COLUMNS.items()}
 
 

@@ -1,7 +1,7 @@
 """The modules that call other systems and transform data.
 
-`types` names the file of each module type. Files that load a library such as httpx, needed only by
-a running step, are separate from the module's declaration.
+`types` names the file of each module type. Code that loads a library such as httpx, which only a
+running step needs, is in a file separate from the module's declaration.
 
 Read `network/` first: the clients of all others follow its rules. Then one folder per family:
 `data`, `files` and `archives`, `sql`, `mail`, `messages` and `messaging`, `payments`, `ai`, and

@@ -1,6 +1,6 @@
 """Report the code sandbox in `manage.py check` and `valkyr doctor`.
 
-Workers on other machines log it.
+Workers on other machines log their sandbox.
 """
 
 from typing import Any

@@ -6,7 +6,7 @@ from executions.public.configuration import Flag, Networks, SettingsModel, Words
 
 
 class ConnectorSettings(SettingsModel):
-    """What steps of the plugin `connectors` can reach, and which servers they call."""
+    """Settings of the plugin `connectors`: the reach of steps, and the servers that they call."""
 
     title: ClassVar[str] = "What steps may do"
 

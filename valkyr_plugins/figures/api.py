@@ -48,7 +48,7 @@ class FiguresQuery(Body):
 
 
 class LengthsShape(CamelCaseSerializer):
-    """Percentiles of durations, in milliseconds; null without data. Error at most 12.2 %."""
+    """Percentiles of durations, in milliseconds; null without data. The error is at most 12.2 %."""
 
     count = serializers.IntegerField()
     p50 = serializers.FloatField(allow_null=True)
@@ -64,7 +64,7 @@ class LengthsShape(CamelCaseSerializer):
 
 
 class NumbersShape(CamelCaseSerializer):
-    """Counts for a period; executions by the time of their end."""
+    """Counts for a period; an execution counts in the period in which it ended."""
 
     created = serializers.IntegerField(help_text="Requested executions.")
     succeeded = serializers.IntegerField()
@@ -145,7 +145,7 @@ class FiguresShape(CamelCaseSerializer):
     queues = QueueShape(many=True)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """Convert the figures and the waiting executions."""
+        """Convert the figures and the current counts."""
         figures: Figures = instance["figures"]
         window = figures.window
         slots: list[tuple[Any, Tally]] = list(zip(window.starts(), figures.slots, strict=True))
@@ -178,8 +178,8 @@ class FiguresOf(Endpoint):
     def get(self, request: Request) -> Response:
         """Return executions by state, failure rates and percentiles per slot, and waiting steps.
 
-        Only objects that you may view are counted, so other users may get other numbers. 503 if the
-        numbers are not available in time.
+        Only objects that you may view are counted, so other users may get other numbers. Returns
+        503 if the numbers are not available in time.
         """
         query = self.query(FiguresQuery)
         reach = reach_of(self.user)
@@ -209,7 +209,7 @@ class FiguresOf(Endpoint):
         return Response(FiguresShape(replica.read(request, counted)).data)
 
     def _scope(self, query: dict[str, Any], reach: Reach) -> tuple[Scope, dict[str, Any]]:
-        """Return the scope of the counted executions, and the filter of rows for it."""
+        """Return the scope of the counted executions, and the matching filter for rows."""
         scope = Scope.of(self.user, reach)
         workflow_id, workspace_id = query.get("workflowId"), query.get("workspaceId")
         if workflow_id is not None:

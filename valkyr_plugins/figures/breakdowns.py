@@ -39,7 +39,7 @@ class StepFigures:
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, the slowest in total first; the shares of all steps sum to 1."""
+    """Steps, longest total time first; the shares of all steps sum to 1."""
 
     executions: int
     steps: list[StepFigures]
@@ -52,7 +52,10 @@ class StepTable:
 
 
 def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
-    """Return a workflow's newest finished executions, at most 200, read by the list's index."""
+    """Return a workflow's newest finished executions, at most 200.
+
+    The query uses the index of the list of executions.
+    """
     rows = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)
@@ -111,7 +114,7 @@ class VersionFigures:
 
 
 def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
-    """Return the versions that ran, newest first, in the newest 1,000 executions since a time."""
+    """Return the versions that ran in the newest 1,000 executions since a time, newest first."""
     rows: QuerySet[WorkflowExecution, Any] = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)

@@ -1,4 +1,4 @@
-"""Executions that ended in each hour, counted once, so that dashboards read few rows."""
+"""Hourly counts of ended executions, made once so that dashboards read few rows."""
 
 from django.db import models
 
@@ -7,14 +7,15 @@ from executions.public.models import Workflow, Workspace
 
 
 class ExecutionHour(models.Model):
-    """The executions of an hour (UTC) of one workflow, of a whole workspace, or of all.
+    """Counts of one hour (UTC) for a workflow, for a workspace, or for the installation.
 
     `workflow` is empty in the sum of a workspace; both are empty in the sum of the installation.
     `created` counts the executions created in the hour. The states count the executions that had
-    ended in the hour at the time of the count: an execution that failed and was redriven is counted
+    ended in the hour at the time of the count. An execution that failed and was redriven is counted
     again when it ends again. `durations` (from start to end) and `dispatches` (how long attempts
-    waited for a worker, sampled) are histograms: bucket to number, the buckets of
-    `valkyr_plugins.figures.tally`. `valkyr_plugins.figures.rollup` alone writes here.
+    waited for a worker, sampled) are histograms. They map a bucket of
+    `valkyr_plugins.figures.tally` to a number. Only `valkyr_plugins.figures.rollup` writes these
+    rows.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -50,7 +51,10 @@ class ExecutionHour(models.Model):
 
 
 class CountedHour(models.Model):
-    """An hour whose executions were counted, and the time of the count; empty hours count too."""
+    """An hour whose executions were counted, and the time of the count.
+
+    Hours without executions have a row too.
+    """
 
     hour = models.DateTimeField(primary_key=True)
     counted_at = models.DateTimeField(db_default=ClockTimestamp())

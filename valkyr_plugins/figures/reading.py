@@ -161,7 +161,10 @@ def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
 
 
 def hours_of(scope: Scope) -> Q:
-    """Return the rows of `ExecutionHour` that add up to the executions that a user may see."""
+    """Return the filter for the rows of `ExecutionHour` that cover what a user may see.
+
+    The counts of these rows add up without overlap.
+    """
     if scope.everything:
         return Q(workspace=None, workflow=None)
     chosen = Q(pk__in=())
@@ -197,7 +200,7 @@ class _FromRows:
         self.capped = self.capped or max(seen.values(), default=0) >= MOST
 
     def note(self, at: datetime, tally: Tally) -> None:
-        """Add the counts of a period with that start."""
+        """Add the counts of a period that starts at `at`."""
         number = self.window.slot_of(at)
         (self.slots[number] if number >= 0 else self.before).merge(tally)
 

@@ -59,7 +59,7 @@ def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]
 
 
 def needed_since(now: datetime) -> datetime:
-    """Return the time since which ended executions must be kept: uncounted or read from rows."""
+    """Return the time from which ended executions must be kept: uncounted, or read from rows."""
     uncounted = min(due(_known(), now), default=now)
     return min(uncounted, now - (LIVE_HOURS + 1) * HOUR)
 

@@ -40,7 +40,7 @@ def bounds(bucket: int) -> tuple[float, float]:
 
 @dataclass(slots=True)
 class Histogram:
-    """Numbers by bucket."""
+    """The number of values in each bucket."""
 
     numbers: dict[int, int] = field(default_factory=dict)
 
@@ -62,11 +62,11 @@ class Histogram:
         return {str(bucket): number for bucket, number in sorted(self.numbers.items()) if number}
 
     def add(self, bucket: int, number: int = 1) -> None:
-        """Add to a bucket."""
+        """Add a number to a bucket."""
         self.numbers[bucket] = self.numbers.get(bucket, 0) + number
 
     def merge(self, other: Self) -> None:
-        """Add the other's counts."""
+        """Add the counts of another histogram."""
         for bucket, number in other.numbers.items():
             self.add(bucket, number)
 
@@ -112,7 +112,7 @@ NUMBERS = (
 
 @dataclass(slots=True)
 class Tally:
-    """Counters and histograms; tallies add up."""
+    """Counters and histograms of a period; tallies can be merged."""
 
     created: int = 0
     succeeded: int = 0
@@ -125,11 +125,11 @@ class Tally:
     dispatches: Histogram = field(default_factory=Histogram)
 
     def count(self, name: str, number: int) -> None:
-        """Add to one counter."""
+        """Add a number to one counter."""
         setattr(self, name, getattr(self, name) + number)
 
     def merge(self, other: Self) -> None:
-        """Add the other's counts."""
+        """Add the counts of another tally."""
         for name in NUMBERS:
             self.count(name, getattr(other, name))
         self.durations.merge(other.durations)
@@ -147,7 +147,10 @@ class Tally:
 
     @property
     def failure_rate(self) -> float | None:
-        """Return the share of failures and timeouts among executions not cancelled, or None."""
+        """Return the share of failures and timeouts among executions that were not cancelled.
+
+        Return None if there were no such executions.
+        """
         of = self.succeeded + self.ended_badly
         return self.ended_badly / of if of else None
 

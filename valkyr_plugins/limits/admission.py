@@ -21,9 +21,9 @@ class SpenderStopped(QuotaExceeded):
 
 @ceilings_query.provide
 def asked(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """Return the limits of a workspace and one of its principals: tier and quotas.
+    """Return the query for the limits of a workspace and one of its principals: tier and quotas.
 
-    Uses one query.
+    One query reads all these limits.
     """
     of = {"workspace": workspace_id, "user": user_id}
     return CeilingsQuery(statements.asked("ceilings", of), _ceilings)
@@ -40,9 +40,10 @@ def _ceilings(rows: list[tuple[Any, ...]]) -> Ceilings:
 
 @receiver(executions_asked)
 def refuse(sender: Any, workspace_id: UUID, user_id: Any, **_: Any) -> None:
-    """Raise SpenderStopped, as for an exceeded quota: schedules and queues wait, others get a 429.
+    """Raise SpenderStopped if a budget with a kill switch is spent.
 
-    Uses no query if the workspace has no kill switch.
+    As for an exceeded quota, schedules and queues wait, and other callers get a 429. Uses no query
+    if the workspace has no kill switch.
     """
     if workspace_id not in known().killing:
         return

@@ -61,7 +61,7 @@ class Spent:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence: whose budget is spent, its use and amount, and its reset."""
+        """Return a sentence with the budget's owner, use, amount and time of reset."""
         whose = f"the workspace {self.workspace!r}"
         if self.user_id is not None:
             whose = f"user {self.user_id} in {whose}"
@@ -87,7 +87,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the spent budget of the workspace or user that resets last.
+    """Return a spent budget of the workspace or user: the one that resets last.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """
@@ -145,7 +145,7 @@ def _spender(asked: Asked) -> tuple[UUID, Any]:
 
 
 def _draws(asked: Asked) -> bool:
-    """Return whether the step may cost something that a budget limits."""
+    """Return whether the step can have costs that a budget limits."""
     return asked.context.version.workspace_id in known().budgets and asked.costs
 
 
@@ -164,7 +164,7 @@ SECONDS = 0.7  # this sweep comes every second
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
     """Return the spender's unfinished root executions, up to a limit, running ones first.
 
-    It omits executions that are being undone, which end automatically.
+    Executions that are being undone are omitted, because they end automatically.
     """
     rows = WorkflowExecution.objects.filter(
         workspace_id=spent.workspace_id, parent__isnull=True, compensation=""
@@ -213,7 +213,7 @@ IS_NEARLY_SPENT, IS_SPENT = "BUDGET_SOFT", "BUDGET_SPENT"  # as rules of alerts 
 
 
 def tell(budget_id: UUID, starts_at: datetime, spent: Decimal) -> None:
-    """Report newly reached thresholds, in the transaction that spent.
+    """Report newly reached thresholds, in the transaction that records the spending.
 
     A budget that is spent at once is not also reported as nearly spent.
     """
@@ -272,7 +272,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
 
 
 def _lasts(reached: Callable[[Budget], float]) -> Lasting:
-    """Return a function that returns those budgets whose spending has reached a percentage."""
+    """Return a function that finds the budgets whose spending has reached a percentage."""
 
     def still(ids: Collection[UUID]) -> set[UUID]:
         budgets = list(Budget.objects.filter(pk__in=ids))

@@ -97,7 +97,7 @@ class BudgetKind(LimitKind[Budget]):
         return facts | {"amount": plain(Decimal(limit.amount))}
 
     def already(self, limit: Budget, whose: str) -> str:
-        """Return the sentence about an equal budget."""
+        """Return the error text for a budget that already exists."""
         unit = limit.currency or "tokens"
         return (
             f"There is already a {limit.period} budget in {unit} for {whose}. Change that budget."
@@ -118,7 +118,10 @@ BUDGETS = BudgetKind()
 
 
 def start_of(period: str, now: datetime, created_at: datetime) -> datetime:
-    """Return the start of the period of `now`; for a total, the time of the budget's creation."""
+    """Return the start of the period that contains `now`.
+
+    A total starts at the budget's creation.
+    """
     if period == BudgetPeriod.TOTAL:
         return created_at
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -169,7 +172,7 @@ def _use(budget: Budget, starts_at: datetime, spent: dict[tuple[UUID, datetime],
 
 
 def budget_ratios(now: datetime) -> Iterator[Family]:
-    """Return the spent share of the most spent budgets."""
+    """Yield the spent share of the budgets with the highest shares."""
     some = list(Budget.objects.select_related("workspace").order_by("pk")[:500])
     uses = uses_of(some)
     some.sort(key=lambda budget: -uses[budget.pk].percent)

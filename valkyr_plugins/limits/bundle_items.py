@@ -76,7 +76,7 @@ class BudgetItems(LimitItems):
     }
 
     def mistakes(self, item: Any, path: str) -> list[DefinitionProblem]:
-        """Return the problems of an item's form; the amount may also be a number."""
+        """Return the problems of an item's form; the amount can also be a number."""
         return super().mistakes(_with_text(item), path) or _bad_amount(item, path)
 
     def full(self, item: Item) -> Item:

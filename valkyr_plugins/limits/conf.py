@@ -6,7 +6,7 @@ from executions.public.configuration import SettingsModel, setting
 
 
 class LimitsSettings(SettingsModel):
-    """The plugin `limits`."""
+    """Settings of the plugin `limits`."""
 
     title: ClassVar[str] = "Costs"
 

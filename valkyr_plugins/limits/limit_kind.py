@@ -53,10 +53,10 @@ class LimitKind(ABC, Generic[L]):
 
     @abstractmethod
     def already(self, limit: L, whose: str) -> str:
-        """Return the sentence about an existing equal limit."""
+        """Return the error text for a limit that already exists."""
 
     def changed(self, limit: L) -> None:
-        """Handle a changed limit, in the same transaction."""
+        """React to the change of a limit, in the same transaction."""
 
     def create(
         self, workspace: Workspace, facts: Mapping[str, Any], *, user_id: Any, actor: Actor
@@ -78,7 +78,10 @@ class LimitKind(ABC, Generic[L]):
         return limit
 
     def change(self, limit_id: UUID, changes: Mapping[str, Any], *, actor: Actor) -> L:
-        """Set other values of `changeable`, effective at once. Raises NotFound or `refused`."""
+        """Change `changeable` fields of a limit, effective immediately.
+
+        Raises NotFound or `refused`.
+        """
         with transaction.atomic():
             limit = self._locked(limit_id)
             before = self.facts(limit)

@@ -29,7 +29,10 @@ MOST_TRIED = 10
 
 @dataclass(frozen=True, slots=True)
 class QuotaPermit:
-    """A step's slots. Its counts stay if it ran, regardless of its result."""
+    """The slots and counts of a step.
+
+    If the step ran, its counts stay, regardless of its result.
+    """
 
     taken: StepQuotaUse
     timeout: None = None
@@ -80,9 +83,10 @@ class LeasedPlaces:
 
 
 def ask(asked: Asked) -> QuotaPermit | Wait | None:
-    """Return a permit, a wait for the window's end or a free slot, or None without a limit.
+    """Return a permit, a wait, or None without a limit.
 
-    Uses no query without quotas on the module type or, for a module with costs, on tokens.
+    The wait is for the end of a window or for a free slot. Uses no query without quotas on the
+    module type or, for a module with costs, on tokens.
     """
     return ask_all([asked])[0]
 
@@ -134,7 +138,7 @@ def _asking(asked: Asked) -> Asking | None:
 
 
 def _model(asked: Asked) -> str:
-    """Return the model that the step's inputs name, on which a token quota may apply."""
+    """Return the model that the step's inputs name; a token quota may apply to it."""
     value = asked.work.prepared.value if asked.work.prepared is not None else None
     name = value.get("model") if isinstance(value, dict) else None
     return name if isinstance(name, str) else ""
@@ -148,7 +152,7 @@ def _wait(over: Over, held_seconds: float) -> Wait:
 
 
 def _wake_next(quota_ids: Sequence[UUID]) -> None:
-    """After the commit, wake the longest waiting run for each quota's free slot."""
+    """After the commit, wake the run that has waited longest for each quota's free slot."""
     if quota_ids:
         transaction.on_commit(partial(_wake_first, quota_ids), robust=True)
 

@@ -121,7 +121,7 @@ class QuotaKind(LimitKind[Quota]):
         return {name: getattr(limit, name) for name in ("user_id", "resource", "target", *LIMITS)}
 
     def already(self, limit: Quota, whose: str) -> str:
-        """Return the sentence about an equal quota."""
+        """Return the error text for a quota that already exists."""
         on = described(limit)
         return f"There is already a quota for {whose} on {on}. Change that quota."
 
@@ -144,7 +144,7 @@ class QuotaUses:
         return None if quota.max_concurrent is None else self.held.get(quota.pk, 0)
 
     def window(self, quota: Quota, name: QuotaWindow, limit: int | None) -> Window:
-        """Return one window of a quota with a limit."""
+        """Return the use of one window of a quota, with its limit."""
         return self.counters.window(_counter_of(quota), name, limit)
 
 
@@ -181,7 +181,7 @@ def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
 
 
 def held_reason(run: Run, since: datetime | None) -> Reason:
-    """Return the used-up quota, the time of its reset, and what to do."""
+    """Return the reason for a hold: the used-up quota, the time of its reset, and what to do."""
     facts = run.progress or {}
     limit, used = int(facts.get("limit") or 0), int(facts.get("used") or 0)
     what = described_hold(facts)

@@ -25,8 +25,8 @@ from valkyr_plugins.limits.models import Resource
 class Asking:
     """A step that wants to run: its owner, its type, and how long it may hold a slot.
 
-    `token` is the token of the run's lease; `model` is the language model that its inputs name, or
-    empty; `seconds` is the time from now for which it may hold a slot.
+    `token` is the token of the run's lease. `model` is the language model that the step's inputs
+    name, or empty. `seconds` is the time from now for which the step may hold a slot.
     """
 
     workspace_id: UUID
@@ -128,7 +128,7 @@ def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
 
 
 def undo(taken: StepQuotaUse) -> list[UUID]:
-    """Free the slots and counts of a step that did not run; return the quotas with a slot."""
+    """Undo the slots and counts of a step that did not run; return the quotas with a freed slot."""
     return undo_all([taken])
 
 
@@ -195,7 +195,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """Return the steps, by number, that get no slot; the quotas with slots are locked."""
+    """Return the steps, by number, that get no slot; lock the quotas with slots."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}
@@ -264,7 +264,7 @@ def _count(
 
 
 def _add(wanted: Mapping[_Window, int]) -> dict[_Window, tuple[int, datetime]]:
-    """Add to these windows and lock the counters; return their counts and starts."""
+    """Add to the counters of these windows and lock them; return their counts and starts."""
     if not wanted:
         return {}
     windows = sorted(wanted, key=lambda window: window.order)

@@ -1,6 +1,6 @@
-"""An MCP server for agents: they read, and propose changes that users approve.
+"""An MCP server for agents, which can read, and propose changes that users approve.
 
 `endpoint.py` receives a request, `transport.py` passes it to the official SDK, `server.py` answers
 with `tools/`. `in_process.py` calls the API's own operations, so that the same permissions, limits
-and masks apply as in the API. `proposals.py` alone writes the states of proposals.
+and masks apply as in the API. Only `proposals.py` writes the states of proposals.
 """

@@ -97,7 +97,7 @@ REJECT = AdminOperation(
 
 
 class ProposalStateFilter(TabFilter):
-    """Proposals by state."""
+    """Filter proposals by state."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -182,7 +182,7 @@ def _lead(obj: Proposal) -> str:
 
 
 def _preview(request: HttpRequest, obj: Proposal, *, shown: bool) -> PageSection:
-    """Return the preview of an approval now, as the user who views the page."""
+    """Return the preview of an approval by the user who views the page."""
     title = gettext("Preview")
     if not shown:
         return hidden_section(title, folded=False)

@@ -35,7 +35,7 @@ TAG = "Proposal"
 
 
 class NoPreview(APIException):
-    """An operation of the preview was refused."""
+    """An operation of the preview was rejected."""
 
     status_code = 409
     default_code = "no_preview"
@@ -80,7 +80,7 @@ class ProposalShape(ProposalSummary):
         fields: ClassVar[list[str]] = [*ProposalSummary.Meta.fields, "arguments", "result", "url"]
 
     def get_url(self, proposal: Proposal) -> str:
-        """Return the address of its page."""
+        """Return the address of the proposal's page."""
         return addresses.public_page(addresses.page("valkyr_mcp_proposal", proposal.pk))
 
 
@@ -116,7 +116,7 @@ def shown(proposal: Proposal, may: Powers) -> Response:
 
 
 def rows() -> QuerySet[Proposal]:
-    """Return proposals."""
+    """Return all proposals."""
     return Proposal.objects.all()
 
 
@@ -157,7 +157,7 @@ class PreviewProposal(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Preview the approval of a proposal by you; nothing is changed.
 
-        409 if you lack a permission for the change, or the change is no longer possible.
+        Returns 409 if you lack a permission for the change, or if the change is no longer possible.
         """
         self.body(ProposalDecision)
         proposal, may = obtain(self.user, rows(), id, Action.VIEW)
@@ -181,7 +181,7 @@ class ApproveProposal(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Apply the change with your permissions, in one transaction.
 
-        An API token needs the scope unattended, so that an agent cannot approve its own proposal.
+        An API token needs the scope `unattended`, so that an agent cannot approve its own proposal.
         """
         reason = self.body(ProposalDecision)["reason"]
         _, may = obtain(self.user, rows(), id, Action.OPERATE)

@@ -6,7 +6,7 @@ from executions.public.configuration import SettingsModel, setting
 
 
 class McpSettings(SettingsModel):
-    """The plugin `mcp`."""
+    """Settings of the plugin `mcp`."""
 
     title: ClassVar[str] = "MCP server for agents"
 

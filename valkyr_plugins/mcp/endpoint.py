@@ -31,10 +31,10 @@ class ForeignOrigin(APIException):
 
 @extend_schema(exclude=True)
 class McpServer(Endpoint):
-    """The MCP server, by streamable HTTP without sessions and streams.
+    """The MCP server, over streamable HTTP without sessions or streams.
 
     It is not part of the API's description, because the protocol describes its own messages. It
-    takes tokens only: a browser's session must not let a page call tools.
+    accepts only tokens, so that no page can call tools with a browser's session.
     """
 
     def get_authenticators(self) -> list[Any]:

@@ -43,16 +43,16 @@ class ApiAnswer:
 
     @property
     def revision(self) -> str:
-        """Return the revision of a draft that its ETag names."""
+        """Return the revision of a draft, from the ETag."""
         return self.etag.strip('"')
 
 
 @dataclass(frozen=True, slots=True)
 class InProcessApi:
-    """The API, called as one user; `token` is the caller's token, `actor` is for the audit trail.
+    """The API, called as one user.
 
-    It only reads, so a tool cannot write without a proposal; `writing` returns an API that also
-    writes.
+    `token` is the caller's token, and `actor` is for the audit trail. The API only reads, so a tool
+    cannot write without a proposal; `writing` returns an API that also writes.
     """
 
     user: User

@@ -21,7 +21,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ProposedObject:
-    """The object of a proposal: its workspace, a title for people, and the state that was seen."""
+    """The object of a proposal: its workspace, its title, and the state that the agent saw."""
 
     workspace_id: UUID
     title: str
@@ -51,7 +51,7 @@ class Basis:
 class ProposedChange:
     """One kind of proposal.
 
-    `look` finds the object as the agent, `preview` shows what would happen, and `apply` makes the
+    `look` finds the object as the agent, and `preview` shows what would happen. `apply` makes the
     change and returns its result, unless the object has changed since the proposal. Each raises
     ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
     """

@@ -46,8 +46,8 @@ class ProposalKind(models.TextChoices):
 class Proposal(models.Model):
     """A change that an agent proposed; nothing happens before it is approved.
 
-    `arguments` are the tool's arguments, `seen` is the state of the object that the agent saw: the
-    change is rejected if the object has changed since. `result` is the result of the approval.
+    `arguments` are the tool's arguments. `seen` is the state of the object that the agent saw; if
+    the object has changed since, the change is rejected. `result` is the result of the approval.
     """
 
     AUDITED_AS = "Proposal"
@@ -103,8 +103,8 @@ class Proposal(models.Model):
 class WorkflowTool(models.Model):
     """A workflow that the MCP server offers as a tool, with its input schema.
 
-    Without `direct`, a call creates a proposal to start an execution. With it, a token with the
-    scope trigger starts one.
+    Without `direct`, a call creates a proposal to start an execution. With `direct`, a token with
+    the scope `trigger` starts the execution.
     """
 
     AUDITED_AS = "WorkflowTool"

@@ -1,7 +1,7 @@
 """Create, approve, reject and expire proposals. Only this module writes their state.
 
-A proposal is applied in the transaction that approves it, under the proposal's lock: it is applied
-once, or not at all. That lock comes before all others.
+A proposal is applied in the transaction that approves it, under the proposal's lock, so it is
+applied once or not at all. This lock is taken before all others.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class NotApplied(ValkyrError):
 def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rationale: str) -> Proposal:
     """Create a proposal of the caller for an object that the caller may see.
 
-    Returns the caller's open proposal if there is an equal one, because agents repeat calls.
+    If the caller has an equal open proposal, it is returned instead, because agents repeat calls.
     Raises ApiRefused, NotFound, Forbidden or TooManyProposals.
     """
     found = KINDS[kind].look(api, arguments)
@@ -86,8 +86,8 @@ def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rational
 def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Proposal:
     """Apply the change as the caller, and record the result.
 
-    Raises NotFound, WrongState, Forbidden for a token without the scope `unattended`, and
-    NotApplied if an operation is rejected; then nothing changes and the proposal stays open.
+    Raises NotFound, WrongState, and Forbidden for a token without the scope `unattended`. Raises
+    NotApplied if an operation is rejected; then nothing changes, and the proposal stays open.
     """
     require_person(api)
     with transaction.atomic():
@@ -121,7 +121,7 @@ def expire() -> int:
 def preview(proposal: Proposal, api: InProcessApi) -> Any:
     """Preview the approval of a proposal now, as the caller; change nothing.
 
-    PostgreSQL rejects any write of the transaction. Raises ApiRefused.
+    PostgreSQL rejects any write in the transaction. Raises ApiRefused.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -134,7 +134,10 @@ def _basis(proposal: Proposal) -> Basis:
 
 
 def require_person(api: InProcessApi) -> None:
-    """Raise Forbidden for an API token without the scope `unattended`: an agent may use it."""
+    """Raise Forbidden for an API token without the scope `unattended`.
+
+    The token may belong to an agent.
+    """
     limits = limits_of(api.user)
     if limits is not None and UNATTENDED not in limits.scopes:
         raise Forbidden(

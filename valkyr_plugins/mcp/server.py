@@ -1,4 +1,4 @@
-"""The MCP server of one request: lists the tools and answers calls, by the official SDK."""
+"""The MCP server of one request: it lists the tools and answers calls, with the official SDK."""
 
 import logging
 from typing import Any

@@ -1,9 +1,9 @@
-"""Serve one HTTP request by the official SDK, in the thread of a Django request.
+"""Serve one HTTP request with the official SDK, in the thread of a Django request.
 
 The SDK's streamable HTTP transport is an ASGI application. It runs here without sessions and with
-plain JSON responses: one POST, one response. So any web process can answer, also under WSGI, and
-the request passes through the project's middleware like every other request of the API. Tools run
-in the request's own thread, with its database connection.
+plain JSON responses: one POST, one response. So any web process can answer, including one under
+WSGI. The request passes through the project's middleware like every other request of the API. Tools
+run in the request's own thread, with its database connection.
 """
 
 import asyncio

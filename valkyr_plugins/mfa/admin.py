@@ -1,4 +1,4 @@
-"""The pages of second factors: users see their own; superusers see all and reset lost ones."""
+"""Pages of second factors: users see their own; superusers see all, and reset lost factors."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -57,7 +57,7 @@ def _reset_from(model: type[SecondFactor] | type[Passkey], list_name: str) -> Ad
 
 
 class OwnFactors(OperatingAdmin, FactAdmin):
-    """A list of the user's own factors; superusers see all, and reset them."""
+    """A list of the user's own factors; superusers see all factors and can reset them."""
 
     sensitive = True
     list_display_links = ("user",)
@@ -137,7 +137,7 @@ class PasskeyAdmin(OwnFactors):
 
 @admin.register(SecondFactor)
 class SecondFactorAdmin(OwnFactors):
-    """Authenticator apps of users, whose sign-in asks for a code."""
+    """Users' authenticator apps, which provide the codes for sign-in."""
 
     operations = (_reset_from(SecondFactor, "valkyr_mfa_secondfactor"),)
     list_display = ("user", "mark", "set_up", "used", "codes_left")
@@ -146,7 +146,7 @@ class SecondFactorAdmin(OwnFactors):
     empty_text = lazy("No authenticator apps: set up your own with “Your second factor”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return the rows with their number of unused recovery codes."""
+        """Return the rows with the number of each user's unused recovery codes."""
         unused = RecoveryCode.objects.filter(user=OuterRef("user"), used_at=None).order_by()
         number = unused.values("user").annotate(number=Count("pk")).values("number")
         return super().scope(request, rows.annotate(left=Subquery(number)), action)

@@ -29,7 +29,8 @@ class MfaConfig(PluginConfig):
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
         """Add the middleware after the one that finds the session's user.
 
-        The stand-alone platform calls it; a project does so at the end of its settings module:
+        The stand-alone platform calls this method. A project calls it at the end of its settings
+        module:
 
             from valkyr_plugins.mfa.apps import MfaConfig
 

@@ -1,4 +1,4 @@
-"""Check that the plugin's middleware is installed, without which no code is required."""
+"""Check that the plugin's middleware is installed; without it, no code is required."""
 
 from typing import Any
 

@@ -15,9 +15,10 @@ def _paths(value: Any) -> Any:
 
 
 class MfaSettings(SettingsModel):
-    """The plugin `mfa`: passkeys, or codes from an authenticator app, in addition to the password.
+    """Settings of the plugin `mfa`, which asks for a second factor in addition to the password.
 
-    [Second factor](../explanation/security.md#second-factor) explains who needs a code, and when.
+    The factor is a passkey, or a code from an authenticator app. [Second
+    factor](../explanation/security.md#second-factor) explains who needs a code, and when.
     """
 
     title: ClassVar[str] = "Second factor"

@@ -1,6 +1,6 @@
-"""Set up, check and remove second factors and recovery codes, each time audited.
+"""Set up, check and remove second factors and recovery codes, with an audit entry.
 
-Only this module and `passkeys` write their rows.
+Only this module and `passkeys` write these rows.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class TooManyCodes(ValkyrError):
 
 
 class FactorExists(Taken):
-    """This account has an authenticator app already. Remove it first to set up another one."""
+    """This account already has an authenticator app. Remove it first to set up another one."""
 
 
 class NoFactor(NotFound):

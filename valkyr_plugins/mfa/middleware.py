@@ -26,10 +26,10 @@ OPEN, OPEN_BEGINNINGS = {"login", "logout"}, ("valkyr-sso-", OWN)
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
-    """Redirects users to the page for the code, the set-up, or the password."""
+    """Redirects users to the page for the code, for the set-up, or for the password."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Hide the user from views until the sign-in is complete; do not redirect any request."""
+        """Hide the user from views until the sign-in is complete. No request is redirected here."""
         signing_in: Any = request
         signing_in.mfa_user = request.user
         signing_in.mfa_progress = cache(partial(progress_of, request, request.user))
@@ -64,7 +64,7 @@ def _shown(request: Any) -> Any:
 
 
 def _refuse_session(request: Any, endpoint: Any) -> None:
-    """Make the API's session authentication reject the session with the reason.
+    """Make the API reject an incomplete or old session, with the reason.
 
     Tokens are unaffected.
     """
@@ -80,7 +80,10 @@ def _refuse_session(request: Any, endpoint: Any) -> None:
 
 
 def _is_too_old_for(request: Any, endpoint: Any) -> bool:
-    """Return whether the operation shows secrets or changes access, and the sign-in is old."""
+    """Return whether the operation is sensitive and the sign-in is not recent.
+
+    Sensitive operations show secrets or change access.
+    """
     return request.method in getattr(endpoint, "sensitive", ()) and not is_recent(request)
 
 
@@ -98,7 +101,10 @@ def _is_ours(match: Any) -> bool:
 
 
 def _lead(request: HttpRequest, name: str) -> HttpResponse:
-    """Redirect to a page that returns here later; requests of htmx get the redirect as a header."""
+    """Redirect to a page that returns to this one later.
+
+    For a request of htmx, the redirect is a header.
+    """
     wanted = request.get_full_path()
     dialog = request.headers.get("HX-Current-URL")
     if dialog is not None:

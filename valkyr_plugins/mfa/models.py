@@ -10,8 +10,8 @@ class SecondFactor(models.Model):
     """The authenticator app of a user; it is valid from `confirmed_at` on.
 
     `sealed` is the app's secret as an AES-256-GCM value, bound to this row's id. `last_step` is the
-    newest time step whose code was accepted: codes of this or an earlier step are not accepted
-    again. `failures` counts the wrong codes since then, the last one at `failed_at`.
+    newest time step whose code was accepted; codes of this step or an earlier one are rejected.
+    `failures` counts the wrong codes since then, the last one at `failed_at`.
     """
 
     AUDITED_AS = "SecondFactor"
@@ -39,8 +39,8 @@ class SecondFactor(models.Model):
 class Passkey(models.Model):
     """A key pair in a person's device or password manager (WebAuthn); only the public key is here.
 
-    `site` is the host name for which it was made, without a port: browsers offer the key only
-    there. `credential` are the credential's id and public key as the authenticator attested them.
+    `site` is the host name for which the key was made, without a port; browsers offer the key only
+    there. `credential` is the credential's id and public key, as the authenticator attested them.
     `uses` is the authenticator's own count of signatures, which many authenticators leave at 0.
     """
 

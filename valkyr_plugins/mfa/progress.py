@@ -64,7 +64,7 @@ NOT_RECENT = (
 
 
 def progress_of(request: Any, user: Any) -> SignInProgress:
-    """Return the progress of the session's sign-in. Uses one query for a session by password."""
+    """Return the progress of the session's sign-in. Uses one query for a password session."""
     if not user.is_authenticated:
         return SignInProgress.NOBODY
     if is_vouched_for(request):
@@ -95,7 +95,7 @@ def _without_factor() -> SignInProgress:
 
 
 def is_vouched_for(request: Any) -> bool:
-    """Return whether an identity provider, with its own factors, signed the session in."""
+    """Return whether an identity provider, which has its own factors, signed the session in."""
     backend = request.session.get(BACKEND_SESSION_KEY)
     return backend in read(MfaSettings).mfa_trusted_backends
 
@@ -112,7 +112,7 @@ def is_recent(request: Any) -> bool:
 
 
 def note_password(request: Any) -> None:
-    """Record in the session that the user gave the password now."""
+    """Record in the session that the user has just given the password."""
     request.session[SIGNED_IN_AT] = database_now().timestamp()
 
 

@@ -14,8 +14,8 @@ _LISTS = ("changelist_view", "history_view")
 def is_sensitive(request: HttpRequest, view: Any) -> bool:
     """Return whether this page shows a secret, or changes permissions.
 
-    The form of such a page is also sensitive, not only the request that sends it, so that typed
-    input is not lost.
+    The form of such a page is sensitive too, not only the request that submits it. Otherwise typed
+    input would be lost.
     """
     page, method = _page_of(view)
     if page is None:

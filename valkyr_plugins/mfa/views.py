@@ -204,9 +204,10 @@ def code(request: Any, user: Any) -> HttpResponse:
 
 @_page(PAGES, allowed=SIGNED_IN)
 def again(request: Any, user: Any) -> HttpResponse:
-    """Ask for the password again, with a code from accounts that have a factor.
+    """Ask for the password again, and for a code if the account has a factor.
 
-    A session that began at a provider, or an account without a password, signs in again instead.
+    For a session that began at a provider, and for an account without a password, the user signs in
+    again instead.
     """
     if is_vouched_for(request) or not user.has_usable_password():
         return _shown(request, "elsewhere", {"name": user.get_username()})
@@ -236,7 +237,7 @@ def leave(request: Any, user: Any) -> HttpResponse:
 
 
 def _proved(request: Any, user: Any, form: PasswordAgainForm) -> bool:
-    """Return whether password and code are correct; if not, the form shows the error."""
+    """Return whether the password and the code are correct; if not, the form shows the error."""
     name = user.get_username()
     excess = count(of_sign_in(str(request.META.get("REMOTE_ADDR", "")), name))
     if excess is not None:

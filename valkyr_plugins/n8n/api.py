@@ -32,7 +32,7 @@ from valkyr_plugins.n8n.report import STATUSES
 
 
 class N8nQuery(ImportQuery):
-    """The query of the import: the workflow's destination, or a dry run."""
+    """The parameters of the import: the workflow's destination, or a dry run."""
 
     dryRun = serializers.BooleanField(
         required=False,
@@ -51,7 +51,7 @@ class N8nBecame(CamelCaseSerializer):
 
 
 class N8nRow(CamelCaseSerializer):
-    """A node of the export."""
+    """A node of the export, with its result."""
 
     node = serializers.CharField(help_text="Its name.")
     nodeType = serializers.CharField()
@@ -67,7 +67,7 @@ class N8nRow(CamelCaseSerializer):
 
 
 class N8nCounts(CamelCaseSerializer):
-    """The number of nodes of each status."""
+    """The number of nodes with each status."""
 
     mapped = serializers.IntegerField()
     changed = serializers.IntegerField()
@@ -99,7 +99,7 @@ class N8nWorkflow(CamelCaseSerializer):
 
 
 class N8nToCreate(CamelCaseSerializer):
-    """What a user must create before the workflow runs."""
+    """The objects that a user must create before the workflow can run."""
 
     credentials = N8nCredential(many=True)
     variables = N8nVariable(many=True)
@@ -116,7 +116,7 @@ class N8nReport(CamelCaseSerializer):
 
 
 class N8nImported(CamelCaseSerializer):
-    """The workflow and the report; with `dryRun` the definition instead of the workflow."""
+    """The workflow and the report; with `dryRun`, the definition instead of the workflow."""
 
     workflow = WorkflowShape(allow_null=True)
     definition = Json(allow_null=True, help_text="Only with dryRun.")

@@ -49,7 +49,7 @@ class Builder(Nodes):
             self.open(level, one_port, leaving, task)
 
     def region(self, level: Level, links: list[NodeLink]) -> set[str]:
-        """Return the nodes that are reachable only from these links and take single items."""
+        """Return the nodes that are reachable only from these links and process single items."""
         # A merge also takes all items of its inputs at once.
         lists = {name for name in level.names if takes(self.graph.nodes[name]) != ITEM}
         kept_out = lists | level.taken | (set(self.graph.nodes) - level.names)
@@ -70,7 +70,7 @@ class Builder(Nodes):
     def exits(
         self, inner: Level, task: str, links: list[NodeLink], came: Shape
     ) -> dict[NodeLink, NodePort]:
-        """Return the ports of links that leave a body; each port yields the list of its results."""
+        """Return the ports of links that leave a body; each port yields a list of results."""
         found = list(by_port(inner.ports, links))
         alone = len(found) == 1 and self.is_output(inner, found[0][0])
         named = []
@@ -93,7 +93,10 @@ class Builder(Nodes):
         return ports
 
     def is_output(self, inner: Level, port: NodePort) -> bool:
-        """Return whether a body's result is the body's output, so that no task is to be added."""
+        """Return whether the result of a body is already its output.
+
+        Otherwise, a task must be added.
+        """
         plain_way = port.on == (SUCCESS,) and port.shape.whole == f"tasks.{port.task}.output"
         return plain_way and inner.leaves() == [port.task]
 
@@ -178,7 +181,7 @@ class Builder(Nodes):
         return inner
 
     def after(self, level: Level, node: Node, port: NodePort) -> None:
-        """Return the port after a loop."""
+        """Connect the port after a loop to the next nodes."""
         _, done = loop_ports(node)
         going = (*self.graph.outgoing.get(node.name, ()), *self.ways_back(node.name))
         links = [link for link in going if link.output == done]

@@ -25,7 +25,7 @@ COLOURS = {1: "yellow", 2: "yellow", 3: "pink", 4: "green", 5: "blue", 6: "pink"
 
 
 def note(node: Node, number: int) -> dict[str, Any]:
-    """Convert one note: its position, size, Markdown text, and colour."""
+    """Convert one note with its position, size, Markdown text and colour."""
     parameters = node.parameters
     text = parameters.get("content")
     found = {
@@ -152,7 +152,7 @@ class _Conversion:
         return given
 
     def _unknown(self, node: Node, reason: str) -> ImportedTriggers:
-        """Place a placeholder for a trigger without an equivalent."""
+        """Add a placeholder for a trigger without an equivalent."""
         row = self.rows[node.name]
         row.status = LEFT
         row.task, row.module = self.builder.ids.take(node.name, node.kind), PLACEHOLDER
@@ -220,7 +220,7 @@ class _Conversion:
             level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
-        """Report models, tools and memories, which become a part of the node that uses them."""
+        """Report models, tools and memories, which become part of the node that uses them."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
                 row = self.rows[node.name]
@@ -235,7 +235,7 @@ class _Conversion:
         return "lastNode" in modes and self._end() is not None
 
     def _end(self) -> Shape | None:
-        """Return the output of the only last task."""
+        """Return the output of the last task, if there is only one."""
         leaves = self.level.leaves()
         last = [row.node for row in self.report.rows if row.task in leaves]
         shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None

@@ -43,7 +43,7 @@ MANY = 'Several nodes lead to "{}": it runs once, with the output of the first o
 
 
 def takes(node: Node) -> str:
-    """Return the kind of a node's input: single items, all items, or several inputs."""
+    """Return the type of a node's input: single items, all items, or several inputs."""
     if node.kind == LOOP:
         return LIST
     if node.kind == "itemLists":
@@ -77,7 +77,10 @@ class Nodes(ABC):
     depth: int = 0  # bodies around the node being drawn
 
     def draw(self, level: Level) -> None:
-        """Draw all nodes of a level whose first ports are set."""
+        """Draw all nodes of a level.
+
+        The caller has set the level's first ports.
+        """
         for port, links in list(by_port(level.ports, list(level.ports))):
             if port.shape.items is not None:
                 self.open(level, port, links, links[0].source)
@@ -145,7 +148,7 @@ class Nodes(ABC):
         return self.ids.take(name)
 
     def helpers(self, name: str) -> list[tuple[str, Node]]:
-        """Return the nodes that help a node, each with the kind of its link."""
+        """Return the nodes that help this node, each with the kind of its link."""
         return self.graph.helpers.get(name, [])
 
     def tool(
@@ -153,7 +156,7 @@ class Nodes(ABC):
     ) -> list[dict[str, Any]]:
         """Return the tasks of a tool, one after another, and report on its node.
 
-        Its arguments are in `item`, so it reads nothing of an item around the agent.
+        The tool's arguments are in `item`, so the tool reads no item from outside the agent.
         """
         base = node.type.removesuffix("Tool")
         mapped = node.kind not in FAMILIES and base.rpartition(".")[2] in FAMILIES
@@ -200,7 +203,7 @@ class Nodes(ABC):
         return found
 
     def made(self, work: NodeWork, ports: dict[int, list[NodePort]]) -> Made:
-        """Return the task of a node: by its family, or its placeholder."""
+        """Return the task of a node: from its family, or its placeholder."""
         node = work.node
         if node.disabled:
             work.remark("It was disabled: it passes its input on.")
@@ -299,7 +302,7 @@ class Nodes(ABC):
             self.answers.append(work.id)
 
     def tell(self, work: NodeWork, module: str) -> None:
-        """Write a node's row."""
+        """Complete a node's row in the report."""
         row = self.rows[work.node.name]
         row.task, row.module = work.id, module
         row.remarks += list(work.sight.remarks)
@@ -312,7 +315,10 @@ class Nodes(ABC):
             helper.status = CHANGED if helper.remarks else helper.status
 
     def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
-        """Set the ports of a node's outputs; draw bodies for many items; handle links back."""
+        """Set the ports of a node's outputs.
+
+        Also draw bodies for many items, and handle links to earlier nodes.
+        """
         groups: dict[int, list[NodeLink]] = {}
         for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
             groups.setdefault(link.output, []).append(link)
@@ -402,7 +408,7 @@ def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> boo
 
 
 def _outside(shape: Shape | None) -> Shape | None:
-    """Return a shape that a tool can read; None for data of the item around the agent."""
+    """Return a shape that a tool can read; None for data of the item outside the agent."""
     if shape is None:
         return None
     words = [shape.whole, shape.base, shape.items, *shape.named.values()]
@@ -410,7 +416,7 @@ def _outside(shape: Shape | None) -> Shape | None:
 
 
 def failure(work: NodeWork) -> Shape:
-    """Return the data that n8n passes on after a failure: the item, and the message as `error`."""
+    """Return the data that n8n passes on after a failure: the item, with the message in `error`."""
     message = f"tasks.{work.id}.error.message"
     named: dict[Keys, str] = {("error", "message"): message, ("error",): message}
     came = work.shape

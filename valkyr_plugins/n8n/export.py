@@ -15,10 +15,11 @@ STOP, GO_ON, ERROR_OUTPUT = "stop", "goOn", "errorOutput"
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node. `kind` is the type without its package; `credentials` are names by their types.
+    """One node. `kind` is the type without its package.
 
-    `on_error` is STOP, GO_ON (the next nodes run as if nothing had happened) or ERROR_OUTPUT (a
-    failure has its own output, the last one).
+    `credentials` maps the types of credentials to their names. `on_error` is STOP, GO_ON (the next
+    nodes run as if nothing had happened) or ERROR_OUTPUT (a failure has its own output, the last
+    one).
     """
 
     name: str
@@ -37,13 +38,16 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """Return the type's last word: `httpRequest` of `n8n-nodes-base.httpRequest`."""
+        """Return the type's last word: `httpRequest` for `n8n-nodes-base.httpRequest`."""
         return self.type.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class NodeLink:
-    """An output of a node that leads to another node's input; `kind` is `main` or an `ai_…`."""
+    """A link from an output of one node to an input of another.
+
+    `kind` is `main`, or a kind that begins with `ai_`.
+    """
 
     source: str
     output: int
@@ -156,7 +160,7 @@ def _export(document: Mapping[str, Any]) -> Export:
 
 
 def _nodes(values: list[Any], remarks: list[str]) -> tuple[list[Node], dict[str, str]]:
-    """Return the nodes, and their names in connections: by name, or by ID."""
+    """Return the nodes, and a mapping of the names or IDs in connections to the nodes' names."""
     nodes: list[Node] = []
     called: dict[str, str] = {}
     taken: set[str] = set()
@@ -264,12 +268,12 @@ def _number(value: Any, default: float) -> float:
 
 
 def text(value: Any, most: int) -> str:
-    """Return the first `most` characters of a text, storable; "" if `value` is not a text."""
+    """Return the first `most` characters of a text that can be stored; "" for any other value."""
     return _UNSTORABLE.sub("\ufffd", value[:most]).strip() if isinstance(value, str) else ""
 
 
 def cleaned(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Return a storable JSON value: without NUL, half surrogates, NaN or deep nesting."""
+    """Return a JSON value that can be stored: without NUL, half surrogates, NaN or deep nesting."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, (int, float)):

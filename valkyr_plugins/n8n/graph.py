@@ -33,7 +33,7 @@ class LinkGraph:
 
 
 def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
-    """Return the graph of the nodes that pass data on; helpers (a model, a tool) are separate.
+    """Return the graph of the nodes that pass data on, without helpers such as models and tools.
 
     A link back leads towards the triggers, so nodes after triggers are visited first.
     """
@@ -57,7 +57,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
 def reachable(
     start: Iterable[str], links: dict[str, list[NodeLink]], stop: Collection[str]
 ) -> set[str]:
-    """Return the nodes that are reachable from these nodes, and these nodes; stop at `stop`."""
+    """Return these nodes, and the nodes reachable from them without passing through `stop`."""
     found: set[str] = set()
     pending = [name for name in start if name not in stop]
     while pending:

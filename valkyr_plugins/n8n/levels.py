@@ -16,7 +16,7 @@ Branch = Mapping[str, frozenset[str]]  # the outcomes, by gates, on which someth
 class NodePort:
     """The start of a link: a task and its outcomes; at a body's start, there is no task.
 
-    The link's target gets `shape`, and runs only if the gates of `branch` chose it.
+    The link's target receives `shape`, and runs only if the gates of `branch` chose it.
     """
 
     task: str
@@ -43,7 +43,7 @@ class Level:
         return 0 if self.outer is None else self.outer.depth + 1
 
     def shape(self, name: str) -> Shape | None:
-        """Return the output of a node in this body, or in one around it."""
+        """Return the output of a node in this body, or in a surrounding one."""
         found = self.shapes.get(name)
         return self.outer.shape(name) if found is None and self.outer is not None else found
 
@@ -58,7 +58,7 @@ class Level:
         return [task["id"] for task in self.tasks if task["id"] not in sources]
 
     def drawn(self) -> dict[str, Any]:
-        """Return the tasks and edges in the definition's form."""
+        """Return the tasks and edges in the form of a definition."""
         edges = [{"from": a, "to": b, "on": on} for a, b, on in self.edges]
         return {"tasks": self.tasks, "edges": edges}
 
@@ -75,7 +75,7 @@ class Level:
 def met(ports: Iterable[NodePort]) -> tuple[Shape, bool]:
     """Return the merged shape of an input's ports, and whether they are alternatives.
 
-    A skipped task has no output, so the first task with one is used.
+    A skipped task has no output, so the first task with an output is used.
     """
     by_shape: dict[str, NodePort] = {}
     for port in ports:
@@ -114,7 +114,7 @@ def exclude(branches: Iterable[Branch]) -> bool:
 def by_port(
     ports: Mapping[NodeLink, NodePort], links: Iterable[NodeLink]
 ) -> Iterator[tuple[NodePort, list[NodeLink]]]:
-    """Group links by port; omit links without a port."""
+    """Yield the links grouped by port; omit links without a port."""
     groups: dict[int, tuple[NodePort, list[NodeLink]]] = {}
     for link in links:
         if link in ports:

@@ -66,7 +66,7 @@ class Left(Exception):
 class Made:
     """The task for a node: a module, its `with`, its outputs.
 
-    `outcomes` name the outcome of each output if it is not `success`; `credential` is a
+    `outcomes` names the outcome of each output that is not `success`; `credential` is a
     credential's name. `before` are complete tasks that run earlier, one after another; `whole` is
     the task itself if it has a body.
     """
@@ -83,7 +83,7 @@ class Made:
 
 @dataclass(slots=True)
 class Helped:
-    """The result for a node that helps another one: its row in the report."""
+    """The result for a node that helps another node: its row in the report."""
 
     task: str
     module: str
@@ -122,18 +122,18 @@ class NodeWork:
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:
-        """Return a parameter whose value must be one of these words."""
+        """Return a parameter that is a word, or the default for anything else."""
         found = self.get(keys)
         if isinstance(found, dict):
             found = found.get("value")
         return found if isinstance(found, str) and found else default
 
     def value(self, raw: Any, name: str = "") -> Any:
-        """Return a value in template syntax."""
+        """Return a raw value in template syntax."""
         return self.texts.value(raw, name)
 
     def text(self, raw: Any, name: str = "") -> str:
-        """Return a value that must be text."""
+        """Return a raw value as text in template syntax."""
         written = self.value(raw, name)
         return written if isinstance(written, str) else "" if written is None else str(written)
 
@@ -147,7 +147,7 @@ class NodeWork:
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
     def items(self) -> str:
-        """Return an expression for the list of its input items. Raises Left."""
+        """Return an expression for the list of the node's input items. Raises Left."""
         if self.shape.items is not None:
             return self.shape.items
         if self.shape.whole is not None:
@@ -155,7 +155,7 @@ class NodeWork:
         raise Left(f"it processes a list, and {self.shape.why}")
 
     def credential(self, kind: str, *types: str) -> str:
-        """Return the name of the credential of type `kind` for a type of n8n; "" without one."""
+        """Record and name the node's credential as one of type `kind`; return "" without one."""
         for was, name in self.node.credentials.items():
             if not types or was in types:
                 return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())
@@ -167,7 +167,10 @@ class NodeWork:
 
     @property
     def drawn(self) -> "Drawing":
-        """Return the object that adds further tasks. Raises Left if only one task is possible."""
+        """Return the object that adds further tasks.
+
+        Raises Left if only one task is possible here.
+        """
         if self.drawing is None:
             raise Left("it needs several tasks")
         return self.drawing
@@ -180,7 +183,7 @@ class NodeWork:
     def made(
         self, use: str, inputs: dict[str, Any], shape: Shape | None = None, **more: Any
     ) -> Made:
-        """Return the task; by default it passes its output on unchanged."""
+        """Return the task for the node; by default, its shape is the task's own output."""
         return Made(use, inputs, one(self.output) if shape is None else shape, **more)
 
 
@@ -191,7 +194,7 @@ class Drawing(Protocol):
         """Return a free ID derived from a name."""
 
     def helpers(self, name: str) -> list[tuple[str, Node]]:
-        """Return the nodes that help a node, each with the kind of its link."""
+        """Return the nodes that help this node, each with the kind of its link."""
 
     def tool(
         self, work: NodeWork, node: Node, arguments: dict[str, dict[str, Any]]
@@ -205,7 +208,7 @@ FAMILIES: dict[str, Family] = {}
 
 
 def family(*kinds: str, takes: str = ITEM) -> Callable[[Family], Family]:
-    """Register the function that maps nodes of these kinds, and whether it takes lists."""
+    """Register a function that maps nodes of these kinds, and the type of their input."""
 
     def register(function: Family) -> Family:
         for kind in kinds:

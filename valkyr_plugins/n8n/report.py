@@ -9,10 +9,10 @@ STATUSES = (MAPPED, CHANGED, LEFT)
 
 @dataclass(slots=True)
 class Row:
-    """A node. `task` is the ID of its task, "" for none; `module` is also a trigger's type.
+    """The result of a node. `task` is the ID of its task, or ""; `module` can be a trigger's type.
 
-    MAPPED: equivalent. CHANGED: nearly equivalent, or incomplete; the remarks say how. LEFT: a
-    placeholder, or no task.
+    MAPPED: equivalent. CHANGED: nearly equivalent, or incomplete; the remarks name the differences.
+    LEFT: a placeholder, or no task.
     """
 
     node: str
@@ -33,7 +33,10 @@ class Row:
 
 @dataclass(slots=True)
 class ImportReport:
-    """The rows, in the file's order, and what to create: each name with the nodes that use it."""
+    """The rows, in the file's order, and the objects to create.
+
+    Each object is listed with the nodes that use it.
+    """
 
     rows: list[Row] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)

@@ -30,7 +30,7 @@ SHORTEST = 8
 
 
 def secret_name(name: str) -> bool:
-    """Return whether a field of this name usually holds a secret."""
+    """Return whether a field with this name usually contains a secret."""
     words = [word.lower() for word in _WORD.findall(name)]
     pairs = list(pairwise(words))
     return any(word in _WORDS for word in words) or any(pair in _PAIRS for pair in pairs)
@@ -46,7 +46,7 @@ def secret_value(name: str, value: Any) -> bool:
 
 
 def stand_in(value: str) -> bool:
-    """Return whether a value is a stand-in for a secret, such as YOUR_TOKEN."""
+    """Return whether a value stands in for a secret, such as YOUR_TOKEN."""
     return _STAND_IN.match(value) is not None
 
 
@@ -59,7 +59,7 @@ def without_secrets(text: str, instead: str = LEFT_OUT) -> str:
 
 
 def scrubbed(value: Any, name: str = "") -> Any:
-    """Return a JSON value without values that look like a secret, by text or field name."""
+    """Return a JSON value without the values whose text or field name suggests a secret."""
     if isinstance(value, str):
         return (
             LEFT_OUT if secret_value(name, value) and secret_name(name) else without_secrets(value)

@@ -18,8 +18,9 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 class Shape:
     """One object: `whole` is its expression, `base` the prefix of its keys.
 
-    `named` are keys with another expression. With `items` (an expression for a list), it stands for
-    many objects, whose keys `each` may rename. If there is no expression, `why` has the reason.
+    `named` are keys with another expression. With `items` (an expression for a list), the shape
+    stands for many objects, whose keys `each` may rename. If there is no expression, `why` has the
+    reason.
 
     `within` is the key under which an item has its fields: Airtable's fields are under `fields`. It
     is None if the items do not have n8n's fields.
@@ -91,7 +92,7 @@ def path(base: str, keys: Keys) -> str:
 
 
 def operand(expression: str) -> str:
-    """Return an expression as an operand: in brackets unless it is a path."""
+    """Return an expression as an operand: in parentheses unless it is a path."""
     return f"({expression})" if " " in expression else expression
 
 
@@ -100,11 +101,11 @@ def operand(expression: str) -> str:
 
 @dataclass(slots=True)
 class Sight:
-    """The scope: `current` is `$json`; `nodes` finds a finished node.
+    """The data that an expression can read: `current` is `$json`; `nodes` finds a finished node.
 
     `numbered` is true if `index` is known. `arguments` collects the arguments that a model gives a
-    tool, with their schemas; None outside tools. `variable` returns the name for one of n8n's or
-    the environment's variables, and None for a forbidden one. `remarks` collects notes for the
+    tool, with their schemas; it is None outside tools. `variable` returns the name for one of n8n's
+    or the environment's variables, and None for a forbidden one. `remarks` collects notes for the
     reader.
     """
 
@@ -116,10 +117,10 @@ class Sight:
     remarks: dict[str, None] = field(default_factory=dict)
 
     def remark(self, sentence: str) -> None:
-        """Add a remark, once."""
+        """Add a remark, but only once."""
         self.remarks[sentence] = None
 
 
 def seen(nodes: Mapping[str, Shape]) -> Callable[[str], Shape | None]:
-    """Return the lookup of `Sight.nodes` over a mapping."""
+    """Return a function for `Sight.nodes` that looks nodes up in a mapping."""
     return nodes.get

@@ -18,7 +18,7 @@ MAX_REASON = 120
 class Shares:
     """Counts over exports: nodes by status, without notes, and files without a LEFT node.
 
-    `left` counts the LEFT nodes by type and operation, `reasons` by reason.
+    `left` counts the LEFT nodes by type and operation; `reasons` counts them by reason.
     """
 
     files: int = 0
@@ -31,7 +31,7 @@ class Shares:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, export: Export, report: ImportReport, problems: int) -> None:
-        """Count an import with its number of problems that prevent publishing."""
+        """Count an import, with the number of its problems that prevent publishing."""
         self.files += 1
         self.ready += not problems
         self.whole += not report.counts()[LEFT]
@@ -62,7 +62,7 @@ class Shares:
         }  # fmt: skip
 
     def lines(self, top: int) -> Iterator[str]:
-        """Return the text of the counts and the shares."""
+        """Yield the counts and the shares as lines of text."""
         told = self.told(top)
         total = self.nodes.total()
         yield f"{self.files} workflows, {self.unreadable} unreadable files"

@@ -1,4 +1,4 @@
-"""Convert n8n's texts: `=Hello {{ $json.name }}` has expressions, other texts stay."""
+"""Convert n8n's texts: `=Hello {{ $json.name }}` has expressions; other texts stay unchanged."""
 
 import json
 import re
@@ -29,7 +29,10 @@ def is_expression(raw: Any) -> bool:
 
 
 def _meant(raw: str) -> bool:
-    """Convert a text that n8n does not evaluate, but that refers to its data: `{{ $env.URL }}`."""
+    """Return whether a text refers to n8n's data, such as `{{ $env.URL }}`.
+
+    n8n does not evaluate such a text without a leading `=`.
+    """
     return re.search(r"\{\{\s*\$", raw) is not None
 
 
@@ -180,7 +183,7 @@ def _constant(raw: Any) -> str:
 
 
 def _inside(text: str, quoted: bool) -> bool:
-    """Return whether a JSON string is open at the end of a text."""
+    """Return whether a JSON string is still open at the end of a text."""
     skip = False
     for character in text:
         if skip:

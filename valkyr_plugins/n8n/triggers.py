@@ -80,7 +80,7 @@ def _error(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
 
 
 def _event(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
-    """Convert the trigger of an app into a webhook, to which its events must be delivered."""
+    """Convert an app's trigger into a webhook, to which the app's events must be delivered."""
     name = _CAMEL.sub(" ", node.kind.removesuffix("Trigger")).strip()
     name = "mailbox" if node.kind == "emailReadImap" else name[:1].upper() + name[1:]
     nested = node.kind in IN_BODY
@@ -207,7 +207,7 @@ def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _often(rule: Mapping[str, Any], kind: str, minute: int) -> tuple[str, str]:
-    """Convert a rule that starts several times a day."""
+    """Convert a rule that starts several times per day."""
     if kind == "seconds":
         return "* * * * *", "It started every few seconds; a minute is the shortest time here."
     if kind == "minutes":

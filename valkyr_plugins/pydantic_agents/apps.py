@@ -1,4 +1,4 @@
-"""The plugin `pydantic_agents`."""
+"""The Django app of the plugin `pydantic_agents`."""
 
 from executions.public.plugins import PluginConfig
 

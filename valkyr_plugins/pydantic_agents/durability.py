@@ -1,11 +1,13 @@
 """The durable-execution interface of Pydantic AI, for agents that run inside Valkyr's steps.
 
-agent = Agent("openai:gpt-5", name="clerk", capabilities=[ValkyrDurability()])
+In a step, run the agent inside `durable`:
 
-@step(timeout_seconds=600, queue="io")
-def answer(ctx: StepContext, question: str) -> str:
-    with durable(ctx):
-        return agent.run_sync(question).output
+    agent = Agent("openai:gpt-5", name="clerk", capabilities=[ValkyrDurability()])
+
+    @step(timeout_seconds=600, queue="io")
+    def answer(ctx: StepContext, question: str) -> str:
+        with durable(ctx):
+            return agent.run_sync(question).output
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -79,7 +81,7 @@ class ValkyrDurability(BaseDurabilityCapability[AgentDepsT]):
 
     In a step, run the agent inside `durable(ctx)`. After a crash, or in the step's next attempt,
     the recorded calls return their results, and the agent continues from there. Toolsets need an
-    `id`. Outside of `durable`, the agent is an ordinary one.
+    `id`. Outside `durable`, the agent works as usual.
     """
 
     engine_spec = DurabilityEngineSpec(
@@ -101,7 +103,10 @@ class ValkyrDurability(BaseDurabilityCapability[AgentDepsT]):
     def __init__(
         self, *, models: Mapping[str, Model] | None = None, name: str | None = None
     ) -> None:
-        """Create the capability; `models` are further models by name, `name` the agent's name."""
+        """Create the capability.
+
+        `models` are further models by name; `name` is the agent's name.
+        """
         super().__init__(models=models, name=name)
 
     @property

@@ -1,4 +1,4 @@
-"""The journal of an agent inside a step: recorded calls return their results, others are made.
+"""The journal of an agent inside a step: recorded calls return their results; others are made.
 
 Calls are numbered in the order in which the agent makes them, which is the same each time: its
 tools run one after another. A number is recorded once. If two processes make the same call, because
@@ -115,7 +115,10 @@ class Journal:
 
 
 def _kept(unit: AgentUnit) -> AgentUnit:
-    """Store a call's record; return the valid one, which another process may have stored first."""
+    """Store a call's record; return the valid record.
+
+    Another process may have stored a record first, which is then the valid one.
+    """
     try:
         with transaction.atomic():
             unit.save(force_insert=True)
@@ -133,7 +136,7 @@ def current() -> Journal | None:
 
 @contextmanager
 def durable(ctx: StepContext) -> Iterator[None]:
-    """Record the calls of the agents that run inside, for the step of this context.
+    """Record the calls of agents that run in the block, for the step of this context.
 
     Raises StepError for a provider's error, so that overload is retried and a wrong key is not.
     """

@@ -10,11 +10,11 @@ from executions.public.sealing import SealedObject
 
 
 class AgentUnit(models.Model):
-    """One recorded call of an agent inside a step: of its model, of a tool, or of an MCP server.
+    """One recorded call that an agent makes inside a step: to a model, a tool, or an MCP server.
 
-    `key` is the step's idempotency key, the same for all its attempts; `number` counts the calls.
-    A recorded call never changes. The database itself deletes it with its execution, so that the
-    engine can delete executions after this plugin was removed and its table remains.
+    `key` is the step's idempotency key, the same for all its attempts; `number` counts the calls. A
+    recorded call never changes. The database itself deletes a call with its execution. So the
+    engine can delete executions even if this plugin was removed and its table remains.
     """
 
     SEALED_BY = "execution__workspace"

@@ -57,8 +57,8 @@ def _kind(plan: CodePlan, slug: str) -> ChangeKind:
 def _removed() -> list[PlannedChange]:
     """Return workflows that were removed from the code.
 
-    Only workflows that are functions have a line in the code; workflows of a canvas or a task do
-    not.
+    Only workflows written as functions store their line in the code. Workflows of a canvas or a
+    task store none, and are not returned.
     """
     rows = Workflow.objects.filter(
         workspace__slug=settings().code_workspace, archived_at=None, origin_line__isnull=False

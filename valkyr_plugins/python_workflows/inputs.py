@@ -1,8 +1,8 @@
 """A workflow's input: its JSON Schema, the handles of its function, and the payload of a start.
 
-A function takes the whole payload if it has one parameter that is a model, a dataclass or a
-TypedDict, if `input=` is given, or if its parameter is annotated `Any` (for a payload of any
-shape). Otherwise the parameters are the payload's properties by name.
+A function takes the whole payload if its one parameter is a model, a dataclass or a TypedDict, or
+if `input=` is given. It also does so if its parameter is annotated `Any`, for a payload of any
+shape. Otherwise the parameters are the payload's properties by name.
 """
 
 import dataclasses
@@ -45,7 +45,7 @@ class WorkflowInput:
     ) -> dict[str, Any]:
         """Return the handles with which the function is called during tracing.
 
-        They read the value `source` of templates, which is known only `within` these scopes.
+        The handles read the template value `source`, which exists only within the scopes `within`.
         """
         if self.whole is not None:
             names = list(self.signature.parameters)
@@ -66,7 +66,7 @@ class WorkflowInput:
     def payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Return the payload for arguments, which may be handles.
 
-        Raises TypeError for invalid ones.
+        Raises TypeError for invalid arguments.
         """
         try:
             bound = self.signature.bind(*args, **kwargs)

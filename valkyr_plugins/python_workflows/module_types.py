@@ -1,6 +1,6 @@
 """The types of built-in modules for type checkers, `built_in.pyi`, generated from their schemas.
 
-A result has the fields of the module's outputs. A nullable field has its other type, and a field of
+A result has the fields of the module's outputs. A nullable field has its other type. A field of
 several types has Any, because a program cannot narrow the type of a handle. Inputs are checked by
 name only, because each may be a template.
 """
@@ -128,7 +128,7 @@ class _Types:
 
 
 def _overrides(key: str) -> str:
-    """Return a comment for a field that has the name of a method of dict."""
+    """Return a comment for type checkers if a field has the name of a method of dict."""
     return "  # type: ignore[assignment]" if hasattr(dict, key) else ""
 
 

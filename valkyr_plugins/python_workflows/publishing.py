@@ -26,7 +26,7 @@ class UnpublishableError(Exception):
 def publish_all() -> dict[str, CodeVersion]:
     """Publish every declared workflow whose content changed; return the versions of all, by slug.
 
-    Uses one query if nothing changed. All are checked before any is written. Raises
+    Uses one query if nothing changed. All workflows are checked before any is written. Raises
     UnpublishableError for the first workflow with problems, and SlugTaken if a user's workflow, or
     another declared one, has the slug.
     """
@@ -83,7 +83,7 @@ def _definition(workflow: PythonWorkflow[Any, Any]) -> CodeDefinition:
 
 
 def tables_exist(*models: type[Model]) -> bool:
-    """Return whether the tables exist, because migrations may not be applied yet."""
+    """Return whether the tables exist; migrations may not be applied yet."""
     names = [f'"{model._meta.db_table}"' for model in models]
     with connection.cursor() as cursor:
         cursor.execute(

@@ -81,8 +81,8 @@ class PythonWorkflow(Generic[P, R]):
     def start(self, *args: Any, **kwargs: Any) -> "Handle":
         """Start an execution with these arguments, in the caller's transaction if there is one.
 
-        `key` starts one execution, however often it is used; `priority` is 0 (last) to 9 (first).
-        Raises TypeError for invalid arguments, and the errors of a start.
+        The same `key` starts only one execution, however often it is used. `priority` is 0 (last)
+        to 9 (first). Raises TypeError for invalid arguments, and the errors of a start.
         """
         from valkyr_plugins.python_workflows.starting import start
 
@@ -96,7 +96,7 @@ class PythonWorkflow(Generic[P, R]):
     def start_many(self, inputs: Sequence[Any], *, priority: int | None = None) -> "list[Handle]":
         """Start up to 1,000 executions in one transaction, one for each input.
 
-        Each is the payload, or a mapping of the function's parameters.
+        Each input is the payload, or a mapping of the function's parameters.
         """
         from valkyr_plugins.python_workflows.starting import start_many
 
@@ -188,7 +188,10 @@ class PythonWorkflow(Generic[P, R]):
         return {key: value for key, value in found.items() if value is not None}
 
     def _labels(self) -> dict[str, str]:
-        """Return the labels' templates; call a function of the input with its handles."""
+        """Return the labels' templates.
+
+        A label that is a function is called with the handles of the input.
+        """
         labels = self._facts.get("labels") or {}
         return {name: self._key(one) if callable(one) else one for name, one in labels.items()}
 
@@ -215,7 +218,7 @@ class PythonWorkflow(Generic[P, R]):
 
 
 class WorkflowDecorator(Protocol):
-    """The result of `@workflow(...)`: it makes a workflow of a function and keeps its types."""
+    """The result of `@workflow(...)`, which makes a workflow of a function and keeps its types."""
 
     def __call__(self, function: Callable[P, R], /) -> PythonWorkflow[P, R]: ...
 
@@ -249,14 +252,14 @@ def workflow(
 def workflow(what: Any = "", /, **facts: Any) -> Any:
     """Make a function a workflow: `@workflow`, or with arguments `@workflow(...)`.
 
-    The first argument is its name; by default the function's (`order_import` is `order-import`).
-    The function runs once, at import, with handles instead of arguments. Its calls are the tasks,
-    and its return value is the output. `title` is shown to people. `input` is a model, a
-    dataclass, a TypedDict or a JSON Schema, if the parameters do not describe it. `schedule`,
-    `webhook`, `event` and `queue` are triggers: each takes its main value, a mapping of all keys,
-    or a list. `concurrency_key` is a template over the input, or a function of it. `labels` are
-    names with such templates or functions, by which executions are found. `on_failure` is the
-    workflow, or its slug, that starts when an execution fails.
+    The first argument is its name; by default, it is the function's name (`order_import` becomes
+    `order-import`). The function runs once, at import, with handles instead of arguments. Its calls
+    are the tasks, and its return value is the output. `title` is shown to people. `input` is a
+    model, a dataclass, a TypedDict or a JSON Schema, if the parameters do not describe it.
+    `schedule`, `webhook`, `event` and `queue` are triggers: each takes its main value, a mapping of
+    all keys, or a list. `concurrency_key` is a template over the input, or a function of it.
+    `labels` are names with such templates or functions; executions can be found by them.
+    `on_failure` is the workflow, or its slug, that starts when an execution fails.
 
     Raises TracingError with file and line if a graph cannot express the code.
     """

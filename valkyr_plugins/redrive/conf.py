@@ -6,7 +6,7 @@ from executions.public.configuration import SettingsModel, setting
 
 
 class RedriveSettings(SettingsModel):
-    """The plugin `redrive`."""
+    """Settings of the plugin `redrive`."""
 
     title: ClassVar[str] = "Redrives"
 

@@ -36,8 +36,8 @@ class Settled:
 def settle(redrive_id: UUID) -> Settled:
     """Settle a redrive's ended items; stop it after too many failures, or finish it.
 
-    It is finished with its last item. Each call checks the window after the last one, and restarts
-    at the end, so that slow entries do not block those behind them.
+    The redrive is finished when its last item has ended. Each call checks the window after the
+    previous one, and restarts at the end, so that slow entries do not block those behind them.
     """
     with transaction.atomic():
         redrive = items.claimed(redrive_id)
@@ -75,7 +75,7 @@ def judge_step(  # noqa: PLR0911 - one line a case
 ) -> Ended | None:
     """Return the result of a step; None while it is running.
 
-    `present` is the state of its live or finished run, `undone` is true if a roll-back removed the
+    `present` is the state of its live or finished run; `undone` is true if a roll-back removed the
     new run.
     """
     if again is not None:
@@ -137,7 +137,7 @@ MOST = 100
 
 @dataclass(slots=True)
 class Turn:
-    """The number of entries that moved, and whether more could move at once."""
+    """The number of entries that moved, and whether more could move immediately."""
 
     moved: int = 0
     more: bool = False
@@ -155,9 +155,9 @@ def drive_alone() -> Turn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> Turn:
-    """Give each running redrive its share of the turn's time, the longest waiting first.
+    """Give each running redrive its share of the turn's time, in a rotating order.
 
-    Each handles at least one batch; a turn that takes far too long ends early.
+    Each redrive handles at least one batch; a turn that takes far too long ends early.
     """
     done = Turn()
     ids = _under_way()
@@ -197,7 +197,7 @@ def carry_on(redrive_id: UUID, until: float) -> Turn:
 
 
 def _settle(redrive_id: UUID) -> int:
-    """Record the results of windows of items while time is left, at least one; return how many."""
+    """Settle windows of items while time is left, at least one; return how many items ended."""
     until = time.monotonic() + SETTLE_SECONDS
     found = settle(redrive_id)
     ended = found.ended
@@ -224,7 +224,7 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Return the redrives that have work; each second, another redrive is the first of a turn."""
+    """Return the redrives that have work; every second, a different one comes first."""
     rows = Redrive.objects.filter(busy=True).order_by("pk").values_list("pk", flat=True)
     ids = list(rows[:MOST])
     first = int(time.time()) % len(ids) if ids else 0

@@ -1,6 +1,6 @@
 """Answer the engine's queries about redrives, and handle its signals.
 
-Retention deletes redrives that are over, but no dead letters that a redrive holds.
+Retention deletes finished and aborted redrives, but no dead letters that a redrive holds.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -35,7 +35,7 @@ def _delete_items(redrives: Sequence[Any], most: int) -> int:
 
 
 def running(now: datetime) -> Iterator[Family]:
-    """Return running redrives."""
+    """Yield the number of running redrives, up to a limit."""
     number = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
     yield Family("valkyr_redrives_running", "Running redrives.", number)
 
@@ -48,7 +48,7 @@ def follow_merged_groups(sender: Any, group_id: UUID, merged_ids: Sequence[UUID]
 
 @stopped_redrives.provide
 def stopped_of(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of the redrives that are stopped by their failures. Uses one query."""
+    """Return which of these redrives were stopped by their failures. Uses one query."""
     rows = Redrive.objects.filter(pk__in=ids, state=RedriveState.STOPPED)
     return set(rows.values_list("pk", flat=True))
 

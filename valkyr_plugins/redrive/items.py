@@ -1,4 +1,4 @@
-"""Change items' states during a redrive, and its counters. Only this module writes them.
+"""Change the states of a redrive's items, and its counters. Only this module writes them.
 
 The caller holds the redrive's lock, and saves its counters in the same transaction.
 """

@@ -54,7 +54,10 @@ def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Pause a redrive: dead letters that were requeued continue. Raises NotFound or WrongState."""
+    """Pause a redrive; dead letters that were already requeued continue.
+
+    Raises NotFound or WrongState.
+    """
     with transaction.atomic():
         redrive = _locked(redrive_id, "pause", State.PAUSED)
         before = redrive.state
@@ -81,7 +84,7 @@ def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Abort a redrive: dead letters that were requeued continue.
+    """Abort a redrive; dead letters that were already requeued continue.
 
     Raises NotFound or WrongState.
     """
@@ -99,7 +102,7 @@ def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def stop(redrive: Redrive, reason: str) -> None:
-    """Move RUNNING to STOPPED after failures; the caller holds the redrive's lock."""
+    """Move a redrive from RUNNING to STOPPED after failures; the caller holds its lock."""
     _move(redrive, State.STOPPED, stop_reason=reason)
     end_redrive(_groups(redrive), False)
     _note(redrive, "stop", DRIVER, reason, State.RUNNING)
@@ -118,14 +121,17 @@ def stop(redrive: Redrive, reason: str) -> None:
 
 
 def finish(redrive: Redrive) -> None:
-    """Move RUNNING to DONE after the last entry; the caller holds the redrive's lock."""
+    """Move a redrive from RUNNING to DONE after the last entry; the caller holds its lock."""
     _move(redrive, State.DONE, finished_at=ClockTimestamp(), busy=False)
     end_redrive(_groups(redrive), redrive.succeeded > 0 and redrive.failed_again == 0)
     _note(redrive, "done", DRIVER, "", State.RUNNING)
 
 
 def _locked(redrive_id: UUID, verb: str, target: RedriveState, *sources: RedriveState) -> Redrive:
-    """Return the redrive, locked, if it may move to `target` (from `sources` only)."""
+    """Return the locked redrive if it may move to `target` (from `sources` only).
+
+    Raises NotFound or WrongState.
+    """
     redrive = Redrive.objects.select_for_update(no_key=True).filter(pk=redrive_id).first()
     if redrive is None:
         raise NotFound(f"There is no redrive {redrive_id}.")

@@ -71,7 +71,7 @@ class Redrive(models.Model):
     """A redrive; after a crash, no entry is lost or requeued twice.
 
     `selection` is the original choice; the entries were frozen at its creation. `rate` is per
-    second; `canary` is the number of entries that are sent first; the redrive stops when more than
+    second; `canary` is the number of entries that are sent first. The redrive stops when more than
     `stop_above` per cent of the last `stop_window` ended entries failed again. `pace_since` and
     `pace_sent` are the state of the pacing, `recent` and `settled_to` the state of the driver;
     `busy` says that the driver has work. All counters are exact.

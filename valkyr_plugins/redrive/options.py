@@ -50,10 +50,10 @@ class InvalidRedrive(WithProblems):
 class RedriveOptions:
     """The options of a redrive.
 
-    `selection` is the original choice, for display; the entries are given separately. With scope
+    `selection` is the original choice, for display; the entries are passed separately. With scope
     FROM, an empty `from_step` is each entry's own step. `version` (pinned, latest or a number)
     concerns new executions only. `overrides` is a JSON merge patch (RFC 7396) of the inputs of the
-    step that runs first (scope EXECUTION: of the payload); `expression` gives each entry's patch
+    step that runs first (scope EXECUTION: of the payload). `expression` computes each entry's patch
     from `inputs`, `error`, `attempts` and `entry`. `rate` is per second; without it, the redrive is
     as fast as possible. The `canary` entries are sent first, and must end before the others. The
     redrive stops when more than `stop_above` per cent of the last `stop_window` ended entries
@@ -184,8 +184,8 @@ def check_approved(
 ) -> None:
     """Raise Forbidden if a step under a given approval would run with changed inputs.
 
-    New executions ask for approval again. Authors may do so, as with a single entry. `entries` are
-    the entries of a redrive that is not stored.
+    New executions ask for approval again. Authors may change such inputs, as for a single entry.
+    `entries` are the entries of a redrive that is not stored.
     """
     if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
         return

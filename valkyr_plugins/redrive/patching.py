@@ -93,10 +93,10 @@ OF_APPROVAL = "the inputs of an approval cannot be changed"
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """An entry's patch, its subject and its result; the entry is rejected if there are `problems`.
+    """An entry's patch, and the value before and after it.
 
-    `checked` is true if the patch was tried. It cannot be tried on inputs that were never rendered,
-    or that have values in the payload store.
+    The entry is rejected if there are `problems`. `checked` is true if the patch was tried. It
+    cannot be tried on inputs that were never rendered, or that have values in the payload store.
     """
 
     patch: dict[str, Any]
@@ -203,9 +203,9 @@ def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[A
 
 
 def _input_problems(module: str, inputs: Any) -> list[str]:
-    """Return the module's own checks of inputs, without their values.
+    """Return the problems that the module finds in the inputs, without the inputs' values.
 
-    Requests and the control worker call it, so a schema here has a definition's budget.
+    Requests and the control worker call this function, so a schema here has a definition's budget.
     """
     try:
         with one_definition():

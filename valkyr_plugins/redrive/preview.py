@@ -173,7 +173,7 @@ def preview(redrive_id: UUID) -> Preview:
 
 
 def preview_of(redrive: Redrive, entries: Sequence[UUID]) -> Preview:
-    """Preview a redrive of these entries, in the order of sending; it may be unsaved."""
+    """Preview a redrive of these entries, in the order of sending; the redrive may be unsaved."""
     kinds = _kinds(entries)
     targets = _targets(redrive, kinds)
     gone = [pk for pk, version in targets.items() if version is None]
@@ -196,7 +196,7 @@ def preview_of(redrive: Redrive, entries: Sequence[UUID]) -> Preview:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Entries of one step of one version."""
+    """The entries of one step in one version."""
 
     workflow_id: UUID
     version_id: UUID
@@ -300,7 +300,7 @@ def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], lis
 
 
 def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
-    """Return the longer duration: for sending, or for running if concurrency is limited."""
+    """Return the longer of two durations: of sending, or of running with limited concurrency."""
     row = statements.fetch_one(
         "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )

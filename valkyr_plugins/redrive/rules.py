@@ -13,7 +13,7 @@ CATCH_UP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The number sent since a time; `since` is None before the first turn."""
+    """The number of entries sent since a time; `since` is None before the first turn."""
 
     since: datetime | None
     sent: int
@@ -23,7 +23,7 @@ def due(pace: Pace, rate: float, now: datetime) -> tuple[int, Pace]:
     """Return how many entries may be sent now at `rate` per second, and the next pace.
 
     It counts from the start of the pace, not from the last turn, so that fractions and delays add
-    no error. `CATCH_UP` seconds limit a burst after a gap, to at least one.
+    no error. After a gap, a burst has at most the entries of `CATCH_UP` seconds, but at least one.
     """
     if pace.since is None:
         return 1, Pace(now, 0)
@@ -75,7 +75,7 @@ def remembered(recent: str, ended: str, standing: Standing) -> str:
 
 
 def reason_to_stop(standing: Standing) -> str | None:
-    """Return the reason for which a redrive must stop, as a sentence; None to continue."""
+    """Return why a redrive must stop, as a sentence; None if it continues."""
     if _canaries_done(standing):
         found = _too_many(standing.recent, standing.stop_above or 0.0)
         if found:

@@ -58,7 +58,7 @@ class Batch:
 def send_batch(redrive_id: UUID, after: int) -> Batch | None:
     """Send the next items after `after`, as pace and limits allow.
 
-    Return None if the redrive does not run, or if another process drives it.
+    Return None if the redrive is not running, or if another process drives it.
     """
     with transaction.atomic():
         redrive = items.running(redrive_id)
@@ -155,7 +155,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
 def _send_together(
     redrive: Redrive, queue: list[Queued], patches: dict[UUID, patching.Patched], batch: Batch
 ) -> list[tuple[int, str]]:
-    """Send the free items; return steps without a next attempt, with the reason.
+    """Send the unlocked items; return the outdated ones, each with the reason.
 
     Locked items stay queued for the next turn.
     """
@@ -202,9 +202,9 @@ MOST_TOGETHER = 1_000
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     """Send an item, or skip it with the error; return whether it moved.
 
-    Return None if the redrive has no capacity, does not run, or a limit holds it back (which is
-    stored with the item). The other items need not be tried then. A changed payload that is in the
-    payload store is loaded and stored before the transaction.
+    Return None if the redrive has no capacity, is not running, or is held back by a limit, which is
+    stored with the item. In this case, the other items need not be tried. A changed payload that is
+    in the payload store is loaded and stored before the transaction.
     """
     try:
         payload, refused = _changed_payload(redrive_id, item)
@@ -283,8 +283,8 @@ def _step(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
 def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payload: Any) -> None:
     """Start one new execution for all of this redrive's entries of the item's execution.
 
-    It begins right before the first entry's step or the chosen one, with that entry's changes.
-    Raises InvalidRedrive if forks are not available.
+    The new execution begins right before the first entry's step or the chosen one, with that
+    entry's changes. Raises InvalidRedrive if forks are not available.
     """
     if not fork_execution.provided:
         raise InvalidRedrive(NEEDS_FORKS, [])
@@ -318,7 +318,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payl
 
 
 def _of_execution(redrive: Redrive, item: Queued) -> Sequence[tuple[int, UUID]]:
-    """Return the queued items of the same execution, this one first."""
+    """Return the queued items of the same execution, the given item first."""
     rows = RedriveItem.objects.filter(
         redrive=redrive, state=ItemState.QUEUED, entry__execution_id=item.execution_id
     )

@@ -52,7 +52,7 @@ CURRENCY = RegexValidator(
 
 
 class Seconds(serializers.FloatField):
-    """A JSON number of seconds, not "5" or true."""
+    """A JSON number of seconds; strings such as "5" and booleans are rejected."""
 
     def to_internal_value(self, data: Any) -> float:
         """Return the seconds. Raises ValidationError."""
@@ -62,7 +62,7 @@ class Seconds(serializers.FloatField):
 
 
 class LeaseRequest(Body):
-    """The request of a remote runner for work."""
+    """A remote runner's request for work."""
 
     runnerId = Text(
         max_length=100,
@@ -142,7 +142,7 @@ class Renewed(CamelCaseSerializer):
 
 
 class ExpenseShape(Body):
-    """The costs of a step on one model or service."""
+    """The costs of a step for one model or service."""
 
     model = Text(required=False, default="", allow_blank=True, max_length=MAX_NAME)
     inputTokens = Whole(required=False, default=0, min_value=0, max_value=MAX_TOKENS)
@@ -220,15 +220,15 @@ class FailureReport(Reports):
 
 
 class LeaseRun(Endpoint):
-    """Work for remote runners."""
+    """Leases runs to remote runners."""
 
     @operation("leaseRun", "Run", {200: LeasedRun(many=True)}, request=LeaseRequest, errors=[403])
     def post(self, request: Request) -> Response:
         """Lease runs of remote queues, the oldest of the highest priority first.
 
         The list may be empty. Each run is leased until its `leaseUntil`: send a heartbeat before
-        that, and report the result at most `timeoutSeconds` from now. 422 (`not_remote`) for other
-        queues.
+        that, and report the result at most `timeoutSeconds` from now. Returns 422 (`not_remote`)
+        for other queues.
         """
         given = self.body(LeaseRequest)
         queues: list[str] = given["queues"]
@@ -251,7 +251,7 @@ class LeaseRun(Endpoint):
 
 
 class HeartbeatRun(Endpoint):
-    """A run that is being executed."""
+    """Renews the lease of a run."""
 
     urgent = True
 
@@ -261,8 +261,8 @@ class HeartbeatRun(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Renew the lease; the first heartbeat begins the run.
 
-        `wanted` is false once the result is no longer needed: stop then, and report nothing. 409
-        (`lease_lost`) if the lease is over or belongs to another runner.
+        `wanted` is false once the result is no longer needed: stop then, and report nothing.
+        Returns 409 (`lease_lost`) if the lease is over or belongs to another runner.
         """
         run, _ = _held(self, id)
         given = self.body(Heartbeat)
@@ -271,7 +271,7 @@ class HeartbeatRun(Endpoint):
 
 
 class CompleteRun(Endpoint):
-    """Completes a run."""
+    """Reports a completed run."""
 
     urgent = True
 
@@ -279,9 +279,9 @@ class CompleteRun(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Record the result of a run, and continue its execution.
 
-        The same result, sent again under the same lease, gets the same response. 409 (`lease_lost`)
-        if the lease is over. 422 if the outputs cannot be stored or the step does not declare the
-        outcome; you still hold the lease then.
+        The same result, sent again under the same lease, gets the same response. Returns 409
+        (`lease_lost`) if the lease is over. Returns 422 if the outputs cannot be stored or the step
+        does not declare the outcome; you still hold the lease then.
         """
         run, may = _held(self, id)
         given = self.body(Completion)
@@ -291,7 +291,7 @@ class CompleteRun(Endpoint):
 
 
 class FailRun(Endpoint):
-    """A run that failed."""
+    """Reports a failed run."""
 
     urgent = True
 
@@ -299,7 +299,7 @@ class FailRun(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Record the failure: the run is retried, follows an error edge, or becomes a dead letter.
 
-        The same failure, sent again under the same lease, gets the same response. 409
+        The same failure, sent again under the same lease, gets the same response. Returns 409
         (`lease_lost`) if the lease is over.
         """
         run, may = _held(self, id)

@@ -1,8 +1,8 @@
-"""Hand runs to a remote runner: reserve them, read their secrets, ask their gates, lease them.
+"""Hand runs to a remote runner: reserve them, read their secrets, check their gates, lease them.
 
 Workers have already rendered the inputs, which are read from the row here. A run whose secrets
-cannot be read fails as it would in a worker; a run that a gate holds back waits or fails as it
-would there, and is not leased.
+cannot be read fails, as it would in a worker. A run that a gate holds back waits or fails as it
+would in a worker, and is not leased.
 """
 
 import json
@@ -48,7 +48,10 @@ from valkyr_plugins.remote.conf import RemoteSettings
 
 @lru_cache(maxsize=1)
 def waiters() -> int:
-    """Return how many remote runners may wait at once in one process; read it at first use."""
+    """Return how many remote runners may wait at once in one process.
+
+    The setting is read at first use.
+    """
     return read(RemoteSettings).remote_waiters
 
 
@@ -66,7 +69,7 @@ def token_of(run_id: UUID, number: int) -> str:
 
 
 def number_of(run_id: UUID, token: str) -> int | None:
-    """Return the fencing number in a token; None if it is invalid or of another run."""
+    """Return the fencing number in a token; None if it is invalid or belongs to another run."""
     try:
         run, number = _signer().unsign_object(token)
     except (BadSignature, ValueError, TypeError):
@@ -117,7 +120,7 @@ class _Reserved:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Ready:
-    """A run whose secrets were read, with the question for its gates."""
+    """A run whose secrets were read, with the request to its gates."""
 
     run: Leasable
     asked: Asked
@@ -131,10 +134,10 @@ class _Ready:
 def lease(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int, *, actor: Actor
 ) -> list[Leased]:
-    """Lease at most `limit` runs of these queues and workspaces, perhaps none, to the runner.
+    """Lease at most `limit` runs of these queues and workspaces to the runner.
 
-    A run is leased in the transaction in which all gates let it through and their permits are
-    written. The audit trail records the secrets that are sent with it.
+    The list may be empty. A run is leased in the transaction in which all gates let it through and
+    their permits are written. The audit trail records the secrets that are sent with it.
     """
     for _ in range(ROUNDS):
         seen, reserved = _reserve(runner, workspaces, queues, limit)
@@ -329,8 +332,8 @@ LONGEST_PAUSE = 1.0
 def poll(look: Callable[[], list[T]], seconds: float, gone: Callable[[], bool]) -> list[T]:
     """Return the result of `look` as soon as it is not empty; [] after `seconds`.
 
-    If too many requests wait already, return the first result. Stop once the client is `gone`: a
-    run that is found later would stay leased, without a runner, until its lease expires.
+    If too many requests are already waiting, return the first result. Stop once the client is
+    `gone`: a run that is found later would stay leased, without a runner, until its lease expires.
     """
     found = look()
     if found or seconds <= 0 or not _seats().acquire(blocking=False):
@@ -366,7 +369,7 @@ MOST_WORKSPACES = 100
 
 
 def note(runner: str, workspaces: Sequence[UUID], queues: Sequence[str], host: str) -> None:
-    """Record a remote runner as seen now, in the first hundred workspaces for which it works."""
+    """Record that a remote runner was just seen, in the first hundred workspaces it works for."""
     listed = list(workspaces[:MOST_WORKSPACES])
     statements.fetch(
         "runner",

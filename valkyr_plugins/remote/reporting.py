@@ -1,4 +1,4 @@
-"""A remote runner's report of a run: its outputs, or its failure; fenced by the lease.
+"""A remote runner's report of a run, with its outputs or its failure, fenced by the lease.
 
 A report that is repeated, because its response was lost, gets the same response as the recorded
 one.
@@ -79,8 +79,8 @@ class Reported:
 def complete(run: Run, token: str, reported: Reported) -> None:
     """Record a result and its consequences.
 
-    Raises LeaseOver; PayloadError for outputs that cannot be stored and UndeclaredOutcome, after
-    both of which the runner still holds the run.
+    Raises LeaseOver. Raises PayloadError for outputs that cannot be stored, and UndeclaredOutcome;
+    after either, the runner still holds the run.
     """
     looked = _look(run, token)
     work, what = looked.work, f"output of step {looked.work.path}"
@@ -116,10 +116,10 @@ def fail(
     fingerprint: str = "",
     spent: tuple[Expense, ...] = (),
 ) -> None:
-    """Record a failure: it is retried, follows an error edge, or is dead. Raises LeaseOver.
+    """Record a failure: the run is retried, follows an error edge, or becomes a dead letter.
 
-    `retry_after` is in seconds; `fingerprint` is the runner's name for this kind of failure;
-    `spent` is the attempt's cost, which is counted in any case.
+    Raises LeaseOver. `retry_after` is in seconds; `fingerprint` is the runner's name for this kind
+    of failure; `spent` is the attempt's cost, which is counted in any case.
     """
     looked = _look(run, token)
     try:
@@ -200,9 +200,10 @@ class Beat:
 
 
 def beat(run: Run, token: str, details: Any = None) -> Beat:
-    """Renew a lease; the first heartbeat begins the run. `details` reach the next attempt.
+    """Renew a lease; the first heartbeat begins the run.
 
-    Raises LeaseOver, and PayloadError for details that cannot be stored.
+    `details` are passed to the next attempt. Raises LeaseOver, and PayloadError for details that
+    cannot be stored.
     """
     text = None if details is None else _clean(run, details)
     number = number_of(run.pk, token)
@@ -233,7 +234,7 @@ def _clean(run: Run, details: Any) -> str | None:
     """Return the details to store, without the secrets that the step received.
 
     Return None if one of these secrets was deleted in the meantime, because it can then not be
-    removed.
+    removed from the details.
     """
     payloads.dump(details, WHAT, MAX_DETAILS_BYTES)
     looked = look(run.execution_id, run.pk)

@@ -41,10 +41,11 @@ class RemoteInputs(ModuleInputs):
 class RemoteStep(Module[RemoteInputs]):
     """Lets a remote runner execute the step: a program, anywhere, that requests work over HTTP.
 
-    The workspace's egress rules do not apply to it: it connects from its own machine.
+    The workspace's egress rules do not apply to the runner, because it connects from its own
+    machine.
 
-    Its queue must be one of `VALKYR_REMOTE_QUEUES`; if there are several, name it with `queue` in
-    the task. Other fields of `with` are for the runner.
+    The step's queue must be one of `VALKYR_REMOTE_QUEUES`; if there are several, name it with
+    `queue` in the task. Other fields of `with` are for the runner.
     """
 
     type: ClassVar[str] = "remote.step"

@@ -23,7 +23,7 @@ def _has_page(row: Any) -> bool:
 
 
 def connect(model_admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Show where the person gives the consent, with a link to the server's page."""
+    """Show a page with a link to the server's page, on which the person gives consent."""
     row = model_admin.get_or_refuse(request, object_id)
     if not model_admin.has_change_permission(request, row):
         raise PermissionDenied(gettext("You may not change this credential."))

@@ -136,7 +136,7 @@ def _refused(answer: IssuerAnswer, error: Mapping[str, Any]) -> StepError:
 
 
 def _endpoint(given: str, region: str) -> str:
-    """Return the address of STS. Raises StepError for one that is not over https."""
+    """Return the address of STS. Raises StepError for an address that does not use https."""
     suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     url = given.strip().rstrip("/") or f"https://sts.{region}.{suffix}"
     if not is_secure(url):

@@ -6,7 +6,7 @@ from executions.public.configuration import SettingsModel, Words, read, setting
 
 
 class ShortLivedSettings(SettingsModel):
-    """The plugin `short_lived`."""
+    """Settings of the plugin `short_lived`."""
 
     title: ClassVar[str] = "Short-lived credentials"
 

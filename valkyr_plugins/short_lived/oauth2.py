@@ -74,7 +74,7 @@ def _form(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def wanted(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of the access that the client requests."""
+    """Return the parameters that describe the access that the client requests."""
     return {name: fields[name] for name in ("scope", "audience") if fields.get(name)}
 
 

@@ -1,4 +1,4 @@
-"""Requests to servers that issue secrets: no redirects, eight seconds at most for all.
+"""Requests to servers that issue secrets, without redirects, and within eight seconds in total.
 
 They use the guarded client of HTTP steps, so private addresses and hosts outside the workspace's
 egress rules are rejected. No message quotes an answer, because it may hold a secret.
@@ -32,12 +32,12 @@ class IssuerAnswer:
     raw: bytes = b""
 
     def text(self, name: str) -> str:
-        """Return a text of the body; "" if there is none."""
+        """Return a text from the body; "" if it is missing."""
         found = self.body.get(name)
         return found if isinstance(found, str) else ""
 
     def seconds(self, name: str) -> float:
-        """Return a number of seconds of the body; 0 if there is none."""
+        """Return a number of seconds from the body; 0 if it is missing."""
         found = self.body.get(name)
         if isinstance(found, str) and found.isascii() and found.isdigit():
             found = int(found)
@@ -56,7 +56,7 @@ _until: ContextVar[float] = ContextVar("issuer_deadline")
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """End the requests of the block after SECONDS."""
+    """Limit all requests in the block to SECONDS in total."""
     mark = _until.set(time.monotonic() + SECONDS)
     try:
         yield

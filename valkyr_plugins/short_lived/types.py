@@ -1,7 +1,7 @@
 """The types of credentials with short-lived values.
 
-The functions that send requests are imported at their first use, because most processes only need
-the types.
+The functions that send requests are imported on first use, because most processes only need the
+types.
 """
 
 from collections.abc import Collection, Mapping

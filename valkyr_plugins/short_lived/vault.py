@@ -1,7 +1,8 @@
 """Secrets of HashiCorp Vault (and OpenBao): read when a step needs them, kept for their lease.
 
-A worker signs in by token, AppRole or Kubernetes, and keeps the client token while it is valid.
-Before a lease ends, it renews the lease, or reads a new secret if Vault does not extend it enough.
+A worker signs in with a token, AppRole or Kubernetes, and keeps the client token while it is valid.
+Before a lease ends, the worker renews the lease, or reads a new secret if Vault does not extend the
+lease enough.
 """
 
 import json
@@ -109,7 +110,7 @@ def _signed_in(fields: Mapping[str, str]) -> tuple[str, float]:
 
 
 def _service_account(address: str) -> str:
-    """Return the token of this process's service account, for a server that may get it."""
+    """Return the token of this process's service account, for a server that may receive it."""
     allowed = [entry.rstrip("/").lower() for entry in settings().vault_kubernetes_addresses]
     if address.strip().rstrip("/").lower() not in allowed:
         raise StepError(

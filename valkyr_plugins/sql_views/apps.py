@@ -1,4 +1,4 @@
-"""The plugin `sql_views`."""
+"""The Django app of the plugin `sql_views`."""
 
 from executions.public.plugins import PluginConfig
 from valkyr_plugins.sql_views.conf import SqlViewsSettings
@@ -13,7 +13,7 @@ class SqlViewsConfig(PluginConfig):
     settings_class = SqlViewsSettings
 
     def ready(self) -> None:
-        """Drop the views before migrations that change tables, and create them again after."""
+        """Drop the views before migrations that change tables, and create them again afterwards."""
         from valkyr_plugins.sql_views import installing
 
         installing.connect(self)

@@ -101,7 +101,7 @@ def _run(
 
 
 def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
-    """Begin a transaction that only reads; its first query makes this final."""
+    """Begin a read-only transaction; its first query makes the mode final."""
     session.execute("SET TRANSACTION READ ONLY")
     limits = {
         "statement_timeout": f"{round(asked.seconds * 1000)}ms",

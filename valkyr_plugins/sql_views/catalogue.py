@@ -3,8 +3,8 @@
 The first comment of a file describes the view. Each column has a comment above it. `{allowed}`
 stands for the workspaces that the role can read.
 
-A view has no payload, no secret, no error text and no name of an account: columns that a workspace
-can seal are left out, whether it seals them or not. Labels are shown, as to all users who can see
+A view has no payload, no secret, no error text and no name of an account. Columns that a workspace
+can seal are omitted, whether it seals them or not. Labels are shown, as to all users who can see
 the execution. A column is only added, never renamed or removed, without a note in the changelog.
 """
 

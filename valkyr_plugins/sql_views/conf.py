@@ -6,7 +6,7 @@ from executions.public.configuration import SettingsModel, read, setting
 
 
 class SqlViewsSettings(SettingsModel):
-    """The plugin `sql_views`."""
+    """Settings of the plugin `sql_views`."""
 
     title: ClassVar[str] = "SQL views"
 
@@ -23,5 +23,5 @@ def schema() -> str:
 
 
 def reader() -> str:
-    """Return the role as which `valkyr_sql` reads the views."""
+    """Return the role with which `valkyr_sql` reads the views."""
     return f"{schema()}_reader"

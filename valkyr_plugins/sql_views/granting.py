@@ -40,7 +40,7 @@ LOGIN = (
 
 @dataclass(frozen=True, slots=True)
 class RoleLimits:
-    """The limits of a login role: seconds for a statement, and connections at once."""
+    """The limits of a login role: seconds for a statement, and concurrent connections."""
 
     seconds: float = 60
     connections: int = 5
@@ -48,7 +48,10 @@ class RoleLimits:
 
 @dataclass(frozen=True, slots=True)
 class GrantedRole:
-    """A login role, its workspaces' slugs, and its maximum connections; None if it is missing."""
+    """A login role, its workspaces' slugs, and its maximum number of connections.
+
+    The maximum is None if the role is missing.
+    """
 
     role: str
     workspaces: list[str]
@@ -58,10 +61,11 @@ class GrantedRole:
 def grant(
     role: str, slugs: Sequence[str], limits: RoleLimits, *, actor: Actor, reason: str = ""
 ) -> str:
-    """Let a role read workspaces in addition to those it has; create it if it is missing.
+    """Let a role read further workspaces; create the role if it is missing.
 
     Return the password of a new role, or "" for an existing role. Raises NotFound for an unknown
-    workspace, ValkyrError for a name that cannot be used, ImproperlyConfigured without the rights.
+    workspace, ValkyrError for a name that cannot be used, and ImproperlyConfigured without the
+    rights.
     """
     if not NAME.fullmatch(role):
         raise ValkyrError(
@@ -84,7 +88,7 @@ def grant(
 
 
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
-    """Revoke a role's access to these workspaces; without workspaces, to all, and drop the role.
+    """Revoke a role's access to these workspaces; without workspaces, revoke all and drop the role.
 
     Return whether the role was dropped. Raises NotFound.
     """
@@ -171,7 +175,7 @@ def _session(limits: RoleLimits) -> dict[str, str]:
 
 
 def _encrypted(role: str, password: str) -> str:
-    """Return the password as PostgreSQL stores it, so that no log of the server has it."""
+    """Return the password as PostgreSQL stores it, so that no server log contains the password."""
     connection.ensure_connection()
     raw: Any = connection.connection
     made: bytes = raw.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")

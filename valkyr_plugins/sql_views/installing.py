@@ -1,12 +1,12 @@
 """Create the schema, its views and the reading role; drop and create the views around `migrate`.
 
-The views belong to the owner of the tables and are security barriers: PostgreSQL applies the
+The views belong to the owner of the tables and are security barriers. PostgreSQL applies the
 condition on the workspace before any function or operator of the query that could reveal a value.
 The condition reads `SqlGrant` by `current_user`, which a login role without memberships cannot
 change. No role has a privilege on the tables.
 
-`valkyr_sql` runs a statement by a function that belongs to the reading role. PostgreSQL allows no
-change of the role within a function that is SECURITY DEFINER, by any statement.
+`valkyr_sql` runs a statement in a function that belongs to the reading role. Within a function that
+is SECURITY DEFINER, PostgreSQL lets no statement change the role.
 """
 
 import hashlib
@@ -191,7 +191,10 @@ def _runner() -> Iterator[str]:
 
 
 def _allowed() -> str:
-    """Return the view of the workspaces of the current role, which no role can read directly."""
+    """Return the statement that creates the view of the current role's workspaces.
+
+    No role can read this view directly.
+    """
     grants = quoted(SqlGrant._meta.db_table)
     return (
         f"CREATE VIEW {_named(ALLOWED)} WITH (security_barrier) AS "  # noqa: S608 - quoted names
@@ -209,7 +212,10 @@ def _view(view: SqlView) -> str:
 
 
 def _granted_roles() -> list[str]:
-    """Return the login roles of grants that exist; a restore elsewhere may lack some."""
+    """Return the existing login roles that have grants.
+
+    After a restore on another server, some roles may be missing.
+    """
     names = list(SqlGrant.objects.values_list("role", flat=True).distinct().order_by("role"))
     found = rows("SELECT rolname FROM pg_roles WHERE rolname = ANY(%s)", [names])
     return sorted(name for (name,) in found)
@@ -271,7 +277,7 @@ def execute(statement: str) -> None:
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL."""
+    """Return a name, quoted for SQL."""
     return connection.ops.quote_name(name)
 
 

@@ -30,7 +30,7 @@ def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
 
     Uses one transaction; if two first sign-ins are concurrent, one creates the account and both use
     it. If a rejected user has an account, its sessions and tokens are ended in another transaction.
-    The request gives the origin for the audit trail.
+    The request provides the origin for the audit trail.
     """
     try:
         try:
@@ -86,7 +86,7 @@ def verified_email(claims: Mapping[str, Any]) -> str:
 def link(user: Any, subject: str, issuer: str, actor: Actor) -> None:
     """Let the person `subject` of the issuer sign in as `user` from now on.
 
-    Raises IntegrityError if that person has an account already.
+    Raises IntegrityError if that person already has an account.
     """
     SocialAccount.objects.create(user=user, provider=issuer, uid=subject)
     record(

@@ -27,7 +27,8 @@ class SsoConfig(PluginConfig):
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
         """Install allauth, enable sessions by the provider, and show its button.
 
-        The stand-alone platform calls it; a project does so at the end of its settings module:
+        The stand-alone platform calls this method. A project calls it at the end of its settings
+        module:
 
             from valkyr_plugins.sso.apps import SsoConfig
 
@@ -52,7 +53,7 @@ class SsoConfig(PluginConfig):
         templates["OPTIONS"]["context_processors"].append(f"{cls.name}.views.sign_in")
 
     def ready(self) -> None:
-        """Reject an incomplete provider; name these addresses in the audit trail."""
+        """Reject an incomplete provider, and name the plugin's addresses in the audit trail."""
         from executions.public.access import DOORS
         from valkyr_plugins.sso.configuration import configured
 

@@ -17,7 +17,7 @@ def may_use_a_password(user: Any) -> bool:
 
 
 class PasswordBackend(ModelBackend):
-    """Django's passwords; with VALKYR_OIDC_ONLY only the passwords of superusers.
+    """Django's passwords; with VALKYR_OIDC_ONLY, only the passwords of superusers.
 
     Superusers can sign in by password while the provider is unavailable. Other users' sessions by
     password end as soon as the setting is on.

@@ -25,7 +25,7 @@ EXAMPLE = '{"engineers": "default:WORKFLOW"}'
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A role in the workspace with a slug."""
+    """A role in a workspace, which is named by its slug."""
 
     workspace: str
     role: str
@@ -82,7 +82,7 @@ def _grant(group: str, text: Any) -> Grant:
 
 
 class SsoSettings(SettingsModel):
-    """The plugin `sso`; off without an issuer.
+    """Settings of the plugin `sso`, which is off without an issuer.
 
     Register `https://<this installation>/sso/callback` at the provider. The permissions of users,
     and the checks, are described in [security.md](../explanation/security.md#single-sign-on).

@@ -15,9 +15,9 @@ from valkyr_plugins.sso.conf import ROLES, Grant, SsoSettings
 class SingleSignOn:
     """One identity provider, and the trust in it.
 
-    `groups` gives the roles of the provider's groups. With `only`, users except superusers cannot
-    sign in with a password. With `link_by_email`, a verified address is enough to link the account
-    that has it.
+    `groups` maps the provider's groups to roles. With `only`, only superusers can sign in with a
+    password. With `link_by_email`, a verified address is enough to link the account with that
+    address.
     """
 
     issuer: str
@@ -94,7 +94,7 @@ def _required(name: str, value: str) -> str:
 
 
 def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:
-    """Return the groups in a claim, a list or one text; [] for any other value."""
+    """Return the groups in a claim that is a list or a text; [] for any other value."""
     value = claims.get(claim)
     if isinstance(value, str):
         return [value]
@@ -104,7 +104,7 @@ def groups_in(claims: Mapping[str, Any], claim: str) -> list[str]:
 
 
 def roles_for(groups: Iterable[str], grants: Mapping[str, tuple[Grant, ...]]) -> dict[str, str]:
-    """Return the role by workspace slug; choose the most powerful if groups give several."""
+    """Return the role for each workspace slug, the most powerful one if groups grant several."""
     found: dict[str, str] = {}
     for grant in (grant for group in groups for grant in grants.get(group, ())):
         held = found.get(grant.workspace)

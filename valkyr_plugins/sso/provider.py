@@ -163,7 +163,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 
 
 def _let_go() -> None:
-    """Give the database connection back to the pool while waiting for the provider."""
+    """Return the database connection to the pool while waiting for the provider."""
     if not connection.in_atomic_block:
         step_aside()
 
@@ -206,7 +206,7 @@ class Provider(OpenIDConnectProvider):
         return {}
 
     def sociallogin_from_response(self, request: HttpRequest, response: dict[str, Any]) -> Any:
-        """Return the sign-in; allauth gets only the subject, our own code reads `claims`."""
+        """Return the sign-in; allauth gets only the subject, and our own code reads `claims`."""
         login = super().sociallogin_from_response(request, {"sub": response["sub"]})
         login.claims = response
         return login

@@ -52,8 +52,8 @@ class DjangoTask(Module[DjangoTaskInputs]):
     """Runs a task that `task.enqueue()` of Django's Tasks framework requested.
 
     An exception of the task fails the step, with its class and traceback. A task that fails
-    permanently becomes a dead letter, whose `args` and `kwargs` can be changed. The backend
-    creates the workflows that use it. In a workflow that a user wrote, or with another `path`, the
+    permanently becomes a dead letter, whose `args` and `kwargs` can be changed. The backend creates
+    the workflows that use this step. In a workflow that a user wrote, or with another `path`, the
     step fails.
     """
 

@@ -52,7 +52,10 @@ class TaskOptions(BaseModel):
 
 
 def read_options(options: Mapping[str, Any]) -> tuple[TaskOptions, list[str]]:
-    """Return the options and one sentence per mistake; return the defaults after a mistake."""
+    """Return the options, and one sentence for each mistake.
+
+    After a mistake, return the defaults.
+    """
     try:
         return TaskOptions.model_validate(options), []
     except ValidationError as error:
@@ -81,5 +84,8 @@ def unserved(queues: Iterable[str], options: TaskOptions) -> list[str]:
 
 
 def engine_priority(priority: int) -> int:
-    """Convert -100 to 100 into 0 to 9: 0 is 5, negative values are 0 to 4, others 6 to 9."""
+    """Convert a priority from -100 to 100 into a priority of the engine, from 0 to 9.
+
+    0 becomes 5, negative values become 0 to 4, and positive values become 6 to 9.
+    """
     return 5 + priority // 20 if priority < 0 else 5 - (-priority // 25)

@@ -1,7 +1,7 @@
 """The workflows of tasks: one per task, queue and kind of start, published at the first use.
 
-A process publishes each at most once; the definition's content decides whether that creates a
-version. A version published in a transaction is remembered only after the commit.
+A process publishes each workflow at most once; the definition's content decides whether that
+creates a version. A version published in a transaction is remembered only after the commit.
 """
 
 from collections.abc import Callable

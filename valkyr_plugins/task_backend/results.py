@@ -48,7 +48,7 @@ COLUMNS = (
 
 
 def new_result(task: AnyTask, pk: UUID, args: Any, kwargs: Any) -> AnyResult:
-    """Return the result of a task that was enqueued just now."""
+    """Return the result of a task that was just enqueued."""
     return _result(task, pk, args, kwargs, TaskResultStatus.READY, enqueued_at=timezone.now())
 
 
@@ -56,7 +56,7 @@ def find_result(pk: UUID, backend: str) -> AnyResult:
     """Return the current result. Uses two queries.
 
     Raises TaskResultDoesNotExist, including for an execution of another backend or of a workflow
-    that does not belong to a task, and InvalidTask if the task was removed from the code.
+    that does not belong to a task. Raises InvalidTask if the task was removed from the code.
     """
     found = _execution(pk)
     if found is None or _call(found).get("backend") != backend:

@@ -8,7 +8,7 @@ from valkyr_plugins.telemetry import switch
 
 
 class TelemetryConfig(PluginConfig):
-    """OpenTelemetry spans; without a collector in the environment none are made."""
+    """OpenTelemetry spans; none are made without a collector in the environment."""
 
     name = "valkyr_plugins.telemetry"
     label = "valkyr_telemetry"

@@ -34,7 +34,10 @@ def tell_start(
     number: int,
     **_: Any,
 ) -> None:
-    """Make `execution.start`, a child of the request's span and the parent of the other spans."""
+    """Make the span `execution.start`, a child of the request's span.
+
+    It is the parent of the other spans.
+    """
     at = spans.now()
     for execution in executions:
         know(execution.pk, execution.trace_id)
@@ -68,12 +71,12 @@ def _tell_start(
 
 
 def root_of(execution_id: UUID, trace_id: str) -> SpanContext:
-    """Return the execution's `execution.start`, the parent of spans without a closer parent."""
+    """Return the span `execution.start`, the parent of spans without a closer parent."""
     return spans.place(trace_id, _start_id(execution_id))
 
 
 def know(execution_id: UUID, trace_id: str) -> None:
-    """Cache an execution's trace, so that its messages carry it without a query."""
+    """Cache an execution's trace, so that its messages name the trace without a query."""
     _known[execution_id] = trace_id
     while len(_known) > KEPT:
         _known.popitem(last=False)
@@ -95,7 +98,7 @@ def trace_of(execution_id: UUID) -> str:
 
 
 def tell_admission(sender: Any, executions: Sequence[Any], **_: Any) -> None:
-    """Make `execution.admit`: the time from the request until the execution may run."""
+    """Make the span `execution.admit`: from the request until the execution may run."""
     learn([item.execution_id for item in executions])
     for item in executions:
         transaction.on_commit(partial(_tell_admission, item.execution_id, item.fresh), robust=True)
@@ -116,7 +119,7 @@ def _tell_admission(execution_id: UUID, fresh: bool) -> None:
 
 
 def tell_end(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
-    """Make `execution.run`: the time from the first step to the end; made after the end."""
+    """Make the span `execution.run`, after the end: from the first step to the end."""
     row = (
         WorkflowExecution.objects.filter(pk=execution_id)
         .values_list("trace_id", "started_at", "workflow_id", "workspace_id", "error_message")

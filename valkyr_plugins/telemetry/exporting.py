@@ -1,8 +1,8 @@
 """Set up OpenTelemetry's SDK in this process: at the first span, and again after a fork.
 
 The batch processor's thread does not survive a fork, so the parent of a worker's children never
-makes one. Spans wait in a bounded queue; spans that an unreachable collector does not take are
-dropped. This module cannot be called `provider`, because django-allauth imports the module
+makes a provider. Spans wait in a bounded queue; spans that an unreachable collector does not take
+are dropped. This module cannot be called `provider`, because django-allauth imports the module
 `provider` of every app.
 """
 
@@ -38,11 +38,11 @@ class RowIds(RandomIdGenerator):
     """Makes random ids, except for spans whose id is derived from a row (spans.py)."""
 
     def generate_trace_id(self) -> int:
-        """Return the fixed id, or a random one."""
+        """Return the id that a row determines, or a random id."""
         return fixed_trace.get() or super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        """Return the fixed id, or a random one."""
+        """Return the id that a row determines, or a random id."""
         return fixed_span.get() or super().generate_span_id()
 
 
@@ -62,7 +62,7 @@ def tracer() -> Tracer:
 
 
 def stop(seconds: float = FLUSH_SECONDS) -> None:
-    """Send the remaining spans, for at most `seconds`; no span is made afterwards."""
+    """Send the remaining spans, for at most `seconds`; afterwards, no span is made."""
     if _provider is None:
         return
     sending = threading.Thread(target=_provider.shutdown, name="valkyr-last-spans", daemon=True)
@@ -92,7 +92,7 @@ def _resource() -> Resource:
 
 
 def _forget() -> None:
-    """Forget the provider in a forked child, whose sending thread is gone; it makes a new one."""
+    """Forget the provider in a forked child, which lacks the sending thread and makes a new one."""
     global _provider, _lock
     _provider, _lock = None, threading.Lock()
 

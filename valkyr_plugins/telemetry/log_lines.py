@@ -9,10 +9,10 @@ SECONDS = 60.0
 
 
 class Seldom(logging.Filter):
-    """Limits OpenTelemetry's own log records to one per interval, without traceback."""
+    """Limits OpenTelemetry's own log records to one per interval, without its traceback."""
 
     def __init__(self) -> None:
-        """Start without a record."""
+        """Start without an earlier record."""
         super().__init__()
         self._said = float("-inf")
 

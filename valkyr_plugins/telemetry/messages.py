@@ -1,4 +1,4 @@
-"""Spans of Celery's messages: make `segment.dispatch` when one is sent, and end `segment.run`.
+"""Spans of Celery's messages: begin `segment.dispatch` for a sent message, end `segment.run`.
 
 A message names its trace in its headers. The trace in a message is only a hint, like the message
 itself.
@@ -32,7 +32,7 @@ def over(**_: Any) -> None:
 
 
 def resent(execution_ids: Sequence[UUID], **_: Any) -> None:
-    """Load the traces of many segments that are about to be sent again, in one query."""
+    """Load the traces of segments that are about to be sent again, in one query."""
     execution_spans.learn(execution_ids)
 
 

@@ -1,8 +1,8 @@
 """The spans of a worker: `segment.run` for a message, `run.execute` for each run.
 
 Their parents are derived from rows. A message's sender is used as a parent only if it belongs to
-the same trace, and only refines the tree: if a message is lost, its spans have another parent, but
-are not lost.
+the same trace. The sender only refines the tree: if a message is lost, its spans have another
+parent, but are not lost.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ _carried: ContextVar[Carried | None] = ContextVar("valkyr_carried", default=None
 
 
 def traced(perform: Perform, state: SegmentState, work: Work) -> Unit:
-    """Execute a claimed run inside its span, and make spans of pure steps that came with it."""
+    """Execute a claimed run inside its span, and make spans of its accompanying pure steps."""
     execution_spans.know(state.context.execution_id, state.context.trace_id)
     segment = _segment_of(state)
     began = spans.now()
@@ -202,7 +202,7 @@ def _tell(state: SegmentState, segment: Span, done: Done) -> None:
 
 
 def connect() -> None:
-    """Trace what workers execute."""
+    """Trace the work of workers."""
     trace_run.provide(traced)
 
 
@@ -223,7 +223,7 @@ def parents(runs: Sequence[Run]) -> dict[UUID, str]:
 
 
 def tell_remote(state: SegmentState, work: Work, unit: Unit, milliseconds: float) -> None:
-    """Make `run.execute` of a remote run, once its report is committed."""
+    """Make the span `run.execute` of a remote run, once its report is committed."""
     transaction.on_commit(partial(_tell_remote, state, work, unit, milliseconds), robust=True)
 
 

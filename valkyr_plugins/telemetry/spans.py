@@ -1,7 +1,7 @@
 """Spans whose position in a trace is derived from rows, without asking another process.
 
-A trace's id is on its execution; the span ids that others refer to are digests of row ids. Each
-later process, even after a crash or a lost message, derives its parent from the rows.
+A trace's id is stored with its execution; the span ids that others refer to are digests of row ids.
+Each later process, even after a crash or a lost message, derives its parent from the rows.
 """
 
 import time
@@ -55,7 +55,7 @@ def under(parent: SpanContext) -> Context:
 
 
 def believe(trace_id: int, flags: int) -> None:
-    """Store the caller's decision whether this trace is recorded; other traces are unaffected."""
+    """Store whether the caller records this trace; other traces are unaffected."""
     _told.set((trace_id, flags))
 
 
@@ -92,7 +92,7 @@ def start(
 
 @contextmanager
 def current(span: Span) -> Iterator[None]:
-    """While the block runs, make spans of other code and log lines belong to this span."""
+    """Make this span the parent of other code's spans and log lines while the block runs."""
     token = context_api.attach(trace.set_span_in_context(span))
     try:
         yield
@@ -101,7 +101,7 @@ def current(span: Span) -> Iterator[None]:
 
 
 def fail(span: Span, kind: str, message: str, traceback: str = "") -> None:
-    """Record an exception, whose texts were scrubbed before, and mark the span as failed."""
+    """Record an exception, whose texts are already scrubbed, and mark the span as failed."""
     attributes = {"exception.type": kind, "exception.message": message[:MOST_MESSAGE]}
     if traceback:
         attributes["exception.stacktrace"] = traceback[-MOST_TRACEBACK:]
@@ -116,7 +116,7 @@ def link(to: SpanContext, kind: str) -> Link:
 
 
 def traceparent(of: SpanContext) -> str:
-    """Return the W3C header's value."""
+    """Return the value of the W3C header `traceparent`."""
     return f"00-{of.trace_id:032x}-{of.span_id:016x}-{of.trace_flags & TraceFlags.SAMPLED:02x}"
 
 

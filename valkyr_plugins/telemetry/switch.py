@@ -1,6 +1,6 @@
-"""Decide whether spans are made at all, once per process, because the hot path uses it.
+"""Decide once per process whether spans are made, because the hot path needs the answer.
 
-If not, OpenTelemetry is not imported.
+If no spans are made, OpenTelemetry is not imported.
 """
 
 import os

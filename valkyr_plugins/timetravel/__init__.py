@@ -1,1 +1,1 @@
-"""Fork, restore points, roll back, replay and verify."""
+"""Checkpoints, roll-backs, forks, replays and verification of executions."""

@@ -7,7 +7,7 @@ from valkyr_plugins.timetravel.conf import TimeTravelSettings
 
 
 class TimeTravelConfig(PluginConfig):
-    """Checkpoints of executions; roll back, fork, replay, and verify them."""
+    """Checkpoints of executions, and roll-backs, forks, replays and verification."""
 
     name = "valkyr_plugins.timetravel"
     label = "valkyr_timetravel"

@@ -6,7 +6,7 @@ from executions.public.configuration import SettingsModel, setting
 
 
 class TimeTravelSettings(SettingsModel):
-    """The plugin `timetravel`."""
+    """Settings of the plugin `timetravel`."""
 
     title: ClassVar[str] = "Checkpoints"
 

@@ -1,6 +1,6 @@
 """Start an execution from the middle of another: with its past, and optional changes.
 
-It is admitted like every other, and planned from the runs that were copied into it.
+The fork is admitted like every other execution, and planned from the runs that were copied into it.
 """
 
 from dataclasses import dataclass
@@ -61,9 +61,10 @@ def fork(  # noqa: PLR0913 - one door for all forks
     state, and does not change. The trigger type is inherited. The priority is inherited unless it
     is given, and the version is inherited unless `version` is `latest` or a number. `named` says
     whether the caller may see the workflow, so that errors may name its steps and variables.
-    `payload` is the changed one, if the caller stored it before its transaction. The caller has
+    `payload` is the changed payload, if the caller stored it before its transaction. The caller has
     checked the permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the
-    checkpoint was rolled back past), Compensated, InvalidFork, and the errors of `start_execution`.
+    execution was rolled back past the checkpoint), Compensated, InvalidFork, and the errors of
+    `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
@@ -179,7 +180,7 @@ class _Beginning:
         return self.point.label if self.point else "start"
 
     def prepare(self, made: WorkflowExecution) -> None:
-        """Copy the past into the new execution, in its transaction, before any of it may run."""
+        """Copy the past into the new execution, in its transaction, before any step can run."""
         version = compiled(made.version_id)
         variables = dict(version.graph.variables)
         if self.point is not None:
@@ -232,7 +233,7 @@ def _rebind(made: WorkflowExecution, origin: WorkflowExecution) -> None:
 
 
 def _hold(origin: WorkflowExecution) -> None:
-    """Lock the origin against writes of variables and roll-backs while its past is copied."""
+    """Lock the origin against roll-backs and writes of variables while its past is copied."""
     epoch = (
         WorkflowExecution.objects.select_for_update(no_key=True)
         .values_list("epoch", flat=True)

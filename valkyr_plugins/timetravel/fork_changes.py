@@ -32,7 +32,7 @@ MAX_VARIABLES_BYTES = 1024 * 1024
 
 
 class InvalidFork(WithProblems):
-    """The fork cannot begin there, or not with these overrides."""
+    """The fork cannot begin at this point, or not with these overrides."""
 
     code = "invalid_fork"
 
@@ -46,7 +46,7 @@ def changed_variables(
 ) -> dict[str, Any]:
     """Return the variables of the fork's version, with the changes merged in.
 
-    `named` is whether errors may name variables. Raises InvalidFork or InvalidPayload.
+    `named` says whether errors may name variables. Raises InvalidFork or InvalidPayload.
     """
     declared = compiled(made.version_id).graph.variables
     unknown = sorted(set(changes) - set(declared))
@@ -198,10 +198,9 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
 
 
 class Course:
-    """The ended steps of one version, by path; tells whether anything still follows a step.
+    """The ended steps of one version, by path; finds whether anything still follows a step.
 
-    `ended` says of each step that ended whether the step ended its task early: because it was
-    skipped, or by an error.
+    `ended` maps each ended step to whether it ended its task early, by a skip or an error.
     """
 
     def __init__(self, graph: Graph, ended: Mapping[str, bool]) -> None:

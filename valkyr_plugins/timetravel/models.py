@@ -1,4 +1,4 @@
-"""A named point of an execution to roll back to or to fork from."""
+"""Points of an execution to which it can be rolled back, or from which it can be forked."""
 
 from uuid import UUID
 
@@ -21,8 +21,8 @@ class CheckpointKind(models.TextChoices):
 class Checkpoint(models.Model):
     """The variables at one moment; the steps' states are derived from the runs that ended by then.
 
-    The database itself deletes a checkpoint with its execution, and sets a deleted account to NULL,
-    so that the engine can delete both after this plugin was removed and its table remains.
+    The database itself deletes a checkpoint with its execution, and sets a deleted account to NULL.
+    So the engine can delete both even if this plugin was removed and its table remains.
     """
 
     SEALED_BY = "execution__workspace"

@@ -19,7 +19,7 @@ class Point:
     """A moment on the database's clock; `label` names it for users.
 
     If runs ended in the same microsecond, those up to the id `last` belong to the point. `before`
-    is the path of a step that does not belong to it although its time may be the same.
+    is the path of a step that does not belong to the point, although its time may be the same.
     """
 
     at: datetime
@@ -46,8 +46,7 @@ def written(
 ) -> dict[str, Any]:
     """Return the variables after the writes of some steps, in order; ignore undeclared names.
 
-    `writes` are the outputs of those steps: the output of such a step is the variables that it
-    wrote.
+    `writes` are the outputs of those steps, which consist of the variables that each step wrote.
     """
     variables = dict(base)
     for outputs in writes:
@@ -59,7 +58,7 @@ def written(
 def retimed(
     spans: Sequence[tuple[datetime, datetime | None]], now: datetime
 ) -> list[tuple[datetime, datetime | None]]:
-    """Return the same spans in the same order, with ends 1 µs apart, the last one now.
+    """Return the same spans in the same order, with ends 1 µs apart; the last end is now.
 
     So runs that are copied into a new execution lie in its lifetime, and each end is a distinct
     point.

@@ -32,7 +32,7 @@ class NoSuchPoint(ValkyrError):
 def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
     """Return the point of a checkpoint.
 
-    Raises NotFound, WrongState if the execution was rolled back past it.
+    Raises NotFound, and WrongState if the execution was rolled back past the checkpoint.
     """
     checkpoint = Checkpoint.objects.filter(pk=checkpoint_id, execution_id=execution.pk).first()
     if checkpoint is None:
@@ -49,7 +49,7 @@ def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
 def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
     """Return the point right after a step ended. Raises NoSuchPoint if it has not ended.
 
-    `named` is whether the caller may read the names of other steps.
+    `named` says whether the caller may read the names of other steps.
     """
     run = (
         _runs(execution, step_path)
@@ -71,7 +71,7 @@ def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = Tr
 def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
     """Return the point right before a step first began. Raises NoSuchPoint if it was never ready.
 
-    `named` is whether the caller may read the names of other steps.
+    `named` says whether the caller may read the names of other steps.
     """
     first = _runs(execution, step_path).order_by("attempt").only("started_at", "queued_at").first()
     if first is None:
@@ -131,8 +131,8 @@ def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 def writers() -> list[str]:
     """Return the modules that write variables.
 
-    The modules matter, and not the steps of one version: a moved execution has results of another
-    version's steps.
+    The result does not depend on the steps of one version, because a moved execution has results of
+    another version's steps.
     """
     return [name for name, spec in catalog().items() if spec.writes_variables]
 

@@ -1,6 +1,6 @@
 """Roll back to a point in one transaction, after which the execution is planned again.
 
-Runs after the point stay as history, marked superseded. The epoch grows, so that results and
+Runs after the point stay as history, marked superseded. The epoch increases, so that results and
 messages of older holders are rejected.
 """
 
@@ -33,8 +33,8 @@ def roll_back(
     """Roll an execution back to a checkpoint, or to right after a finished step, and continue it.
 
     RUNNING and PAUSED executions keep their state; a FAILED one continues as after a requeue. Steps
-    after the point run again, with the same idempotency keys if the inputs are the same. Give one
-    of `checkpoint_id` and `step_path`. With `named`, errors may name steps to the caller. Raises
+    after the point run again, with the same idempotency keys if the inputs are the same. Pass
+    either `checkpoint_id` or `step_path`. With `named`, errors may name steps to the caller. Raises
     NotFound, NoSuchPoint or WrongState.
     """
     workspace_id = _workspace(execution_id)

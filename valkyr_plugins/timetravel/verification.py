@@ -22,7 +22,7 @@ class VerificationTimeout(ValkyrError):
 
 
 def connect() -> None:
-    """Register the kind of job."""
+    """Register verification as a kind of job."""
     register(JobKind(KIND, "valkyr_plugins.timetravel.verification:work", SECONDS))
 
 

@@ -1,6 +1,6 @@
 """Replay with recorded results: no step is run, but all templates and decisions are computed again.
 
-It shows that an execution depends only on its payload and its steps' results, and finds
+The replay shows that an execution depends only on its payload and its steps' results. It also finds
 contradictions in a version, the engine or a row.
 """
 
@@ -92,12 +92,13 @@ class _Past:
 
 
 def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification:
-    """Render every recorded step of a finished execution again, and decide the graph again.
+    """Render every step of a finished execution again, and repeat the decisions of its graph.
 
     Compares the inputs, the config and the idempotency key of each attempt, the steps that ran or
     were skipped, and the execution's result. Steps that were copied into a fork were not rendered
-    in it, so only their end is compared. Raises NotFound, WrongState if it has not ended,
-    TimeoutError after `seconds`. Requests leave it to a worker (`verification`).
+    in it, so only their end is compared. Raises NotFound, WrongState if the execution has not
+    ended, and TimeoutError after `seconds`. Requests leave the verification to a worker
+    (`verification`).
     """
     until = time.monotonic() + seconds
     execution = WorkflowExecution.objects.filter(pk=execution_id).first()
@@ -248,7 +249,7 @@ def _set_aside(row: tuple[Any, ...]) -> bool:
 def _decide(
     past: _Past, rows: list[tuple[Any, ...]], set_aside: set[str], found: Verification
 ) -> None:
-    """Compare which steps ran and were skipped with the graph's decisions."""
+    """Compare the steps that ran or were skipped with the graph's decisions."""
     by_place: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:
         by_place[split(row[0])[0]].append(row)

@@ -60,7 +60,7 @@ HIGHEST = 2**31 - 1
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Return the renamed steps of lines such as `old = new`. Raises ValidationError."""
+    """Return the renamed steps from lines such as `old = new`. Raises ValidationError."""
     names = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         old, equals, new = (part.strip() for part in line.partition("="))
@@ -139,7 +139,7 @@ class VersionForm(ReasonForm):
 
 
 def _move_one(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
-    """Move one execution at once."""
+    """Move one execution immediately."""
     rows = WorkflowExecution.objects.select_related("workflow").defer("workflow__definition")
     execution = rows.get(pk=pk)
     workflow = execution.workflow
@@ -243,7 +243,7 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: ExecutionMigration) -> Any:
-        """Return the migration's state as word, icon and colour."""
+        """Return the migration's state as a word, an icon and a colour."""
         return marks.mark(*MARKS[MigrationState(row.state)])
 
     @display(description=lazy("executions"))

@@ -46,7 +46,7 @@ def _shown(pk: UUID, status: int = 200) -> Response:
 
 
 class LiveVersions(Endpoint):
-    """The versions that live executions of a workflow are on."""
+    """The versions of a workflow's live executions."""
 
     @operation(
         "listLiveVersions", "Workflow", {200: LiveVersionShape(many=True)}, errors=[403, 404]
@@ -54,7 +54,7 @@ class LiveVersions(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return how many live executions each version has, the newest version first.
 
-        Empty if counting takes too long.
+        The list is empty if counting takes too long.
         """
         found, _ = obtain(self.user, _workflows(), id, Action.VIEW)
         rows = [{"version": number, "executions": live} for number, live in live_versions(found)]
@@ -88,8 +88,8 @@ class Migrations(Endpoint):
     def post(self, request: Request) -> Response:
         """Create a draft that lists the live executions of a version.
 
-        Nothing moves until you start it: preview it first. A draft that is not started is deleted
-        after a day. Needs *author* and *operate* on the workflow.
+        Nothing moves until you start the migration: preview it first. A draft that is not started
+        is deleted after a day. You need *author* and *operate* on the workflow.
         """
         given = self.body(NewMigration)
         obtain(self.user, _workflows(), given["workflowId"], Action.OPERATE)
@@ -140,7 +140,7 @@ class MigratedExecutions(Endpoint):
         parameters=[MigratedQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """List the executions of a migration, with the reasons of those that were not moved."""
+        """List the executions of a migration, with the reasons why some were not moved."""
         query = self.query(MigratedQuery)
         obtain(self.user, migrations(), id, Action.VIEW)
         rows = MigratedExecution.objects.filter(migration_id=id)
@@ -151,7 +151,7 @@ class MigratedExecutions(Endpoint):
 
 
 class _MigrationMove(Endpoint):
-    """The base of endpoints by which users change a migration's state."""
+    """The base class of the endpoints with which users change a migration's state."""
 
     change: Operation
 

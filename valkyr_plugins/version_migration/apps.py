@@ -1,4 +1,4 @@
-"""The plugin `version_migration`."""
+"""The Django app of the plugin `version_migration`."""
 
 from datetime import timedelta
 

@@ -6,7 +6,7 @@ from executions.public.configuration import SettingsModel, setting
 
 
 class VersionMigrationSettings(SettingsModel):
-    """The plugin `version_migration`."""
+    """Settings of the plugin `version_migration`."""
 
     title: ClassVar[str] = "Migrations of executions"
 

@@ -1,6 +1,6 @@
 """The duty that drives migrations: move queued executions at the set pace, one transaction each.
 
-The transaction that moves an execution also records its result and the counters, so after a crash
+The transaction that moves an execution also records its result and the counters. So after a crash,
 the next turn continues with the first execution that was not moved.
 """
 
@@ -49,7 +49,7 @@ LONGEST_AT = 500
 
 @dataclass(slots=True)
 class MigrationTurn:
-    """The number of decided executions, and whether more could be decided at once."""
+    """The number of decided executions, and whether more could be decided immediately."""
 
     decided: int = 0
     more: bool = False
@@ -199,7 +199,7 @@ def _due(migration_id: UUID) -> list[tuple[int, UUID]]:
 
 
 def _finish(migration_id: UUID) -> None:
-    """Finish a migration without queued executions."""
+    """Finish a migration that has no queued executions."""
     with transaction.atomic():
         migration = _running(migration_id)
         queued = MigratedExecution.objects.filter(

@@ -100,7 +100,10 @@ def start(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMig
 
 
 def pause(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Pause a migration: move no further executions for now. Raises NotFound or WrongState."""
+    """Pause a migration; no further executions move until it is resumed.
+
+    Raises NotFound or WrongState.
+    """
     return _moved(migration_id, "pause", actor, reason, State.PAUSED, State.RUNNING)
 
 
@@ -117,7 +120,7 @@ def cancel(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMi
 
 
 def hold_after_canary(migration: ExecutionMigration) -> None:
-    """Move RUNNING to PAUSED after the canaries; the caller holds the migration's lock."""
+    """Move a migration from RUNNING to PAUSED after its canaries; the caller holds its lock."""
     many = f"{migration.canary:,} executions were moved. Check them"
     first = "execution was moved. Check it" if migration.canary == 1 else many
     reason = f"The first {first}, then resume the migration."
@@ -126,7 +129,7 @@ def hold_after_canary(migration: ExecutionMigration) -> None:
 
 
 def finish(migration: ExecutionMigration) -> None:
-    """Move RUNNING to DONE after the last execution; the caller holds the migration's lock."""
+    """Move a migration from RUNNING to DONE after its last execution; the caller holds its lock."""
     _move(migration, State.DONE, finished_at=ClockTimestamp())
     _note(migration, "done", DRIVER, "", State.RUNNING)
 

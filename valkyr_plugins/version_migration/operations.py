@@ -36,7 +36,10 @@ def _moving(
 
 
 def _unless(target: MigrationState, *, only: MigrationState | None = None) -> Callable[[Any], str]:
-    """Return a check that rejects migrations that cannot move to `target`, or are not `only`."""
+    """Return a check that rejects migrations that cannot move to `target`.
+
+    With `only`, the check also rejects migrations in any other state.
+    """
 
     def refuse(row: ExecutionMigration) -> str:
         if target in MOVES[row.state] and only in (None, row.state):

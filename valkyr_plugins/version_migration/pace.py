@@ -10,7 +10,7 @@ CATCH_UP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class MigrationPace:
-    """The number moved since a time; `since` is None before the first move."""
+    """The number of executions moved since a time; `since` is None before the first move."""
 
     since: datetime | None
     sent: int

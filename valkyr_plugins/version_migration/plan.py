@@ -38,10 +38,10 @@ class InvalidMigration(WithProblems):
 class MigrationPlan:
     """The plan of a migration.
 
-    `target` is by default the latest version. `names` maps old places of steps, such as `charge` or
-    `refine.draft`, to their new IDs. `ids` limits it to these executions. `rate` is per second;
-    without it, the migration is as fast as possible. After `canary` moves, the migration pauses. An
-    execution whose step is running is tried again for `patience_seconds`.
+    `target` is the latest version by default. `names` maps old places of steps, such as `charge` or
+    `refine.draft`, to their new IDs. `ids` limits the migration to these executions. `rate` is per
+    second; without it, the migration is as fast as possible. After `canary` moves, the migration
+    pauses. An execution whose step is running is tried again for `patience_seconds`.
     """
 
     source: int
@@ -86,9 +86,9 @@ def live_on(version: WorkflowVersion) -> QuerySet[WorkflowExecution]:
 
 
 def live_versions(workflow: Workflow) -> list[tuple[int, int]]:
-    """Return (version, live executions), the newest version first; [] if counting takes too long.
+    """Return pairs of a version and its number of live executions, newest version first.
 
-    It counts at most `MOST` executions.
+    Return [] if counting takes too long. At most `MOST` executions are counted.
     """
     asked = {"workspace": workflow.workspace_id, "workflow": workflow.pk, "most": MOST}
     return soon(lambda: statements.fetch("live_versions", asked)) or []

@@ -29,7 +29,7 @@ class GroupVerdict(StrEnum):
 class MigrationGroup:
     """Executions with the same verdict: the steps `at` which they continue, or the reasons why not.
 
-    `starts` are steps that would start at once, `example` is one of the executions.
+    `starts` are steps that would start immediately; `example` is one of the executions.
     """
 
     verdict: GroupVerdict

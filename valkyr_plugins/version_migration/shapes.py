@@ -92,7 +92,7 @@ class NewMigration(MigrationOptions):
 
 
 def plan_of(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a `MigrationPlan` that a body names."""
+    """Return the values for a `MigrationPlan` from a request's body."""
     plan = MigrationPlan(
         source=given["fromVersion"],
         target=given.get("toVersion"),
@@ -175,7 +175,7 @@ class LiveVersionShape(CamelCaseSerializer):
 
 
 class MigrationGroupShape(CamelCaseSerializer):
-    """Executions that can move in the same way, or not, for the same reasons."""
+    """Executions that can move in the same way, or that cannot move for the same reasons."""
 
     verdict = serializers.ChoiceField(
         [(one.value, one.value) for one in GroupVerdict],

@@ -83,7 +83,7 @@ LABELS = {
 
 
 class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """An alert rule; problems are shown at their input, as in the API."""
+    """The form of an alert rule. Each problem appears next to its input."""
 
     kinds = forms.MultipleChoiceField(
         label=lazy("Notify about"),
@@ -159,7 +159,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return typed.replace(",", "\n").split()
 
     def clean(self) -> dict[str, Any]:
-        """Add every problem of the rule to the form; clear fields of channels not selected."""
+        """Add every problem of the rule to the form; clear the fields of unselected channels."""
         data = super().clean() or {}
         data["about_id"] = self._workflow(data)
         if not self.errors:
@@ -261,7 +261,7 @@ DELETE = AdminOperation(
 
 @admin.register(AlertRule)
 class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
-    """Rules for notifications; the installation's rules belong to superusers."""
+    """Rules for notifications; only superusers manage the installation's rules."""
 
     operations = (TEST, DELETE)
     form = AlertRuleForm
@@ -333,7 +333,10 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields; a new rule has no history, an old one keeps its workspace."""
+        """Return the fields of the form.
+
+        A new rule has no history; the workspace of an existing rule is fixed.
+        """
         if obj is None:
             return self.fieldsets[:-1]
         return ((None, {"fields": ("place", "name", "enabled")}), *self.fieldsets[1:])

@@ -81,7 +81,7 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Alert) -> Any:
-        """Return whether the alert is open or over."""
+        """Return whether the alert is open or closed."""
         return marks.mark(*ALERT_MARKS[AlertState(row.state)])
 
     @display(description=lazy("alert"))
@@ -168,7 +168,7 @@ RESEND = AdminOperation(
 
 @admin.register(AlertDelivery)
 class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
-    """Each message, and the result of each attempt."""
+    """Messages about alerts, with the result of each attempt."""
 
     operations = (RESEND,)
     list_display = ("made", "mark", "why", "by", "rule_name", "tries", "status", "problem")
@@ -258,7 +258,7 @@ def _place(row: Any) -> str:
 
 
 def _messages(alert: Alert) -> PageSection:
-    """Return the latest messages that began with this alert."""
+    """Return the latest messages whose first alert is this one."""
     return PageSection(
         gettext("Messages"),
         headers=(

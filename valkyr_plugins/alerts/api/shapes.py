@@ -23,7 +23,7 @@ KINDS = AlertKind.choices
 
 
 class Number(serializers.FloatField):
-    """A JSON number, not "5" or true."""
+    """A JSON number; strings such as "5" and booleans are rejected."""
 
     def to_internal_value(self, data: Any) -> float:
         """Return the number. Raises ValidationError."""
@@ -85,7 +85,7 @@ class AlertRuleShape(CamelCase, serializers.ModelSerializer[AlertRule]):
 
 
 class AlertRuleChange(Body):
-    """The body of `patchAlertRule`: omitted fields stay."""
+    """The body of `patchAlertRule`; omitted fields stay unchanged."""
 
     name = Text(max_length=100, required=False)
     kinds = serializers.ListField(

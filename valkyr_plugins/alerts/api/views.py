@@ -32,7 +32,7 @@ FILTERS = {"enabled": "enabled", "channel": "channel"}
 
 
 def is_superuser(user: User) -> bool:
-    """Return whether the caller may do everything in the whole installation."""
+    """Return whether the caller is a superuser whose token, if any, has no limits."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 
@@ -77,9 +77,9 @@ class AlertRules(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a rule: the problems, the recipients, the channel and the interval.
+        """Create a rule with its problems, recipients, channel and interval.
 
-        Its secret is never shown.
+        No response contains the rule's secret.
         """
         given = self.body(NewAlertRule)
         facts = {name: given[name] for name in FIELDS if name in given}
@@ -120,7 +120,10 @@ class OneAlertRule(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change a rule; its secret stays unless you send another one or change the channel."""
+        """Change a rule.
+
+        Its secret is kept unless you send another one or change the channel.
+        """
         obtained(self.user, id)
         given = self.body(AlertRuleChange)
         if not given:
@@ -156,7 +159,7 @@ DELIVERY_FILTERS = {"state": "state", "ruleId": "rule_id", "alertId": "alert_id"
 
 
 def deliveries() -> QuerySet[AlertDelivery]:
-    """Return messages without their texts, which are in their alerts."""
+    """Return messages without their texts; the alerts contain the texts."""
     return AlertDelivery.objects.defer("message")
 
 

@@ -1,4 +1,4 @@
-"""The label that an alert rule is limited to."""
+"""Add the label to which an alert rule is limited."""
 
 from django.db import migrations, models
 

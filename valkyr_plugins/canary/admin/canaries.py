@@ -35,7 +35,7 @@ MARKS = {
 
 @admin.register(Canary)
 class CanaryAdmin(OperatingAdmin, FactAdmin):
-    """Versions that a share of new executions use."""
+    """Versions that a share of new executions uses."""
 
     operations = (PROMOTE, STOP, CHANGE, WITHDRAW)
     list_display = ("__str__", "mark", "share", "created", "why")
@@ -55,7 +55,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Canary) -> Any:
-        """Return the canary's state as word, icon and colour."""
+        """Return the canary's state as a word, an icon and a colour."""
         return mark_of(row)
 
     @display(description=lazy("share"))

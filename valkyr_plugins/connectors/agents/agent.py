@@ -139,11 +139,11 @@ class LlmAgent(ExpandingContainer):
     """Lets a language model work with tools until it has an answer.
 
     Each task of the body is a tool: a module, a chain of modules, a sub-workflow, or `mcp.call` for
-    a tool of an MCP server. It reads the model's arguments in `item.arguments`. Publishing writes
-    the loop around the tools: the model is asked by an `llm.chat` step, its calls run, and their
-    results go back to the model. So each answer and each tool call is a run of its own, with
-    retries, budgets, circuits and a dead letter. After a crash the agent continues from the last
-    recorded run, and does not request a recorded answer again. `credential`, `retry`,
+    a tool of an MCP server. A tool reads the model's arguments from `item.arguments`. Publishing
+    writes the loop around the tools. In the loop, an `llm.chat` step calls the model, the requested
+    tools run, and their results go back to the model. So each answer and each tool call is a run of
+    its own, with retries, budgets, circuits and a dead letter. After a crash the agent continues
+    from the last recorded run, and does not request a recorded answer again. `credential`, `retry`,
     `timeoutSeconds`, `circuitWaitSeconds` and `queue` of the task apply to the model's steps.
     """
 

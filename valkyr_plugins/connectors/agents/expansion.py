@@ -6,7 +6,7 @@
                                                └─ invalid ───────────────────────────────▶ result
 
 The loop ends when `turn` says so. A version stores the written loop, so that a later release of
-this file changes nothing that already runs.
+this file does not change running agents.
 """
 
 import json

@@ -16,7 +16,7 @@ LOCAL = "http://127.0.0.1:1/mcp"
 
 
 class McpInputs(AddressedInputs):
-    """The address of an MCP server, and how much it may answer."""
+    """The address of an MCP server, and the limit for its responses."""
 
     max_bytes: int = Field(
         4 * MEBIBYTE,
@@ -110,7 +110,7 @@ class McpCall(McpModule[McpCallInputs]):
 
 
 class McpToolsInputs(McpInputs):
-    """The server, and which of its tools to list."""
+    """The server, and the names of the tools to list."""
 
     only: list[str] = Field(
         default_factory=list,
@@ -121,7 +121,7 @@ class McpToolsInputs(McpInputs):
 
 
 class McpTool(ModuleOutputs):
-    """A tool, as `llm.chat` and `llm.agent` take it."""
+    """A tool, in the form that `llm.chat` and `llm.agent` accept."""
 
     name: str = Field(description="The tool's name.")
     description: str = Field(description="The server's description of the tool.")

@@ -1,7 +1,7 @@
 """One session with an MCP server: the official SDK over Valkyr's guarded connections.
 
 The SDK is asynchronous and brings its own HTTP client; steps are synchronous, and only the guarded
-transport may open connections. So the SDK's requests are sent by that transport, in threads, which
+transport may open connections. So the guarded transport sends the SDK's requests, in threads that
 keep the step's egress rules, credential boundaries and deadline.
 """
 
@@ -148,7 +148,7 @@ async def _session(
 
 
 def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> StepError:
-    """Return the reason as StepError: an error of the connection first, then of the protocol."""
+    """Return the cause as a StepError: first an error of the connection, then of the protocol."""
     causes = list(_causes(error))
     ours = (one for one in [bridge.failure, *causes] if isinstance(one, StepError))
     if (known := next(ours, None)) is not None:
@@ -215,7 +215,7 @@ def _guarded(pid: int) -> GuardedTransport:
 
 
 class _Bridge(httpx2.AsyncBaseTransport):
-    """The SDK's transport: sends by the guarded transport, and keeps the last request's failure."""
+    """The SDK's transport: uses the guarded transport, and keeps the last request's failure."""
 
     def __init__(self, limit: int) -> None:
         self.failure: BaseException | None = None

@@ -85,9 +85,10 @@ class ToolCallOutputs(ModuleOutputs):
 class ToolCallCheck(Module[ToolCallInputs]):
     """Checks a tool call of a model and chooses the task that runs the tool.
 
-    The outcome is that task's id. It is `invalid` if there is no such tool, or if the arguments are
-    not JSON or do not fit the tool's schema; `error` then tells the model what is wrong. An
-    `llm.agent` writes this step into its body; use it in loops of your own too.
+    The outcome is that task's id. The outcome is `invalid` if there is no such tool, or if the
+    arguments are not JSON or do not fit the tool's schema. In that case, `error` describes the
+    mistake for the model. An `llm.agent` writes this step into its body. You can also use the step
+    in your own loops.
     """
 
     type = "llm.tool_call"
@@ -171,7 +172,7 @@ class EndedTool(ModuleInputs):
 
 
 class ToolResultInputs(ModuleInputs):
-    """The call, and how the tasks after it ended."""
+    """The call, and the end of each task that followed it."""
 
     call: CalledTool = Field(description="The call.", examples=["{{ item }}"])
     error: str = Field("", description="What was wrong with the call.")
@@ -196,10 +197,11 @@ class ToolResultOutputs(ModuleOutputs):
 
 
 class ToolResult(Module[ToolResultInputs]):
-    """Makes the message that gives a tool's result to the model.
+    """Creates the message that passes a tool's result to the model.
 
-    The message has the result, or what went wrong: a wrong call, a rejected approval, or a failed
-    tool. An `llm.agent` writes this step into its body; use it in loops of your own too.
+    The message contains the result or the error: a wrong call, a rejected approval, or a failed
+    tool. An `llm.agent` writes this step into its body. You can also use the step in your own
+    loops.
     """
 
     type = "llm.tool_result"

@@ -73,10 +73,11 @@ class AgentTurnOutputs(ModuleOutputs):
 class AgentTurn(Module[AgentTurnInputs]):
     """Ends a turn of an agent: adds its messages, and decides whether the agent has finished.
 
-    It has finished if the model called no tool and its answer fits `outputSchema`; an answer that
-    does not fit is returned to the model, at most twice. The step fails permanently if `maxTurns`
-    or `maxCost` is reached first: raise the limit in its dead letter, and the agent continues. An
-    `llm.agent` writes this step into its body; use it in loops of your own too.
+    The agent has finished if the model called no tool and its answer fits `outputSchema`. An answer
+    that does not fit is returned to the model, at most twice. The step fails permanently if
+    `maxTurns` or `maxCost` is reached first: raise the limit in its dead letter, and the agent
+    continues. An `llm.agent` writes this step into its body. You can also use the step in your own
+    loops.
     """
 
     type = "llm.agent_turn"

@@ -74,7 +74,7 @@ class Said(BaseModel):
 
 
 class WireChoice(BaseModel):
-    """One of the requested answers; Valkyr requests one."""
+    """One of the requested answers; Valkyr requests only one."""
 
     index: int = 0
     said: Said | None = Field(None, validation_alias=AliasChoices("delta", "message"))
@@ -257,7 +257,10 @@ class ShownProgress:
             self._tell()
 
     def finish(self) -> None:
-        """Log the rest; the step's output has the whole answer, unless it failed."""
+        """Log the rest of the answer.
+
+        The step's output has the whole answer, unless the step failed.
+        """
         self._log(len(self._open))
 
     def _log(self, end: int) -> None:

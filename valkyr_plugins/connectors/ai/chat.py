@@ -1,4 +1,4 @@
-"""`llm.chat`: a language model answers a conversation, in text or by asking for tools.
+"""`llm.chat`: a language model answers a conversation, with text or with tool calls.
 
 The requests themselves are in requests.py.
 """
@@ -46,7 +46,7 @@ class Tool(ModuleInputs):
     )
 
     def wire(self) -> dict[str, Any]:
-        """Return the object in the form of a request."""
+        """Return the tool in the form of the provider's API."""
         return {"type": "function", "function": self.model_dump(by_alias=True)}
 
 

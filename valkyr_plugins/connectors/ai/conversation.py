@@ -25,7 +25,7 @@ class TextPart(ModuleInputs):
     text: str = Field(description="The text.", max_length=2_000_000)
 
     def wire(self) -> dict[str, Any]:
-        """Return the object in the form of a request."""
+        """Return the text in the form of the provider's API."""
         return {"type": "text", "text": self.text}
 
 
@@ -69,7 +69,7 @@ class ImagePart(ModuleInputs):
         return self
 
     def wire(self) -> dict[str, Any]:
-        """Return the image in the form of a request: its URL, or a data URL."""
+        """Return the image in the form of the provider's API: its URL, or a data URL."""
         image = {"url": self.image_url or self.image_base64}
         return {
             "type": "image_url",
@@ -93,7 +93,7 @@ class CalledTool(ModuleInputs):
     arguments_text: str = Field("{}", description="The arguments as the model wrote them.")
 
     def wire(self) -> dict[str, Any]:
-        """Return the object in the form of a request."""
+        """Return the tool call in the form of the provider's API."""
         function = {"name": self.name, "arguments": self.arguments_text}
         return {"id": self.id, "type": "function", "function": function}
 
@@ -136,7 +136,7 @@ class Message(ModuleInputs):
         return self
 
     def wire(self) -> dict[str, Any]:
-        """Return the object in the form of a request."""
+        """Return the message in the form of the provider's API."""
         content: Any = self.content
         if isinstance(content, list):
             content = [part.wire() for part in content]
@@ -224,7 +224,7 @@ class UsedTokens(ModuleOutputs):
 
 
 def used(usages: list[tuple[Usage, bool]]) -> dict[str, Any]:
-    """Return `UsedTokens` of one or several requests, as a mapping."""
+    """Return the tokens of one or several requests as a mapping of `UsedTokens`."""
     return {
         "inputTokens": sum(usage.prompt_tokens for usage, _ in usages),
         "outputTokens": sum(usage.completion_tokens for usage, _ in usages),

@@ -67,7 +67,10 @@ def charge(model: str, usage: Usage) -> Charge | None:
 
 
 def price_table() -> dict[str, Price]:
-    """Return the installation's prices. Raises StepError that names their problem."""
+    """Return the installation's prices.
+
+    Raises a StepError that names the problem of an invalid table.
+    """
     setting = settings().llm_prices
     if isinstance(setting, Mapping):
         setting = json.dumps(setting)
@@ -143,7 +146,7 @@ def _texts(content: Any) -> Any:
 
 
 def record(model: str, usage: Usage, ctx: StepContext) -> None:
-    """Record the tokens, and their cost if the price list has the model."""
+    """Record the tokens, and their cost if the price list contains the model."""
     price = charge(model, usage)
     if price is None:
         ctx.log.info(

@@ -54,7 +54,7 @@ class EmbedInputs(ProviderInputs):
 
 
 class EmbedOutputs(ModuleOutputs):
-    """The result: the vectors."""
+    """The vectors of the texts."""
 
     vectors: list[list[float]] = Field(
         description="A vector for each text, in the same order; each number has seven digits."

@@ -76,8 +76,8 @@ class ExtractOutputs(ModuleOutputs):
 class LlmExtract(LlmModule[ExtractInputs]):
     """Asks a language model for data that fits a JSON Schema.
 
-    The model always gets the schema; the provider gets it if it accepts one. The answer is checked;
-    if it has errors, it is sent back once with a list of them; if the next answer has errors too,
+    The model always gets the schema; the provider gets it if it accepts one. The answer is checked.
+    If it has errors, it is sent back once with a list of them. If the next answer has errors too,
     the step fails permanently and lists them. Both requests are charged. Everything else is as in
     `llm.chat`.
     """
@@ -167,11 +167,14 @@ class LlmExtract(LlmModule[ExtractInputs]):
 
 
 class _Unfit(StepError):
-    """An answer that is not JSON, or invalid; `details` lists the problems."""
+    """An answer that is not JSON, or does not fit the schema; `details` lists the problems."""
 
 
 def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
-    """Return an answer's data, or None with its error. Raises StepError for a wrong schema."""
+    """Return an answer's data, or None with the problem of the answer.
+
+    Raises StepError for an invalid schema.
+    """
     try:
         return _fitting(text, schema), ""
     except _Unfit as mistake:
@@ -179,7 +182,7 @@ def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
 
 
 def _fitting(text: str, schema: dict[str, Any]) -> Any:
-    """Return the answer's data.
+    """Return the answer's data. Raises _Unfit.
 
     The check has the budget of a request, so that it does not delay other steps.
     """
@@ -206,7 +209,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _without_fence(text: str) -> str:
-    """Remove ```json fences, which many models add against instructions."""
+    """Remove ```json fences, which many models add contrary to instructions."""
     text = text.strip()
     if text.startswith("```") and text.endswith("```") and "\n" in text:
         return text[text.index("\n") : -3]

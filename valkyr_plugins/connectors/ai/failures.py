@@ -121,7 +121,7 @@ def _known(text: str) -> str:
 
 
 def _broken_off(error: openai.APIError, who: str) -> StepError:
-    """Return an error that arrived as a piece of a stream."""
+    """Return the StepError for an error that arrived as a piece of a stream."""
     text = said(error)
     known = _known(text)
     if known:

@@ -1,7 +1,7 @@
-"""A step's model, endpoint and time limit; and the client that calls it.
+"""A step's model, endpoint and time limit; and the client that calls the model.
 
 The official client only handles the protocol: it neither retries (attempts are rows) nor reads its
-own environment variables, and it connects only where HTTP steps may.
+own environment variables. It connects only to addresses that HTTP steps may reach.
 """
 
 import os
@@ -160,7 +160,7 @@ InputsT = TypeVar("InputsT", bound=ProviderInputs)
 
 
 class LlmModule(Module[InputsT]):
-    """A step that calls one model, pays for it, and shares its circuit."""
+    """The base class of steps that call one model, cause costs, and share the model's circuit."""
 
     category: ClassVar[str] = "language models"
     queue: ClassVar[str] = "io"

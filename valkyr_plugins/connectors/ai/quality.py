@@ -82,7 +82,7 @@ def completeness(words: int, complete: int) -> Dimension:
 
 
 def coherence(paragraphs: Sequence[str]) -> Dimension:
-    """Return half for two paragraphs or more (a quarter for one), half for the structured share."""
+    """Return 0.5 for two or more paragraphs (0.25 for one), plus half the structured share."""
     if not paragraphs:
         return Dimension(0.0, "no paragraph")
     structured = sum(map(has_structure, paragraphs))
@@ -194,7 +194,7 @@ class AssessInputs(ModuleInputs):
 
 
 class Judged(ModuleOutputs):
-    """One dimension."""
+    """The score of one dimension."""
 
     score: float = Field(description="From 0 to 1.")
     reason: str = Field(
@@ -219,14 +219,14 @@ class QualityAssess(Module[AssessInputs]):
     """Scores a text by countable properties, with the outcome `true` or `false`.
 
     Score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length, each 0 to 1.
-    Completeness: min(1, words ÷ 100). Coherence: half for at least two paragraphs (one earns a
-    quarter), half for the share of paragraphs that are a heading, a list or sentences that end
-    properly. Relevance: the share of the keywords that occur, as whole words; 1 without any.
-    Length: min(words, target) ÷ max(words, target); 1 without a target. In Chinese and Japanese
-    each character counts as a word. The outcome is `true` from 0.6 on. An execution's metrics
-    summarise its assessments: their number, their mean score and the share that passed.
+    Completeness: min(1, words ÷ 100). Coherence: 0.5 for two or more paragraphs (0.25 for one),
+    plus half the share of structured paragraphs (a heading, a list or sentences that end properly).
+    Relevance: the share of the keywords that occur as whole words; 1 without keywords. Length:
+    min(words, target) ÷ max(words, target); 1 without a target. In Chinese and Japanese each
+    character counts as a word. The outcome is `true` for a score of 0.6 or more. An execution's
+    metrics summarise its assessments: their number, their mean score and the share that passed.
 
-    The score says whether a text has the form of a good one, not whether it is true.
+    The score says whether a text has the form of a good text, not whether it is true.
     """
 
     type = "quality.assess"

@@ -281,7 +281,10 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Raise StepError after the first batch if the rest would not fit, before paying for it."""
+    """Raise StepError after the first batch if the vectors of all texts would not fit.
+
+    So the remaining batches are not paid for.
+    """
     numbers = len(vectors[0]) * texts
     if numbers > MAX_NUMBERS or len(vectors[0]) != len(vectors[-1]):
         raise StepError(

@@ -1,4 +1,4 @@
-"""Open an untrusted zip archive: safe names, enforced limits.
+"""Open an untrusted zip archive with safe names and enforced limits.
 
 Declared sizes are checked first, since that is cheap; then each entry is unpacked in parts and
 counted. Only common methods are supported: stored and deflated entries.
@@ -26,7 +26,7 @@ MAX_NAME = 1_000
 def safe_name(name: str) -> str:
     """Return a name that stays inside the target folder.
 
-    Raises StepError for others ("zip slip").
+    Raises StepError for any other name ("zip slip").
     """
     parts = name.removesuffix("/").split("/")
     climbs = name.startswith("/") or ".." in parts or "\\" in name or DRIVE.match(name)
@@ -43,7 +43,7 @@ def safe_name(name: str) -> str:
 
 
 def require_apart(names: Iterable[str]) -> None:
-    """Raise StepError for a repeated name, or one that is both a file and a folder."""
+    """Raise StepError if a name occurs twice, or is both a file and a folder."""
     files: set[str] = set()
     folders: set[str] = set()
     for name in names:
@@ -80,7 +80,7 @@ class Bounds:
 
 
 class _Bytes(io.BytesIO):
-    """An archive in memory; single reads are limited, because zipfile reads its list at once."""
+    """An archive in memory; single reads are limited, because zipfile reads all entries at once."""
 
     def read(self, size: int | None = -1) -> bytes:
         """Read the bytes. Raises BadZipFile for more bytes than a list of entries may have."""
@@ -101,7 +101,7 @@ class Archive:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the archive's files, in its order."""
+        """Return the names of the archive's files, in their order."""
         return list(self._files)
 
     def content(self, name: str) -> bytes:
@@ -122,7 +122,7 @@ class Archive:
 
 @contextmanager
 def archive(data: bytes, bounds: Bounds, name_charset: str | None = None) -> Iterator[Archive]:
-    """Return the archive in these bytes. Raises StepError if invalid, truncated or harmful."""
+    """Open the archive in these bytes. Raises StepError if it is invalid, truncated or harmful."""
     try:
         with zipfile.ZipFile(_Bytes(data), metadata_encoding=name_charset) as opened:
             yield Archive(opened, bounds)

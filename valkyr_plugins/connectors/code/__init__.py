@@ -1,1 +1,1 @@
-"""`python.code`: run code of workflows in isolation."""
+"""`python.code` and `javascript.code`: run code of workflows in isolation."""

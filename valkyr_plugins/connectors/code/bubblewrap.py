@@ -30,7 +30,7 @@ MISSING = "bubblewrap is not installed: there is no program bwrap on the PATH"
 
 
 def failure() -> str:
-    """Return why bubblewrap does not work here; "" if it does. It is tried once per process."""
+    """Return why bubblewrap does not work here, or "". Bubblewrap is tried once per process."""
     program = shutil.which("bwrap")
     return _tried(program) if program else MISSING
 
@@ -72,7 +72,10 @@ def seen(engine: str) -> str:
 
 
 def python(program: str, home: str, entry: str) -> tuple[str, ...]:
-    """Return an entry of `confined.main`, isolated from environment (-I) and packages (-S)."""
+    """Return the command that starts an entry of `confined.main`.
+
+    Python runs isolated from the environment (-I) and from installed packages (-S).
+    """
     start = (
         f"import sys; sys.path.insert(0, {home!r}); "
         f"from valkyr_plugins.connectors.code.confined.main import {entry}; {entry}()"
@@ -101,7 +104,10 @@ def _namespaces() -> Iterator[str]:
 
 
 def _files(interpreter: str, engine: str) -> Iterator[str]:
-    """Mount Python and the system's libraries read-only, and an empty /tmp in memory."""
+    """Yield the options that mount Python and the system's libraries read-only.
+
+    The options also mount an empty /tmp in memory.
+    """
     folders = namespaces.sources()
     for folder in folders:
         if Path(folder).is_symlink():
@@ -121,7 +127,10 @@ def _files(interpreter: str, engine: str) -> Iterator[str]:
 
 
 def _shown(path: str, where: str) -> Iterator[str]:
-    """Mount a file or folder with its parent folders, which would otherwise be inaccessible."""
+    """Yield the options that mount a file or folder.
+
+    They create its parent folders, which would otherwise be inaccessible.
+    """
     for parent in reversed(Path(where).parents[:-1]):
         yield from ("--perms", "0755", "--dir", str(parent))
     yield from ("--ro-bind", path, where)

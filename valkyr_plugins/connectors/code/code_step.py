@@ -1,4 +1,4 @@
-"""The inputs, the checks and the run that steps of workflows' own code share."""
+"""The inputs, checks and execution that all steps with workflow code share."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ class CodeInputs(ModuleInputs):
 
 
 def off(language: str, variable: str) -> str:
-    """Return why a step cannot run code of this language before the variable is set."""
+    """Return why steps cannot run code in this language until the variable is set."""
     return (
         f"{language} code in workflows is off: an administrator turns it on by setting "
         f"{variable}=1 for the web process and the workers"

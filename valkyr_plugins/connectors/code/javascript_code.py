@@ -78,13 +78,13 @@ class JavascriptCode(Module[JavascriptCodeInputs]):
     """Runs a JavaScript function from the workflow, isolated from the system.
 
     QuickJS runs it, with the language's own objects and `console`, whose lines become the run's
-    log. QuickJS has no files, no network and no modules. It runs in the sandbox of `python.code`,
-    in its own process, as a second defence. Its time, memory, recursion, output and result are
+    log. QuickJS has no files, no network and no modules. As a second defence, it runs in its own
+    process, in the sandbox of `python.code`. Its time, memory, recursion, output and result are
     limited; each run begins with fresh objects. The time zone is UTC. An exception fails the step
     permanently; the error names its line.
 
-    Off unless an administrator sets `VALKYR_JAVASCRIPT_CODE`. It takes no secrets, because code
-    could return them in a form that scrubbing does not find.
+    The module is off unless an administrator sets `VALKYR_JAVASCRIPT_CODE`. It accepts no secrets,
+    because code could return them in a form that scrubbing does not find.
     """
 
     type = "javascript.code"

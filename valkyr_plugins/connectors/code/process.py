@@ -22,7 +22,10 @@ MAX_READ_BYTES = 9 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """The end of the process: its exit code (128 plus a signal's number), report and prints."""
+    """The end of the process: its exit code, its report and its printed text.
+
+    If a signal ended the process, the exit code is 128 plus the signal's number.
+    """
 
     code: int
     report: bytes
@@ -32,7 +35,7 @@ class ProcessExit:
 def run(request: dict[str, Any], ctx: StepContext, engine: str = "") -> ProcessExit:
     """Run the code for at most `request["seconds"]`. Raises StepError after that.
 
-    `engine` is the library of its language, if that is not Python.
+    `engine` is the library of the code's language, if that is not Python.
     """
     sandbox = chosen(engine)
     until = time.monotonic() + min(request["seconds"], ctx.remaining())
@@ -112,7 +115,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def _memory(name: str) -> Iterator[int]:
-    """Return a file in memory, limited by the process's own limit of writes."""
+    """Yield a file in memory; the process's own limit for writes also limits the file."""
     handle = os.memfd_create(f"valkyr-{name}")
     try:
         yield handle
@@ -143,7 +146,7 @@ def log_printed(printed: bytes, ctx: StepContext) -> None:
 
 
 def result_of(ended: ProcessExit) -> Result:
-    """Return the result of `main`. Raises StepError for every other end."""
+    """Return the result of `main`. Raises StepError if the process ended in any other way."""
     report = _report(ended)
     if "refused" in report:
         raise StepError(str(report["refused"])[:1_000])

@@ -58,14 +58,14 @@ class PythonCodeOutputs(ModuleOutputs):
 class PythonCode(Module[PythonCodeInputs]):
     """Runs a Python function from the workflow, isolated from the system.
 
-    It runs in its own process, with an empty environment, no network, and a file system that
-    contains Python's library and an empty `/tmp` of 16 MiB in memory: it sees neither the worker's
-    files nor its keys. It cannot start processes or threads; its time, memory, open files, printed
-    output and result are limited. Its output becomes the run's log. An exception of the code fails
-    the step permanently; the error names its line.
+    The function runs in its own process, with an empty environment and no network. Its file system
+    contains only Python's library and an empty `/tmp` of 16 MiB in memory. So it sees neither the
+    worker's files nor its keys. It cannot start processes or threads; its time, memory, open files,
+    printed output and result are limited. Its output becomes the run's log. An exception of the
+    code fails the step permanently; the error names its line.
 
-    Off unless an administrator sets `VALKYR_PYTHON_CODE`. It takes no secrets, because code could
-    return them in a form that scrubbing does not find.
+    The module is off unless an administrator sets `VALKYR_PYTHON_CODE`. It accepts no secrets,
+    because code could return them in a form that scrubbing does not find.
     """
 
     type = "python.code"

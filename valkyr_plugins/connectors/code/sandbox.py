@@ -1,8 +1,8 @@
 """Choose the sandbox for steps' code: bubblewrap or the built-in sandbox.
 
-Both apply the same limits, Landlock rules and system call filter (`confined/`). They differ in who
-creates the namespaces and the file system: bubblewrap, which is widely reviewed, or `confined/`
-itself.
+Both apply the same limits, Landlock rules and system call filter (`confined/`). They differ in the
+program that creates the namespaces and the file system: bubblewrap, which is widely reviewed, or
+`confined/` itself.
 """
 
 import json

@@ -77,7 +77,7 @@ CALCULATIONS: dict[Function, Calculation] = {
 
 
 class Calculated(ModuleInputs):
-    """One number, value or list of a group."""
+    """One calculated number, value or list of a group."""
 
     function: Function = Field(
         description=(
@@ -152,9 +152,9 @@ class AggregateOutputs(ModuleOutputs):
 class Aggregate(PureModule):
     """Groups rows by fields and computes counts, sums, averages, extremes and lists.
 
-    Strings that are numbers count as numbers, as in CSV files; sums are exact decimals. A sum
-    over a value that is not a number fails the step. Results of batches can be aggregated again:
-    sums of sums, counts by `sum`.
+    Strings that are numbers count as numbers, as in CSV files; sums are exact decimals. A sum over
+    a value that is not a number fails the step. To aggregate the results of batches again, add up
+    their sums and counts with `sum`.
     """
 
     type = "data.aggregate"

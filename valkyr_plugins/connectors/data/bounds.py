@@ -44,7 +44,7 @@ def without_nul(text: str, what: str) -> str:
 def weight(value: Any, most: int = MAX_BYTES) -> int:
     """Return a lower bound of the size of a value's JSON in bytes; stop soon after `most`.
 
-    Repeated references to one list count each time, as its JSON would.
+    Each reference to the same list counts, because the JSON repeats the list.
     """
     total, waiting = 0, [value]
     while waiting and total <= most:

@@ -31,7 +31,7 @@ SNIFFED_RECORDS = 20
 
 
 class CsvForm(ModuleInputs):
-    """The delimiter, the quote and the encoding."""
+    """The delimiter, the quote character and the encoding."""
 
     delimiter: str = Field(
         ",",
@@ -69,9 +69,9 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that gives the first records the most equal fields.
+    """Return the delimiter with which the first records have the most fields, and equally many.
 
-    Return a comma if no delimiter does.
+    Return a comma if no delimiter separates any fields.
     """
     seen = list(islice(lines, SNIFFED_RECORDS))
     widths = {delimiter: _width(seen, delimiter, quote) for delimiter in DELIMITERS}
@@ -80,7 +80,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """Return the number of fields of each record; 0 if it differs or cannot be read."""
+    """Return the number of fields of each record; 0 if the number differs or is unreadable."""
     try:
         # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
@@ -95,7 +95,7 @@ def _width(lines: list[str], delimiter: str, quote: str) -> int:
 
 @contextmanager
 def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
-    """Return an open file, and a mark that changes with the file. Raises StepError.
+    """Open a file; yield it with a mark that changes with the file. Raises StepError.
 
     If another process replaces the file, the open file still has the old content.
     """
@@ -110,7 +110,7 @@ def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
 
 @contextmanager
 def opened_content(reference: dict[str, Any], ctx: StepContext) -> Iterator[tuple[BinaryIO, str]]:
-    """Return an open stored content, and its digest."""
+    """Open a stored value; yield it as a file, with its digest."""
     with ctx.open_content(reference) as file:
         yield file, reference["digest"]
 
@@ -301,7 +301,7 @@ def cut(
     size: int,
     ctx: StepContext,
 ) -> Iterator[dict[str, Any]]:
-    """Return the ranges of at most `size` rows and `MOST` bytes each, in order."""
+    """Yield the ranges of at most `size` rows and `MOST` bytes each, in order."""
     names = row_overhead(columns)
     start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
     for number, fields in found:
@@ -322,14 +322,14 @@ def row_overhead(columns: list[str]) -> int:
 
 
 def heed(ctx: StepContext, rows: int) -> None:
-    """Send a heartbeat, and end the step at its timeout where no signal can interrupt it."""
+    """Send a heartbeat, and end the step at its timeout even where no signal can interrupt it."""
     ctx.heartbeat({"rows": rows})
     if ctx.remaining() <= 0:
         raise StepError(f"the step's timeout passed after {rows:,} rows", ErrorType.TIMEOUT)
 
 
 def require_few(batches: int) -> None:
-    """Raise StepError for more batches than a map should get."""
+    """Raise StepError if there are more batches than a map should get."""
     if batches > MAX_BATCHES:
         raise StepError(f"the CSV has more than {MAX_BATCHES:,} batches: raise batchSize")
 

@@ -1,4 +1,4 @@
-"""An HTML document, parsed as HTML5 by Lexbor, and its elements by selector."""
+"""An HTML document, parsed as HTML5 by Lexbor, and the search for elements by selector."""
 
 import re
 from collections import Counter
@@ -131,7 +131,7 @@ class _Reader:
 
 
 def _require_plain(compound: str) -> None:
-    """Raise ValueError if parentheses contain more than compounds, or `2n + 1` and similar."""
+    """Raise ValueError unless parentheses contain only compounds, or counts such as `2n + 1`."""
     bare = ATTRIBUTE.sub("[]", compound)
     bare = COUNT.sub("", bare)
     if related := RELATED.search(bare):
@@ -173,7 +173,7 @@ class Document:
     def find(self, selector: str, within: "LexborNode") -> "list[LexborNode]":
         """Return the descendants of an element that a selector matches, in the document's order.
 
-        The root counts as below itself, so that `html` matches it.
+        The root counts as its own descendant, so that `html` matches it.
         """
         alternatives = taken_apart(selector)
         found = [self._follow(parts, within) for parts in alternatives]
@@ -223,7 +223,7 @@ class Document:
 
 
 def _require_flat(html: str) -> None:
-    """Raise StepError if too many tags, counted by name, are open at a time."""
+    """Raise StepError if too many tags, counted by name, are open at the same time."""
     foreign = re.search(r"<(?:svg|math)", html, re.IGNORECASE) is not None
     counted: Counter[str] = Counter()
     depth = 0
@@ -249,7 +249,10 @@ Nodes = "list[LexborNode]"
 
 
 def _below(found: "list[LexborNode]", within: "LexborNode") -> Related:
-    """Return whether one of the element's ancestors was found; each ancestor is checked once."""
+    """Return a function that finds out whether an ancestor of an element was found.
+
+    Each ancestor is checked once.
+    """
     known = {within.mem_id: False}
     members = {node.mem_id for node in found}
 

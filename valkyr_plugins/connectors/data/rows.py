@@ -27,7 +27,7 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def getter(field: str) -> Getter:
-    """Return a function of a row that returns a field's value, or null. Raises ValueError.
+    """Return a function that returns a field's value in a row, or null. Raises ValueError.
 
     Keys and paths have JMESPath's meaning, without its engine, which is slower.
     """
@@ -94,7 +94,7 @@ ARITHMETIC = Context(prec=60)
 
 
 def number_of(value: Any) -> Decimal | None:
-    """Return the exact value of a number or of a numeric text; None for anything else."""
+    """Return the exact value of a number or of a numeric text; otherwise None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -124,7 +124,8 @@ As = Literal["auto", "number", "text"]
 def sort_key(values: list[Any], as_: As, field: str) -> Callable[[Any], Any]:
     """Return the sort key for values that are not null. Raises StepError.
 
-    auto: by number if every value is a number or a numeric text, otherwise by text.
+    With `auto`, values are compared as numbers if each is a number or a numeric text, otherwise as
+    texts.
     """
     if as_ == "auto":
         as_ = "number" if all(number_of(value) is not None for value in values) else "text"
@@ -209,7 +210,7 @@ class SortOutputs(ModuleOutputs):
 
 
 class Sort(PureModule):
-    """Sorts rows by fields, numbers as numbers even if they are texts.
+    """Sorts rows by fields; numeric texts are compared as numbers.
 
     Rows without a value come last in either order; equal rows keep their order.
     """
@@ -264,7 +265,7 @@ def _sorted(rows: list[Any], by: SortBy) -> list[Any]:
 
 
 class DeduplicateInputs(ModuleInputs):
-    """The fields that make rows equal, and which of the rows to keep."""
+    """The fields that make rows equal, and the choice of the row to keep."""
 
     rows: list[Any] = Field(
         description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]

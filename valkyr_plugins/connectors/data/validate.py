@@ -1,4 +1,4 @@
-"""`data.validate`: check data against a JSON Schema; the step fails with every mistake."""
+"""`data.validate`: check data against a JSON Schema, and report every mistake."""
 
 import json
 from functools import lru_cache
@@ -61,7 +61,7 @@ class ValidateOutputs(ModuleOutputs):
 
 
 class Validate(Module[ValidateInputs]):
-    """Fails permanently, with every mistake listed (up to 100), unless data fits a JSON Schema.
+    """Checks data against a JSON Schema; fails permanently and lists up to 100 mistakes.
 
     Regular expressions are matched in time linear in the text, which excludes lookaround and
     backreferences. A check that takes too many evaluations of the schema fails the step.
@@ -123,8 +123,8 @@ class Validate(Module[ValidateInputs]):
 def require_fit(data: Any, schema: Any, evaluations: int) -> None:
     """Raise StepError unless data fits a schema that `require_schema` checked.
 
-    Its `details` list the mistakes; it has none if the schema is invalid, or takes too many
-    evaluations.
+    The `details` of the error list the mistakes. There are none if the schema is invalid, or takes
+    too many evaluations.
     """
     problems = _problems(data, schema, evaluations)
     if not problems:

@@ -56,7 +56,7 @@ class FilePattern:
         return len(self.parts) in at
 
     def _further(self, positions: set[int]) -> set[int]:
-        """Return the positions, including those reached because `**` also matches zero folders."""
+        """Return the positions, and those that are reached because `**` can match zero folders."""
         found = set(positions)
         for position in range(len(self.parts)):
             if position in found and self.parts[position] == ANY_FOLDERS:
@@ -204,7 +204,7 @@ def _found(inputs: FileListInputs, opened: Stores) -> list[Facts]:
 
 
 def _seen_from(folder: str, path: str) -> str:
-    """Return a path's remainder below the requested folder."""
+    """Return the part of a path that is below the requested folder."""
     if "://" not in folder:
         folder = "/".join(part for part in folder.split("/") if part not in ("", "."))
     return path.removeprefix(folder.rstrip("/")).lstrip("/")

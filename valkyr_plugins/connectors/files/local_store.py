@@ -52,7 +52,7 @@ class LocalStore:
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a file with the content of an open one; create missing folders."""
+        """Write a file with the content of an open file; create missing folders."""
         path = place.rest
         with folder_of(path, create=True) as (folder, name):
             if mode == "create" and _exists(folder, name):
@@ -127,7 +127,10 @@ def _exists(folder: int, name: str) -> bool:
 
 
 def _require_same(folder: int, name: str, path: str, data: bytes) -> None:
-    """Raise StepError unless the file is equal, as left by an earlier attempt of this step."""
+    """Raise StepError unless the file has this content.
+
+    An equal file is the result of an earlier attempt of this step.
+    """
     with os.fdopen(open_file(folder, name, path, os.O_RDONLY), "rb") as file:
         if file.read(len(data) + 1) != data:
             raise StepError(f"{path!r} already exists with different content")

@@ -88,7 +88,7 @@ class FileReadOutputs(ModuleOutputs):
 
 
 class FileRead(Module[FileReadInputs]):
-    """Reads a file below the files folder, or an object in S3, whole or a range of it.
+    """Reads a file below the files folder, or an object in S3, as a whole or in part.
 
     S3 needs a credential of type s3, except for public objects.
     """
@@ -176,7 +176,7 @@ class FileRead(Module[FileReadInputs]):
 
 
 class _Parts:
-    """The bytes of a file, read in parts that must be of one version of it."""
+    """The bytes of a file, read in parts, which must belong to the same version of the file."""
 
     def __init__(
         self, store: Store, place: FileLocation, inputs: FileReadInputs, most: int

@@ -1,7 +1,7 @@
 """The only folder that file steps may use, and the only functions that open files below it.
 
-Paths are opened folder by folder without following symbolic links, so that neither `..` nor a link,
-even one created during the access, leads outside.
+Paths are opened folder by folder without following symbolic links. So neither `..` nor a link, even
+one created during the access, leads outside.
 """
 
 import errno
@@ -28,7 +28,7 @@ class FileMissing(StepError):
 def path_parts(path: str) -> list[str]:
     """Return the folders and the name of a path below the root.
 
-    Raises StepError for one outside.
+    Raises StepError for a path that leads outside.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or ".." in parts or "\x00" in path or "\\" in path:
@@ -43,7 +43,7 @@ def path_parts(path: str) -> list[str]:
 
 @contextmanager
 def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
-    """Open the folder of a path's file, and yield it with the file's name; create it on request."""
+    """Open a file's folder, and yield it with the file's name; create the folder on request."""
     *folders, name = path_parts(path)
     current = os.open(_root(create), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -147,7 +147,7 @@ TEMPORARY = ".tmp"  # suffix of a file that is being written
 def replace(
     folder: int, name: str, path: str, parts: Iterable[bytes], *, new: bool = False
 ) -> None:
-    """Replace a file atomically; with `new`, raise StepError if it exists already."""
+    """Replace a file atomically; with `new`, raise StepError if the file already exists."""
     temporary = f".{name[:100]}.{secrets.token_hex(8)}{TEMPORARY}"
     handle = open_file(folder, temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:

@@ -129,7 +129,10 @@ class Where:
 
 
 def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
-    """Return whether an open file and another have the same content; `read` takes a position."""
+    """Return whether an open file and another have the same content.
+
+    `read` returns a part of the other file from a position.
+    """
     file.seek(0)
     position = 0
     while part := file.read(PART):
@@ -142,7 +145,7 @@ def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
 class Store(Protocol):
     """A store of files.
 
-    Every method raises StepError, or an error that is classified by its kind.
+    Every method raises StepError, or an error that the engine classifies by its type.
     """
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
@@ -159,7 +162,7 @@ class Store(Protocol):
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a file atomically with the content of an open one, which is read in parts."""
+        """Write a file atomically with the content of an open file, which is read in parts."""
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Yield the entries of a folder, in any order; omit folders if `recursive`."""
@@ -174,7 +177,7 @@ class Store(Protocol):
 class Stores:
     """The stores of one step.
 
-    Each is opened when a path first needs it, and closed with the block.
+    Each store is opened when a path first needs it, and closed at the end of the block.
     """
 
     def __init__(self, where: Where, ctx: StepContext) -> None:
@@ -197,7 +200,7 @@ class Stores:
     def at(self, path: str, *, folder: bool = False) -> tuple[Store, FileLocation]:
         """Return the store of a path, and the parsed path.
 
-        Raises StepError if it may not be used.
+        Raises StepError if the step may not use that store.
         """
         place = place_of(path, folder=folder)
         if place.scheme not in self._open:

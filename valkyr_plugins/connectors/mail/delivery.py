@@ -28,9 +28,10 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """An SMTP server; `tls` says when encryption begins, `starttls` uses it only if offered.
+    """An SMTP server; `tls` says when encryption begins.
 
-    `trusted` means that an administrator named it; it may be in a private network.
+    `starttls` encrypts only if the server offers encryption. `trusted` means that an administrator
+    named the server; it may be in a private network.
     """
 
     host: str
@@ -42,7 +43,7 @@ class SmtpServer:
 
     @property
     def needs_tls(self) -> bool:
-        """Return whether the server needs TLS: passwords are only sent over a network under TLS."""
+        """Return whether the server needs TLS, because passwords cross a network only under TLS."""
         return bool(self.user) and self.host not in LOOPBACK
 
     def __repr__(self) -> str:
@@ -50,9 +51,10 @@ class SmtpServer:
 
 
 def destination(credential: Mapping[str, str] | None = None) -> SmtpServer | Path:
-    """Return the credential's SMTP server; without a credential, the administrator's or the folder.
+    """Return the credential's SMTP server or, without a credential, the configured destination.
 
-    Raises StepError if none is set correctly.
+    An administrator configures a server or a folder. Raises StepError if the configuration is
+    missing or wrong.
     """
     if credential is not None:
         return _server(credential.get("url", ""), "the credential's url", trusted=False)
@@ -143,7 +145,7 @@ def _permitted(host: str, port: int, *, trusted: bool) -> list[str]:
 def deliver(
     message: EmailMessage, recipients: list[str], to: SmtpServer | Path, *, seconds: float
 ) -> dict[str, str]:
-    """Send the message, each network operation within `seconds`.
+    """Send the message; each network operation must end within `seconds`.
 
     Return the rejected recipients with reasons. Raises StepError if the server cannot be reached or
     accepts no recipient.

@@ -104,8 +104,8 @@ class EmailSendOutputs(ModuleOutputs):
 class EmailSend(Module[EmailSendInputs]):
     """Sends an email through the administrator's server, or through the server of a credential.
 
-    After a crash, it may be sent twice; both messages have the same Message-ID, by which mail
-    programs and servers detect duplicates.
+    After a crash, the email may be sent twice. Both messages have the same Message-ID, by which
+    mail programs and servers detect duplicates.
     """
 
     type = "email.send"

@@ -60,9 +60,10 @@ class SlackPostOutputs(ModuleOutputs):
 class SlackPost(Module[SlackPostInputs]):
     """Posts a message to Slack.
 
-    A credential of type slack is an incoming webhook's address; one of type bearer is a bot token
-    (`xoxb-…`, scope chat:write), which needs `channel`. After a rate limit, the step waits as long
-    as Slack requires. After a crash a message may be posted twice: Slack has no idempotency keys.
+    A credential of type slack is an incoming webhook's address. A credential of type bearer is a
+    bot token (`xoxb-…`, scope chat:write), which needs `channel`. After a rate limit, the step
+    waits as long as Slack requires. After a crash, a message may be posted twice, because Slack has
+    no idempotency keys.
     """
 
     type = "slack.post"

@@ -45,12 +45,13 @@ class WebhookPostOutputs(ModuleOutputs):
 class WebhookPost(Module[WebhookPostInputs]):
     """Posts JSON to a receiver, signed according to Standard Webhooks (standardwebhooks.com).
 
-    Headers: webhook-id is this step's idempotency key, the same for every attempt, so that the
-    receiver can detect duplicates; webhook-timestamp is the time of the attempt, in Unix seconds;
-    with a credential of type signing, webhook-signature is `v1,` and the Base64 of HMAC-SHA256 over
-    `<id>.<timestamp>.<body>`. The secret is `whsec_` and Base64, or any text of 16 or more
-    characters, whose UTF-8 is the key; two of the first kind, separated by a space, both sign
-    during a rotation. Any status outside 200 to 299 fails the step; redirects are not followed.
+    The header webhook-id is this step's idempotency key, the same for every attempt, so that the
+    receiver can detect duplicates. The header webhook-timestamp is the time of the attempt, in Unix
+    seconds. With a credential of type signing, the header webhook-signature is `v1,` and the Base64
+    of HMAC-SHA256 over `<id>.<timestamp>.<body>`. The secret is `whsec_` and Base64, or any text of
+    16 or more characters, whose UTF-8 is the key. Two secrets of the first kind, separated by a
+    space, both sign during a rotation. Any status outside 200 to 299 fails the step; redirects are
+    not followed.
     """
 
     type = "webhook.post"

@@ -20,9 +20,9 @@ SHORTEST_KEY = 16  # bytes
 
 
 def keys(secret: str) -> list[bytes]:
-    """Return the keys of a secret: of each `whsec_…`, separated by spaces, or of one plain text.
+    """Return the keys of a secret: one for each `whsec_…` part, or one for a plain text.
 
-    Raises StepError.
+    Spaces separate the parts. Raises StepError.
     """
     return [_key(part) for part in (secret.split() if secret.startswith(PREFIX) else [secret])]
 

@@ -20,9 +20,10 @@ PERSISTENT, TRANSIENT = 2, 1
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
-    """Send the message within `seconds`, confirmed by the broker. Raises StepError.
+    """Send the message, and wait for the broker's confirmation, within `seconds`.
 
-    A message that reaches no queue is an error, although the broker would drop it silently.
+    A message that reaches no queue is an error, although the broker would drop it silently. Raises
+    StepError.
     """
     failure: Exception = OSError("it has no address")
     until = time.monotonic() + seconds

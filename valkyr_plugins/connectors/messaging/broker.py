@@ -1,6 +1,6 @@
-"""The broker of a step's credential, which is never the engine's own broker, and the message.
+"""A step's message, and the broker of its credential, which is never the engine's own broker.
 
-A message in the engine's own queues would be treated as work, so the database (or virtual host)
+A message in the engine's own queues would be treated as work. So the database (or virtual host)
 that the engine uses is rejected for every queue.
 """
 
@@ -39,7 +39,7 @@ class Broker:
 
     @property
     def name(self) -> str:
-        """Return the name for messages, without user and password."""
+        """Return the broker's name for display, without user and password."""
         return f"{self.host}:{self.port}"
 
     def __repr__(self) -> str:
@@ -47,7 +47,10 @@ class Broker:
 
 
 def broker_of(credential: Mapping[str, str] | None) -> Broker:
-    """Return the credential's broker. Raises StepError without one, and for the engine's broker."""
+    """Return the credential's broker.
+
+    Raises StepError if it names no broker, or the engine's broker.
+    """
     if credential is None:
         raise StepError(
             "this step has no credential: create one of type broker (url), and name it in the "

@@ -100,9 +100,10 @@ class QueuePublish(Module[QueuePublishInputs]):
     """Sends a message to a queue of RabbitMQ (AMQP), or to a list or stream of Redis.
 
     The credential, of type broker, names the server. The step ends when the broker has confirmed
-    the message; one that reaches no queue fails the step. After a crash it may be sent twice, with
-    the same message id, by which the receiver detects duplicates (a list of Redis has none, so put
-    one into the body). Nothing is created at the broker except a list or stream of Redis.
+    the message; a message that reaches no queue fails the step. After a crash, a message may be
+    sent twice with the same message id, by which the receiver detects duplicates. A list of Redis
+    has no message ids, so put one into the body. Nothing is created at the broker except a list or
+    stream of Redis.
 
     Messages to the engine's own broker are rejected; so are private addresses unless an
     administrator allows their range.

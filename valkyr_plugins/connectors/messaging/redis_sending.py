@@ -24,7 +24,7 @@ PASSING_WORDS = ("OOM", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "NOREPLICAS", "B
 
 
 class Guarded(redis.Connection):
-    """redis-py's connection, to addresses that steps may reach."""
+    """redis-py's connection, limited to addresses that steps may reach."""
 
     broker: Broker
 
@@ -43,7 +43,7 @@ class GuardedTls(redis.SSLConnection, Guarded):
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
-    """Send the message, each network operation within `seconds`. Raises StepError."""
+    """Send the message; each network operation must end within `seconds`. Raises StepError."""
     kind = type("Connected", (GuardedTls if broker.tls else Guarded,), {"broker": broker})
     # No retries in the client: the engine counts its own, with growing delays.
     pool = redis.ConnectionPool(

@@ -1,6 +1,6 @@
 """The addresses that an HTTP step may reach: the public internet, and allowed ranges.
 
-Names are never checked, only the address that is about to be connected to.
+Names are never checked, only the address to which a connection is about to be opened.
 """
 
 import socket
@@ -76,7 +76,7 @@ def _inner(address: Address) -> Address:
 
 
 def same_machine(some: Iterable[str], others: Iterable[str]) -> bool:
-    """Return whether both share an address, or both have an address of this machine."""
+    """Return whether both groups share an address, or both have an address of this machine."""
     one, two = ({_plain(text) for text in texts} for texts in (some, others))
     if one & two:
         return True
@@ -90,7 +90,7 @@ def _plain(text: str) -> IPv4Address | IPv6Address:
 
 
 def _is_here(address: IPv4Address | IPv6Address) -> bool:
-    """Return whether this machine has the address, and so can bind to it."""
+    """Return whether this machine has the address, and can therefore bind to it."""
     if address.is_loopback or address.is_unspecified:
         return True
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6

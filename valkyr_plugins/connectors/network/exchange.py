@@ -1,7 +1,7 @@
 """One HTTP exchange of a step: request, redirects, response, and the meaning of its status.
 
-Every HTTP module uses it: the guarded client, the deadline, the limit on the body and the classes
-of failures are the same for all.
+Every HTTP module uses this exchange. So the guarded client, the deadline, the limit on the body and
+the classes of failures are the same for all.
 """
 
 import base64
@@ -74,7 +74,7 @@ def followed(
 
 
 def origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    """Return scheme, host and port."""
+    """Return the URL's scheme, host and port."""
     return url.scheme, url.host, url.port
 
 
@@ -95,7 +95,7 @@ def _has_body(request: httpx.Request) -> bool:
 def body_stays(found: str, url: httpx.URL, instead: str) -> StepError:
     """Return the error for a URL of another origin that requests the body of a step with secrets.
 
-    `found` says where the URL comes from ("GET a.example redirects"), `instead` says what to do.
+    `found` says where the URL comes from ("GET a.example redirects"); `instead` says what to do.
     """
     scheme, host, port = origin(url)
     place = f"{scheme}://{host}" + (f":{port}" if port else "")
@@ -132,9 +132,10 @@ class Call:
     """A request, with limits for the response.
 
     `content` are httpx's arguments for a body (`content`, `data`, `files`). Headers and query are
-    sent unchanged; Authorization comes from the step's credential unless `signs_in` is off. `keyed`
-    sends the Idempotency-Key (None: if the method changes something). `digest` authenticates by RFC
-    7616. `shown` replaces the address in messages if the address itself is secret.
+    sent unchanged; Authorization comes from the step's credential unless `signs_in` is off. With
+    `keyed`, the Idempotency-Key is sent; with None, it is sent if the method changes something.
+    `digest` authenticates by RFC 7616. `shown` replaces the address in messages if the address
+    itself is secret.
     """
 
     method: str
@@ -266,7 +267,10 @@ def _digest(call: Call, ctx: StepContext) -> httpx.DigestAuth | None:
 
 
 def authorization(credential: Mapping[str, str]) -> str:
-    """Return Bearer (RFC 6750) or Basic (RFC 7617, in UTF-8). Raises StepError for other fields."""
+    """Return the Authorization header: Bearer (RFC 6750), or Basic (RFC 7617, in UTF-8).
+
+    Raises StepError for a credential with other fields.
+    """
     match credential:
         case {"token": token}:
             return f"Bearer {_one_line(token, 'token')}"
@@ -280,7 +284,10 @@ def authorization(credential: Mapping[str, str]) -> str:
 
 
 def _one_line(text: str, field: str) -> str:
-    """Return a text that is printable ASCII, as headers must be; the error names the field."""
+    """Return the text if it is printable ASCII, as headers must be.
+
+    Otherwise raise a StepError that names the field.
+    """
     if text.isascii() and text.isprintable():
         return text
     raise StepError(

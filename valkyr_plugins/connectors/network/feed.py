@@ -20,7 +20,7 @@ NOT_MODIFIED = 304
 
 
 def read_feed(inputs: RssReadInputs, ctx: StepContext) -> dict[str, Any]:
-    """Return the feed as `RssReadOutputs`, a mapping. Raises StepError."""
+    """Return the feed as a mapping of `RssReadOutputs`. Raises StepError."""
     answer = send(_call(inputs), ctx)
     known = {
         "etag": answer.headers.get("etag") or None,
@@ -108,7 +108,7 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Return a storable text: feeds may contain any characters."""
+    """Return a text that can be stored, because feeds may contain any characters."""
     text = str(value or "").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     return text.encode("utf-8", "replace").decode("utf-8")
 

@@ -121,10 +121,10 @@ class GraphqlQueryOutputs(ModuleOutputs):
 class GraphqlQuery(Module[GraphqlQueryInputs]):
     """Runs a GraphQL query or mutation over HTTP and returns its data.
 
-    Errors in the response fail the step permanently, with their paths and codes. The step is
-    retried if all of them are transient, such as RATE_LIMITED, THROTTLED or INTERNAL_SERVER_ERROR,
-    and after the statuses 429 and 5xx. A mutation carries the Idempotency-Key but may be sent
-    twice after a crash. For pages, use http.paginate with a cursor in the body.
+    Errors in the response fail the step permanently, with their paths and codes. If all errors are
+    transient, such as RATE_LIMITED, THROTTLED or INTERNAL_SERVER_ERROR, the step is retried, as
+    after the statuses 429 and 5xx. A mutation carries the Idempotency-Key but may be sent twice
+    after a crash. For pages, use http.paginate with a cursor in the body.
     """
 
     type = "graphql.query"

@@ -73,7 +73,10 @@ def _call(inputs: GraphqlQueryInputs) -> Call:
 
 
 def _response(answer: Answer) -> Mapping[str, Any]:
-    """Return the body of a GraphQL response; otherwise raise StepError by its status."""
+    """Return the body of a GraphQL response.
+
+    For any other response, raise StepError according to its status.
+    """
     body, _ = answer.parsed
     if isinstance(body, dict) and isinstance(body.get("errors") or [], list):
         if "data" in body or body.get("errors"):
@@ -127,7 +130,10 @@ def _is_passing(error: Any) -> bool:
 
 
 def _code(error: Mapping[str, Any]) -> str:
-    """Return the code: Apollo and most others put it into `extensions`, GitHub into `type`."""
+    """Return the error's code.
+
+    Apollo and most others put the code into `extensions`; GitHub puts it into `type`.
+    """
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, Mapping) else None
     return str(code or error.get("type") or "")

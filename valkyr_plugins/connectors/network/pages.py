@@ -44,7 +44,7 @@ def first_position(inputs: HttpPaginateInputs) -> Position:
 def following(
     position: Position, answer: Answer, body: Any, items: int, inputs: HttpPaginateInputs
 ) -> Position | None:
-    """Return the position after a page with `items` items, or None after the last."""
+    """Return the position after a page with `items` items, or None after the last page."""
     if inputs.more is not None and not select(inputs.more, body, "more", None):
         return None
     match inputs.strategy:
@@ -97,8 +97,8 @@ def call_for(
 ) -> Call:
     """Return the request for the page at a position. Raises StepError.
 
-    A page of another origin is requested without headers that may be credentials, and with
-    `guarded` (the step uses secrets) without a body, so only by GET. Pages carry no
+    A page of another origin is requested without headers that may be credentials. With `guarded`
+    (the step uses secrets), it is also requested without a body, so only by GET. Pages carry no
     Idempotency-Key: one key for all pages would return the first page again.
     """
     url, query, body = inputs.url, dict(inputs.query), inputs.json_body
@@ -225,7 +225,10 @@ KINDS = {
 
 @dataclass
 class Reading:
-    """The progress; `position` is the position of the next page, None after the last page."""
+    """The progress of the step.
+
+    `position` is the position of the next page, or None after the last page.
+    """
 
     position: Position | None
     pages: int = 0

@@ -32,9 +32,10 @@ Expression = Annotated[str, AfterValidator(parsed)]
 
 
 def select(expression: str, data: Any, field: str, most: int | None = MAX_BYTES) -> Any:
-    """Return the selection of that input's expression. Raises StepError if it does not fit.
+    """Return the value that an expression selects. Raises StepError if it does not fit.
 
-    `most` limits the bytes of its JSON; None limits only intermediate values.
+    `field` names the input of the expression. `most` limits the bytes of the value's JSON; None
+    limits only intermediate values.
     """
     try:
         return compiled(expression)(data, most)
@@ -129,7 +130,7 @@ class HttpPaginateInputs(QueriedInputs):
 
     @property
     def carrier(self) -> str:
-        """Return the name of the parameter."""
+        """Return the name of the parameter that contains the position."""
         return self.parameter or USUAL_PARAMETER.get(self.strategy, "")
 
 
@@ -147,8 +148,8 @@ class HttpPaginateOutputs(ModuleOutputs):
 class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
-    It ends with the last page or at a limit. If the next page was already read, the step fails. A
-    failed page is retried with the step. The next attempt continues at that page if the
+    Reading ends with the last page or at a limit. If the next page was already read, the step
+    fails. A failed page is retried with the step. The next attempt continues at that page if the
     collected items are small (48 KiB); otherwise it starts again. To keep more, read a few pages
     per step (`maxPages`) in a loop and pass `next` to `start`. Headers and the credential are sent
     only to the first page's origin.

@@ -117,7 +117,7 @@ def http_url(url: str) -> str:
 
 
 def target(url: str, word: str = "http.request") -> str:
-    """Return the target of a circuit breaker: `word:host`, with an unusual port.
+    """Return the target of a circuit breaker: `word:host`, with the port if it is unusual.
 
     Steps of several types that call one host share its circuit, because they all fail when the host
     fails.
@@ -153,7 +153,10 @@ class MultipartPart(ModuleInputs):
 
 
 def json_content(value: Any) -> dict[str, bytes]:
-    """Return a JSON body, encoded here because httpx treats null as no body."""
+    """Return httpx's arguments for a JSON body.
+
+    The JSON is encoded here, because httpx treats null as no body.
+    """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
@@ -162,22 +165,25 @@ def json_content(value: Any) -> dict[str, bytes]:
 
 
 def text_content(text: str) -> dict[str, bytes]:
-    """Return the text, in UTF-8."""
+    """Return httpx's arguments for a text body, in UTF-8."""
     return {"content": _utf8(text, "body")}
 
 
 def bytes_content(encoded: str) -> dict[str, bytes]:
-    """Return the bytes of a Base64 text."""
+    """Return httpx's arguments for a body from a Base64 text."""
     return {"content": _decoded(encoded, "bodyBase64")}
 
 
 def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a web form."""
+    """Return httpx's arguments for a web form."""
     return {"data": dict(fields)}
 
 
 def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
-    """Return parts with files, at most 64 MiB in total, because a retry sends them again."""
+    """Return httpx's arguments for a multipart body.
+
+    The parts have at most 64 MiB in total, because a retry sends them again.
+    """
     files, left = [], MAX_UPLOAD
     for part in parts:
         data = _part_bytes(part, left)

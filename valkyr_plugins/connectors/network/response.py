@@ -72,7 +72,7 @@ def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
 
 
 def read_start(response: httpx.Response, limit: int) -> bytes:
-    """Return up to `limit` bytes of the body, as many as can be read; for error messages."""
+    """Return the readable start of the body, up to `limit` bytes, for error messages."""
     start = bytearray()
     try:
         unpacker = _unpacker(response)
@@ -105,7 +105,10 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
 
 
 def storable_json(body: bytes) -> Any:
-    """Return the parsed body. Raises ValueError, RecursionError or PayloadError if not storable."""
+    """Return the parsed body.
+
+    Raises ValueError, RecursionError or PayloadError if it cannot be stored.
+    """
     value = json.loads(body, parse_constant=_refuse_constant)
     if ESCAPED.search(body):
         payloads.dump(value, limit=MAX_CHECKED)
@@ -199,7 +202,7 @@ class TooLong(StepError):
 
 
 def request_name(request: httpx.Request, shown: str = "") -> str:
-    """Return method and address, without query and user, which may be secret.
+    """Return the method and the address, without its query and user, which may be secret.
 
     `shown` replaces an address that is secret as a whole.
     """
@@ -222,7 +225,10 @@ def require_accepted(
 
 
 def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> StepError:
-    """Return the failure for a status of 400 or more; `body` is the start, `why` the reason."""
+    """Return the failure for a status of 400 or more.
+
+    `body` is the start of the body, and `why` is the reason.
+    """
     status = response.status_code
     said = f"{name} answered {status} {_phrase(status)}".rstrip()
     return StepError(
@@ -240,7 +246,7 @@ def retry_after(response: httpx.Response) -> float | None:
 
 @contextmanager
 def named_errors(request: httpx.Request, shown: str = "") -> Iterator[None]:
-    """Name the failed request in errors: httpx's own messages do not."""
+    """Name the failed request in errors, because httpx's own messages do not."""
     try:
         yield
     except httpx.LocalProtocolError as error:

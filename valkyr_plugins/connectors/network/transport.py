@@ -1,8 +1,8 @@
 """Connections of HTTP steps, which go only to addresses that were checked.
 
-A name is resolved once, each address is checked, and the socket is opened to one that passed; the
-name itself stays in the Host header and in TLS. Every read and write ends at the step's deadline,
-however slowly the server sends.
+A name is resolved once, each address is checked, and the socket is opened to an address that
+passed; the name itself stays in the Host header and in TLS. Every read and write ends at the step's
+deadline, however slowly the server sends.
 """
 
 import os
@@ -120,7 +120,7 @@ class Connections:
 
 
 class _Body:
-    """A response's body that returns its connection when it is closed, once."""
+    """A response's body, whose first `close` also returns its connection to the pool."""
 
     def __init__(self, stream: object, done: Callable[[], None]) -> None:
         self._stream = stream
@@ -266,7 +266,7 @@ def permitted_addresses(host: str, port: int) -> list[str]:
 
 
 class DeadlineStream(httpcore.NetworkStream):
-    """A connection whose every operation ends at the deadline of its request."""
+    """A connection on which every operation ends at the deadline of its request."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
@@ -288,7 +288,10 @@ class DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """Start TLS on this connection and return it, checked against the name, not the address."""
+        """Start TLS and return the new stream.
+
+        The certificate is checked against the name, not the address.
+        """
         seconds = min(CONNECT_SECONDS, _left(httpcore.ConnectTimeout))
         return DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, seconds))
 

@@ -1,4 +1,4 @@
-"""`stripe.customer`: the customer of a payment, as Stripe knows them."""
+"""`stripe.customer`: create, change or read a customer at Stripe."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -79,8 +79,8 @@ class CustomerOutputs(ModuleOutputs):
 class Customer(StripeModule[CustomerInputs]):
     """Creates, changes or reads a customer at Stripe.
 
-    Each attempt sends the same idempotency key, so Stripe creates one customer. Reading one that
-    was deleted is a success with `deleted: true`.
+    Each attempt sends the same idempotency key, so Stripe creates one customer. Reading a deleted
+    customer succeeds with `deleted: true`.
     """
 
     type = "stripe.customer"

@@ -102,7 +102,7 @@ InputsT = TypeVar("InputsT", bound=BaseModel)
 
 
 class StripeModule(Module[InputsT]):
-    """The base of Stripe's modules."""
+    """The base class of Stripe's modules."""
 
     category: ClassVar[str] = "payments"
     queue: ClassVar[str] = "io"
@@ -125,7 +125,7 @@ def options(inputs: StripeInputs, idempotency_key: str | None) -> Any:
 
 
 def given(**params: Any) -> Any:
-    """Return the parameters that have a value; Stripe decides the rest."""
+    """Return the parameters that have a value; Stripe uses its defaults for the others."""
     return {name: value for name, value in params.items() if value not in (None, {})}
 
 

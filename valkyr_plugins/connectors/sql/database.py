@@ -1,4 +1,4 @@
-"""The database of a step's credential, and the check whether steps may reach it.
+"""The database of a step's credential, and the check of whether steps may reach it.
 
 The author of a credential may be a tenant. So steps reach databases at public addresses and at
 addresses that HTTP steps may reach. To allow another address, an administrator adds its host to
@@ -49,7 +49,7 @@ class Database:
 
 
 def database_of(credential: Mapping[str, str] | None) -> Database:
-    """Return the database of a credential of type database. Raises StepError if it has none."""
+    """Return the database of a credential of type database. Raises StepError if it names none."""
     if credential is None or "url" not in credential:
         raise StepError(f"a SQL step needs a credential of type database: {FORM}")
     # The URL holds a password, so no message may quote it.
@@ -127,7 +127,7 @@ def reachable(database: Database) -> list[str]:
 
 
 def _entries() -> Iterator[str]:
-    """Yield hosts, `host:port` and `host:port/database` of the setting."""
+    """Yield the entries of the setting: hosts, `host:port` and `host:port/database`."""
     yield from (part.lower() for part in settings().sql_allowed_hosts)
 
 
@@ -146,7 +146,7 @@ def _resolved(host: str, port: int) -> list[str]:
 
 
 def _is_own(addresses: list[str], port: int) -> bool:
-    """Return whether the address is the engine's own server: same port, same machine."""
+    """Return whether the engine's own server has one of these addresses, and the same port."""
     return any(
         own_port == port and same_machine(_quietly_resolved(own_host, own_port), addresses)
         for own_host, own_port in _own_servers()

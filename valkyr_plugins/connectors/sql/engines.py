@@ -1,8 +1,8 @@
 """Connections to the databases of steps: a small pool per database and process.
 
-Every connection goes to an address that was checked when it was opened, and is reset when it is
-returned (`DISCARD ALL`): no lock, setting or temporary table of one step reaches the next. Idle
-pools are closed.
+Every connection goes to an address that was checked when the connection was opened. It is reset
+when it is returned (`DISCARD ALL`), so no lock, setting or temporary table of one step reaches the
+next. Idle pools are closed.
 """
 
 import atexit
@@ -50,7 +50,7 @@ LIBPQ: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Kept:
-    """An engine and the time of its last use, on time.monotonic()."""
+    """An engine and the time of its last use, by time.monotonic()."""
 
     engine: Engine
     used_at: float
@@ -70,7 +70,7 @@ _pools = Pools(os.getpid())
 
 @contextmanager
 def connected(database: Database, seconds: float, *, read_only: bool) -> Iterator[Connection]:
-    """Open a transaction for the block: committed at its end or rolled back on an error."""
+    """Open a transaction for the block: commit it at the end, or roll it back on an error."""
     # Here, because an open connection is not connected again.
     judge(database.host, database.port)
     ranges = address_rules(database.host, database.port)
@@ -163,7 +163,7 @@ def _made(database: Database) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def judge(dialect: Any, record: Any, arguments: Any, named: dict[str, Any]) -> None:
-        """Allow only checked addresses for a connection; the name is kept for TLS."""
+        """Allow only checked addresses for a connection; keep the name for TLS."""
         addresses = among(database.host, database.port, reachable(database))
         left = connect_deadline.get() - time.monotonic()
         named["host"] = ",".join([database.host] * len(addresses))

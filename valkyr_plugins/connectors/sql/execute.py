@@ -104,8 +104,8 @@ class SqlExecuteOutputs(ModuleOutputs):
 class SqlExecute(Module[SqlExecuteInputs]):
     """Changes a PostgreSQL database: one statement or several, in one transaction.
 
-    After a crash it may run twice, unless `once` is set. Private addresses are rejected unless an
-    administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
+    After a crash the statements may run twice, unless `once` is set. Private addresses are rejected
+    unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
     """
 
     type = "sql.execute"

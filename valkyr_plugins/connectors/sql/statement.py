@@ -55,7 +55,7 @@ def require_reading(statement: str) -> str:
 
 
 def require_a_steps(statement: str) -> None:
-    """Raise StepError for a statement that has no word, or would end the step's transaction."""
+    """Raise StepError for an empty statement, or one that would end the step's transaction."""
     word = first_word(statement)
     if not word or word in NOT_A_STEPS:
         raise StepError(
@@ -67,7 +67,7 @@ def require_a_steps(statement: str) -> None:
 def bound(statement: str, rows: Sequence[Mapping[str, Any]]) -> TextClause:
     """Return the statement for these rows of parameters. Raises StepError if names do not match.
 
-    An object, or a list that holds one, is bound as jsonb; another list as an array.
+    An object, or a list that contains an object, is bound as jsonb; any other list as an array.
     """
     clause = text(statement)
     wanted = set(clause.compile().params)
@@ -133,7 +133,7 @@ def _time(value: Any) -> str:
 
 @json_value.register
 def _duration(value: timedelta) -> str:
-    """Return ISO 8601, in days and seconds: P1DT3600S."""
+    """Return a duration as ISO 8601, in days and seconds: P1DT3600S."""
     sign, value = ("-", -value) if value < timedelta(0) else ("", value)
     seconds = format(Decimal(value.seconds) + Decimal(value.microseconds) / 1_000_000, "f")
     return f"{sign}P{value.days}DT{seconds}S"

@@ -45,10 +45,11 @@ def charts(figures: Figures) -> list[Chart]:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The time axis of all charts of a range, and the part of it that is selected.
+    """The time axis of all charts of a range, and its selected part.
 
-    `starts` and `ends` are (value, label, whether selected) of a form, by slot. `before` and
-    `after` are (position, width) of the parts that are not selected, in a chart's units.
+    `starts` and `ends` are the options of a form, one per slot, as (value, label, whether
+    selected). `before` and `after` are (position, width) of the parts that are not selected, in a
+    chart's units.
     """
 
     range: str
@@ -142,7 +143,7 @@ def by_state(figures: Figures) -> Chart:
 
 
 def failure_rate(figures: Figures) -> Chart:
-    """Return the chart of the share that failed or timed out."""
+    """Return the chart of the share of executions that failed or timed out."""
     labels = slot_labels(figures)
     rates = [tally.failure_rate for tally in figures.slots]
     scale = linear([100 * rate for rate in rates if rate is not None], least=5)
@@ -231,7 +232,7 @@ def _percentiles(
 
 
 def _readable(labels: list[str]) -> list[str]:
-    """Leave out every second label if there are more than fit beside a chart."""
+    """Omit every second label if a chart has no room for all of them."""
     if len(labels) <= 4:
         return labels
     return [label if place % 2 == 0 else "" for place, label in enumerate(labels)]

@@ -42,7 +42,7 @@ def linear(values: Iterable[float], least: float = 1.0) -> Scale:
 
 
 def logarithmic(values: Iterable[float]) -> Scale:
-    """Return a scale of powers of ten around the positive values, at most six, with labels."""
+    """Return a labelled scale of at most six powers of ten around the positive values."""
     known = [max(value, TINY) for value in values if value > 0] or [1.0]
     last = math.ceil(math.log10(max(known)))
     first = min(max(math.floor(math.log10(min(known))), last - MOST_DECADES), last - 1)
@@ -131,7 +131,10 @@ def stacked(columns: Sequence[Sequence[tuple[str, int, str]]], scale: Scale) -> 
 
 
 def line(word: str, kind: str, values: Sequence[float | None], scale: Scale) -> Line:
-    """Return a line through the slots' centres; draw missing values as gaps, lone ones as dots."""
+    """Return a line through the slots' centres.
+
+    Missing values are drawn as gaps, and single values between gaps as dots.
+    """
     step = WIDTH / max(1, len(values))
     pieces: list[list[tuple[float, float]]] = [[]]
     for place, value in enumerate(values):

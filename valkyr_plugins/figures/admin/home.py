@@ -68,7 +68,7 @@ def banners(figures: Figures, *, anything: bool) -> list[Banner]:
 
 
 def timeline(figures: Figures | None, **only: str) -> dict[str, Any]:
-    """Return the template context of the charts; `only` narrows the lists behind them."""
+    """Return the template context of the charts; `only` filters the lists that they link to."""
     found: dict[str, Any] = {"measures": measures(figures)}
     if figures is None:
         return found

@@ -81,8 +81,8 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 class LimitAdmin(OperatingAdmin, WritingAdmin):
     """Limits of a workspace, or of a member.
 
-    `said_once` are the fields that are set once; the column `told` shows them later. The columns
-    `uses` show the used part.
+    `said_once` are the fields that are set only at creation; the column `told` shows them later.
+    `uses` are the columns that show the used part.
     """
 
     kind: ClassVar[LimitKind[Any]]
@@ -119,7 +119,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form with or without the limited user."""
+        """Return the form; only the form of a new limit names the limited user."""
         kwargs["form"] = self.form_of_new if obj is None else self.form_of_old
         return super().get_form(request, obj, change, **kwargs)
 
@@ -128,7 +128,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
-        """Create the limit, or set other values."""
+        """Create the limit, or change its values."""
         actor, data = Actor.of_request(request), form.cleaned_data
         facts = {name: data[name] for name in self.kind.changeable}
         if change:

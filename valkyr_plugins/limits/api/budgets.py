@@ -21,7 +21,7 @@ PERIODS = [(period.value, period.value) for period in BudgetPeriod]
 
 
 class Amount(serializers.DecimalField):
-    """A decimal number, exact: a string, or a JSON number."""
+    """An exact decimal number: a string or a JSON number."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -123,7 +123,7 @@ class NewBudget(NewLimit, BudgetChange):
 
 
 class BudgetEndpoint(LimitEndpoint):
-    """Requests about budgets."""
+    """The base class of the endpoints for budgets."""
 
     kind, shape, uses_of = BUDGETS, BudgetShape, uses_of
 

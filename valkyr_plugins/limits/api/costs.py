@@ -33,7 +33,7 @@ from valkyr_plugins.limits.models import CostEntry
 
 
 class CostEntryShape(CamelCase, serializers.ModelSerializer[CostEntry]):
-    """What one attempt of a step spent on one model or service."""
+    """The spending of one attempt of a step on one model or service."""
 
     workspace_id = serializers.UUIDField()
     workflow_id = serializers.UUIDField()
@@ -135,14 +135,14 @@ class Costs(Endpoint):
 
 
 class SpendReport(Endpoint):
-    """Sums of entries."""
+    """Sums of cost entries."""
 
     @operation("getSpend", "CostEntry", {200: SpendShape(many=True)}, parameters=[SpendQuery])
     def get(self, request: Request) -> Response:
         """Return the spending by group and currency, the highest first; days are in order.
 
-        At most 1,000 groups. Sums contain only costs that you may view, so other users may get
-        other sums.
+        Returns at most 1,000 groups. Sums contain only costs that you may view, so other users may
+        get other sums.
         """
         query = self.query(SpendQuery)
         query.setdefault("createdAfter", query.get("createdBefore", database_now()) - SPAN)

@@ -93,7 +93,10 @@ class LimitEndpoint(Endpoint):
         return Response(self._shown([limit])[0])
 
     def changed(self, pk: UUID, form: type[Body]) -> Response:
-        """Change a limit and return the response. Raises ValidationError without changes."""
+        """Change a limit and return the response.
+
+        Raises ValidationError if the request names no field.
+        """
         obtain(self.user, rows_of(self.kind), pk, Permission.CONFIGURE)
         given = self.body(form)
         if not given:

@@ -43,7 +43,7 @@ class QuotaShape(LimitShape):
 
     @extend_schema_field(serializers.IntegerField(allow_null=True))
     def get_running(self, quota: Quota) -> int | None:
-        """Return how many steps hold a slot; null if `maxConcurrent` is."""
+        """Return how many steps hold a slot; null if `maxConcurrent` is null."""
         uses: QuotaUses = self.context["uses"]
         return uses.running(quota)
 
@@ -110,7 +110,7 @@ class NewQuota(NewLimit, QuotaChange):
 
 
 class QuotaEndpoint(LimitEndpoint):
-    """Requests about quotas."""
+    """The base class of the endpoints for quotas."""
 
     kind, shape, uses_of = QUOTAS, QuotaShape, uses_of
 
@@ -151,7 +151,7 @@ class OneQuota(QuotaEndpoint):
 
     @operation("patchQuota", "Quota", {200: QuotaShape}, request=QuotaChange, errors=[403, 404])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Set other limits, effective at once; earlier use still counts."""
+        """Change the limits of a quota, effective immediately; earlier use still counts."""
         return self.changed(id, QuotaChange)
 
     @operation("deleteQuota", "Quota", {204: None}, errors=[403, 404])

@@ -57,8 +57,8 @@ class AgentTool:
     """One tool. It is offered if the installation has `route`; a plugin may be missing.
 
     Tools with `writes` create a proposal; `destructive` tools propose changes that cannot be
-    undone. Tools with `stores` store their results, and change no object. Results of `untrusted`
-    tools contain values from other systems.
+    undone. Tools with `stores` store their results, but change no other object. Results of
+    `untrusted` tools contain values from other systems.
     """
 
     name: str
@@ -80,10 +80,10 @@ class AgentTool:
 
 
 def listed(answer: ApiAnswer) -> dict[str, Any]:
-    """Return a page of a list with the cursor of the next one."""
+    """Return a page of a list with the cursor of the next page."""
     return {"rows": answer.data, "nextCursor": answer.cursor or None}
 
 
 def query_of(arguments: ToolArguments) -> dict[str, Any]:
-    """Return arguments as the query of a list of the API, which has the same names."""
+    """Return arguments as the query of an API's list, which has the same names."""
     return arguments.model_dump(by_alias=True, exclude_none=True, mode="json")

@@ -1,4 +1,4 @@
-"""Tools that read failures: groups, dead letters, one failure explained, redrives."""
+"""Tools that read failures: groups, dead letters, explanations of a failure, redrives."""
 
 import re
 from collections.abc import Iterator
@@ -193,7 +193,7 @@ def _source(caller: ToolCaller, letter: dict[str, Any]) -> Any:
 
 
 def _tasks(document: Any, names: list[str]) -> Iterator[Any]:
-    """Yield the task that a step's path leads to."""
+    """Yield the tasks that a step's path leads to, the innermost first."""
     tasks = document.get("tasks", []) if isinstance(document, dict) else []
     for task in tasks if isinstance(tasks, list) else []:
         if not isinstance(task, dict) or task.get("id") != names[0]:

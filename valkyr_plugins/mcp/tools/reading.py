@@ -76,7 +76,7 @@ class FiguresArguments(ToolArguments):
 
 
 class ModulesArguments(ToolArguments):
-    """Modules by name, or one in full."""
+    """The module to read in full; if it is omitted, all modules are listed by name."""
 
     type: Annotated[
         str | None,

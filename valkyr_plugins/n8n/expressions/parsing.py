@@ -26,7 +26,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """`of.key`, `of[key]`, `of?.key`."""
+    """A member of a value: `of.key`, `of[key]` or `of?.key`."""
 
     of: "Tree"
     key: "Tree"
@@ -35,7 +35,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """`of(…)`."""
+    """A call: `of(…)`."""
 
     of: "Tree"
     arguments: tuple["Tree", ...]
@@ -43,7 +43,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """`!x`, `-x`."""
+    """An operator with one operand: `!x` or `-x`."""
 
     sign: str
     of: "Tree"
@@ -60,7 +60,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """`test ? yes : no`."""
+    """A conditional expression: `test ? yes : no`."""
 
     test: "Tree"
     yes: "Tree"
@@ -69,21 +69,21 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """`[a, b]`."""
+    """A list: `[a, b]`."""
 
     items: tuple["Tree", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectOf:
-    """`{a: b}`."""
+    """An object: `{a: b}`."""
 
     pairs: tuple[tuple[str, "Tree"], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A text with values in it: `` `Hello ${name}` ``."""
+    """A text that contains values: `` `Hello ${name}` ``."""
 
     parts: tuple["Tree", ...]
 
@@ -121,7 +121,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece: its kind (`number`, `word`, `text`, `template`, `sign`, `end`) and its text."""
+    """A token: its kind (`number`, `word`, `text`, `template`, `sign`, `end`) and its text."""
 
     kind: str
     text: str
@@ -149,7 +149,7 @@ def tokens(source: str) -> list[Token]:
 
 
 def unescaped(text: str) -> str:
-    """Return the text that a JavaScript literal stands for."""
+    """Return the text that a JavaScript literal represents."""
     return _ESCAPE.sub(_character, text)
 
 

@@ -53,9 +53,7 @@ def unfolded(tree: Tree) -> tuple[Tree, Steps]:
 def anchor(root: Tree, steps: Steps, sight: Sight) -> tuple[Shape, Steps] | None:
     """Return the data at the start of a chain, and the remaining steps.
 
-    Return None if it does not start with data.
-
-    Raises Untranslatable.
+    Return None if the chain does not start with data. Raises Untranslatable.
     """
     name = root.name if isinstance(root, Name) else ""
     if name in ("$json", "$data"):
@@ -333,7 +331,10 @@ class _Writer:
 
 
 def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
-    """Return the expression for an argument that a model gives a tool, and record its schema."""
+    """Return the expression for an argument of a tool, and record the argument's schema.
+
+    The model provides the argument.
+    """
     name = _ARGUMENT.sub("_", str(_plain(call.arguments[0]) if call.arguments else ""))[:60]
     if not name.strip("_"):
         raise Untranslatable("the argument's name is worked out")
@@ -353,7 +354,7 @@ def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
 
 
 def _plain(tree: Tree) -> object:
-    """Return a constant, including one in backquotes."""
+    """Return the value of a constant, which can be a text in backquotes."""
     if isinstance(tree, Joined):
         parts = [_plain(part) for part in tree.parts]
         return "".join(map(str, parts)) if all(isinstance(one, str) for one in parts) else None

@@ -1,4 +1,4 @@
-"""Convert agents with tools: a loop that asks the model and runs the tools that it requests."""
+"""Convert agents with tools: a loop that calls the model and runs the tools that it requests."""
 
 import re
 from dataclasses import replace
@@ -36,8 +36,8 @@ def agent_tasks(
 ) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Return the task of the first message, the loop's task, and the answer's expression.
 
-    The loop's body asks the model. If the model requests tools, a map runs them. The model's answer
-    and the tools' results are added to the conversation of the next iteration.
+    The loop's body calls the model. If the model requests tools, a map runs them. The model's
+    answer and the tools' results are added to the conversation of the next iteration.
     """
     x, y = work.node.x, work.node.y
     first, ask, calls, talk = (work.also(word) for word in ("prompt", "ask", "calls", "talk"))
@@ -96,7 +96,7 @@ def agent_tasks(
 
 @family("mcpTrigger")
 def served(work: NodeWork) -> Made:
-    """Make a map over the webhook's single call, which runs the tool that the call names."""
+    """Make a map over the webhook's single call, which runs the tool named in the call."""
     _, body = _tools(work, bare_result=True)
     work.remark(
         "It served its tools by the Model Context Protocol, which nothing here speaks: POST "
@@ -237,7 +237,7 @@ def tool_workflow(work: NodeWork) -> Made:
 
 @family("toolHttpRequest")
 def tool_http(work: NodeWork) -> Made:
-    """Make `http.request`; the texts in {…} are the tool's arguments."""
+    """Make `http.request`; the texts in braces are the tool's arguments."""
     known = {str(row.get("name")): row for row in work.names("placeholderDefinitions.values")}
 
     def fill(value: Any) -> Any:

@@ -57,7 +57,7 @@ Condition = tuple[str, str, Any, Any]  # the values' type, the operator, left, r
 
 
 def conditions_of(parameters: Mapping[str, Any]) -> tuple[list[Condition], str]:
-    """Return the conditions, and `and` or `or` between them."""
+    """Return the conditions, and the operator between them: `and` or `or`."""
     given = parameters.get("conditions")
     if isinstance(given, dict) and isinstance(given.get("conditions"), list):
         return list(_new(given["conditions"])), _combined(given.get("combinator"))
@@ -90,7 +90,10 @@ def _old(given: Mapping[str, Any]) -> Iterator[Condition]:
 def condition(
     texts: Texts, given: list[Condition], combinator: str, *, caseless: bool = False
 ) -> str:
-    """Return one expression for all conditions. Raises Untranslatable, naming the condition."""
+    """Return one expression for all conditions.
+
+    Raises Untranslatable, which names the condition.
+    """
     written = [_one(texts, one, caseless=caseless) for one in given]
     if len(written) == 1:
         return written[0]
@@ -98,7 +101,7 @@ def condition(
 
 
 def condition_template(texts: Texts, parameters: Mapping[str, Any]) -> str:
-    """Return the template of a node's conditions, or a text that describes the missing one."""
+    """Return the template of a node's conditions, or a `todo` call if one is not translated."""
     given, combinator = conditions_of(parameters)
     sensitive = below(parameters, "conditions.options.caseSensitive", True)
     caseless = sensitive is False or below(parameters, "options.ignoreCase") is True
@@ -136,7 +139,7 @@ def _one(texts: Texts, given: Condition, *, caseless: bool) -> str:
 
 
 def _number(value: Any) -> Any:
-    """Return a number that the form stored as text."""
+    """Convert a number that the form stored as text."""
     try:
         return float(value) if isinstance(value, str) and "." in value else int(value)
     except (TypeError, ValueError):
@@ -149,7 +152,7 @@ FALLBACK = "fallback"
 
 @family("if")
 def if_(work: NodeWork) -> Made:
-    """Make `flow.if`: the first output is `true`, the second `false`."""
+    """Make `flow.if`: the first output is `true`, and the second is `false`."""
     template = condition_template(work.texts, work.node.parameters)
     return Made("flow.if", {"condition": template}, work.shape, {0: "true", 1: "false"})
 
@@ -220,7 +223,7 @@ def _old_cases(work: NodeWork) -> list[Case]:
 
 
 def _outcome(name: Any, place: int, found: list[Case]) -> str:
-    """Return an outcome that no other output has."""
+    """Return a name for an outcome that no other output uses."""
     text = str(name).strip() if isinstance(name, (str, int, float)) else ""
     taken = {case[1] for case in found} | {"error", FALLBACK, ""}
     sound = text not in taken and len(text) <= MAX_OUTCOME and "{{" not in text
@@ -259,7 +262,7 @@ def _written(value: Any) -> bool:
 
 
 def _over_conditions(work: NodeWork, cases: list[Case]) -> dict[str, Any]:
-    """Use the first case whose conditions hold as the outcome."""
+    """Return inputs of a switch whose outcome is the first case with true conditions."""
     names = list(dict.fromkeys(case[1] for case in cases))
     written = ""
     try:
@@ -279,7 +282,7 @@ def _quoted(name: str) -> str:
 
 
 def _by_number(work: NodeWork) -> Made:
-    """Return an expression for the number of the output."""
+    """Make `flow.switch` over the number of the output."""
     count = work.get("numberOutputs", 4)
     count = count if isinstance(count, int) and 0 < count < MAX_OUTCOME else 4
     outcomes = {place: str(place) for place in range(count)}

@@ -25,7 +25,7 @@ def code_takes(kind: str, mode: Any) -> str:
 
 @family("code", "function", "functionItem")
 def code(work: NodeWork) -> Made:
-    """Make `javascript.code` or `python.code` of a program that reads only its data."""
+    """Convert a program that reads only its data into `javascript.code` or `python.code`."""
     if work.word("language").startswith("python"):
         return n8n_python(work)
     source = work.get("jsCode") or work.get("functionCode")
@@ -65,7 +65,7 @@ def _javascript(work: NodeWork, uses: Uses) -> Made:
 
 
 def _items(work: NodeWork, shape: Shape, name: str) -> tuple[Any, dict[str, Any], str]:
-    """Return the items' template, fields from other tasks, and the name of a single value."""
+    """Return the items' template, the fields from other tasks, and the name of a single value."""
     if shape.items is not None:
         renamed = [keys for keys, ours in shape.each.items() if not ours and len(keys) == 1]
         if shape.within is None or (shape.each and not renamed):
@@ -125,7 +125,7 @@ def main(inputs):
 
 
 def n8n_python(work: NodeWork) -> Made:
-    """Run a program in n8n's Python that reads its items by `_input.all()` or `items`."""
+    """Convert a Python program of n8n that reads its items from `_input.all()` or `items`."""
     code = work.get("pythonCode")
     if not isinstance(code, str) or not code.strip() or len(code) > MAX_CODE or "{{" in code:
         raise Left("its program cannot be taken over; rewrite it as python.code")

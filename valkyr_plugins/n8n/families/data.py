@@ -51,7 +51,7 @@ def _of_json(work: NodeWork) -> Made:
 
 
 def _fields(work: NodeWork) -> dict[str, Any]:
-    """Return raw values by name, for every version."""
+    """Return raw values by name, from the parameters of any version."""
     found: dict[str, Any] = {}
     for row in (*work.names("assignments.assignments"), *work.names("fields.values")):
         kind = str(row.get("type", "stringValue"))
@@ -64,7 +64,7 @@ def _fields(work: NodeWork) -> dict[str, Any]:
 
 
 def _typed(raw: Any, kind: str) -> Any:
-    """Return a value of the form's kind; expressions stay unchanged."""
+    """Return a value with the type of the form; expressions stay unchanged."""
     if not isinstance(raw, str) or is_expression(raw):
         return raw
     try:
@@ -88,7 +88,7 @@ def _keeps_others(work: NodeWork) -> bool:
 
 
 def _put(values: dict[str, Any], keys: list[str], value: Any) -> None:
-    """Set a dotted name as an object in an object."""
+    """Set the value of a dotted name in nested objects."""
     for key in keys[:-1]:
         inner = values.setdefault(key, {})
         if not isinstance(inner, dict):
@@ -127,7 +127,10 @@ def rename(work: NodeWork) -> Made:
 
 @family("dateTime")
 def date_time(work: NodeWork) -> Made:
-    """Return the execution's start, unchanged or formatted; other dates are not supported."""
+    """Return the execution's start, unchanged or formatted.
+
+    `dated` converts other dates.
+    """
     operation = work.word("operation", work.word("action", "format"))
     name = work.word("outputFieldName").removeprefix("=")
     if operation == "getCurrentDate":
@@ -173,7 +176,7 @@ def rss(work: NodeWork) -> Made:
 
 @family("xml")
 def xml(work: NodeWork) -> Made:
-    """Build `data.xml_parse`."""
+    """Make `data.xml_parse`."""
     if work.word("mode", "xmlToJson") != "xmlToJson":
         raise Left("it writes XML; write it as the text of a data.template")
     text = _field(work, work.word("dataPropertyName", "data"))
@@ -224,7 +227,7 @@ def _value(work: NodeWork, row: dict[str, Any], selector: str) -> dict[str, Any]
 
 
 def _field(work: NodeWork, name: str) -> str:
-    """Return the text in a field of the node's input; for a page, the body itself."""
+    """Return the text in a field of the node's input; for a page, return the body itself."""
     whole = work.shape.whole
     if name == "data" and whole is not None and whole.endswith(".body"):
         return "{{ " + whole + " }}"

@@ -17,7 +17,7 @@ _DOLLAR = re.compile(r"\$(\d{1,3})\b")
 
 @family("postgres")
 def postgres(work: NodeWork) -> Made:
-    """Make `sql.query` for reading statements, `sql.execute` for writing ones."""
+    """Make `sql.query` for statements that read, and `sql.execute` for statements that write."""
     operation = work.word("operation", "insert")
     if operation == "executeQuery":
         return _query(work)
@@ -46,7 +46,10 @@ def _made(work: NodeWork, statement: str, params: dict[str, Any], *, reads: bool
 
 
 def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
-    """Return the statement, one parameter per expression. Raises Left for other expressions."""
+    """Return the statement, with one parameter per expression.
+
+    Raises Left for an expression that cannot become a parameter.
+    """
     params: dict[str, Any] = {}
     pieces = parts(raw.removeprefix("=")) if is_expression(raw) else [(False, raw)]
     text = ""

@@ -50,7 +50,7 @@ def main(inputs):
 
 @family("crypto")
 def crypto(work: NodeWork) -> Made:
-    """Make a digest, a signature with a key of the data, or a random value."""
+    """Make a digest, a signature with a key from the data, or a random value."""
     kind = {"MD5": "md5", "SHA256": "sha256", "SHA512": "sha512", "SHA1": "sha1",
             "SHA384": "sha384", "SHA3-256": "sha3_256", "SHA3-512": "sha3_512"}.get(
         work.word("type", "MD5"))  # fmt: skip
@@ -74,7 +74,7 @@ def crypto(work: NodeWork) -> Made:
 
 
 def _with_result(work: NodeWork) -> Shape:
-    """Return the shape of the input with the result in a field."""
+    """Return the shape of the input, with the result in an additional field."""
     name = work.word("dataPropertyName", "data")
     came = work.shape
     return Shape(None, came.base, {**came.named, (name,): f"{work.output}.result"}, why=came.why)

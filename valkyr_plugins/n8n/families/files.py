@@ -1,4 +1,4 @@
-"""Convert the nodes of files: n8n passes files next to its items; here, texts are passed."""
+"""Convert file nodes: n8n passes files next to its items, but here tasks pass their texts."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ NO_FILE = (
 
 @family("extractFromFile")
 def extract(work: NodeWork) -> Made:
-    """Parse a file's text as CSV or JSON, or pass a text on."""
+    """Parse a file's text as CSV or JSON, or pass the text on unchanged."""
     operation = work.word("operation", "csv")
     if operation == "csv":
         return _csv(work)
@@ -134,7 +134,7 @@ def _path(work: NodeWork, keys: str) -> str:
 
 @family("moveBinaryData", takes=LIST)
 def move_binary(work: NodeWork) -> Made:
-    """Parse a file's JSON, or write an item as JSON: files are texts here."""
+    """Parse a file's JSON, or write an item as JSON, because files are texts here."""
     if work.word("mode", "binaryToJson") == "binaryToJson":
         return of_json(work)
     return as_json(work)

@@ -58,7 +58,7 @@ MAX_SECONDS = 365 * 86_400
 
 @family("wait")
 def wait(work: NodeWork) -> Made:
-    """Make `flow.delay`, or `flow.callback` if it waits for a call."""
+    """Make `flow.delay`, or `flow.callback` if the node waits for a call."""
     how = work.word("resume", "timeInterval")
     if how == "specificTime":
         work.remark("The time needs a zone, as in 2027-01-31T08:00:00+01:00.")
@@ -109,7 +109,7 @@ def _callback(work: NodeWork) -> Made:
 
 @family("stopAndError")
 def stop_and_error(work: NodeWork) -> Made:
-    """Build `flow.fail`."""
+    """Make `flow.fail`."""
     if work.word("errorType") == "errorObject":
         raw = work.get("errorObject", "{}")
         try:
@@ -194,7 +194,7 @@ def _whole(work: NodeWork, shape: Shape) -> str:
 
 @family("respondToWebhook")
 def respond(work: NodeWork) -> Made:
-    """Make `flow.noop` with the response as its value, which `output` of the workflow reads."""
+    """Make `flow.noop` with the response as its value; the workflow's `output` reads that value."""
     kind = work.word("respondWith", "firstIncomingItem")
     status = work.get("options.responseCode", 200)
     if status not in (200, "200"):

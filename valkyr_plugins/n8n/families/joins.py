@@ -50,7 +50,7 @@ PAIRS = """def main(inputs):
 
 
 def both(work: NodeWork) -> list[str]:
-    """Return the templates for the two inputs of a node. Raises Left."""
+    """Return the templates of a node's two inputs. Raises Left."""
     shapes = [work.inputs[place] for place in sorted(work.inputs)]
     if len(shapes) < 2:
         raise Left("it joins two inputs, and the file has one")

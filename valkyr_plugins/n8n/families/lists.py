@@ -1,4 +1,4 @@
-"""Convert nodes for all items: Split Out, Sort, Limit, Aggregate, Summarize and similar ones."""
+"""Convert nodes that process all items: Split Out, Sort, Limit, Aggregate, Summarize and others."""
 
 import json
 import re
@@ -190,7 +190,7 @@ def _attribute(work: NodeWork, name: str) -> str:
 
 
 def _field(work: NodeWork, name: str) -> str:
-    """Return a field for a module: a key that is not a word is quoted. Raises Left."""
+    """Return a field's name for a module; a key that is not a word is quoted. Raises Left."""
     name = name.removeprefix("=").removeprefix("$json.")
     if work.shape.items is None:
         return name if _WORD.fullmatch(name) else json.dumps(name)

@@ -46,7 +46,7 @@ _MESSAGES = ("message", "complete", "create", "response", "")
 
 @family("openAi")
 def openai(work: NodeWork) -> Made:
-    """Convert a message to a model, of the old and the new node, and a new image."""
+    """Convert the old or the new OpenAI node: a message to a model, or a new image."""
     resource, operation = work.word("resource", "text"), work.word("operation")
     if resource == "image" and operation in ("", "generate", "create"):
         return _image(work)
@@ -118,7 +118,7 @@ def _image(work: NodeWork) -> Made:
 
 
 def _seen(work: NodeWork) -> Made:
-    """Convert a question about an image at an address."""
+    """Convert a question about an image at a URL."""
     address = work.get("imageUrls")
     if work.word("inputType", "url") != "url" or not address:
         raise Left("it looks at a file of n8n's; hand llm.chat the image as imageBase64")
@@ -132,7 +132,7 @@ def _seen(work: NodeWork) -> Made:
 
 @family("chainLlm", "agent", "conversationalAgent", "agentTool", "chainSummarization")
 def chain(work: NodeWork) -> Made:
-    """Convert a prompt to the model that is attached to the node, with its tools and parser."""
+    """Convert a prompt to the node's model, with the node's tools and output parser."""
     kinds = {kind for kind, _ in work.helpers}
     if work.word("agent") == "sqlAgent":
         raise Left("an agent for a database reads its tables by itself; use sql.query as a tool")
@@ -174,7 +174,7 @@ def _prompt(work: NodeWork) -> str:
 
 
 def _agent(work: NodeWork, inputs: dict[str, Any], model: Node) -> Made:
-    """Make a `flow.loop` that asks the model until it requests no more tools."""
+    """Make a `flow.loop` that calls the model until it requests no more tools."""
     schema = parsed(work) if any(kind == PARSER for kind, _ in work.helpers) else None
     own = _signed(work, model)
     first, loop, answer = agent_tasks(work, inputs, own, f"{work.id}_turns" if schema else work.id)
@@ -236,7 +236,7 @@ def information(work: NodeWork) -> Made:
 
 @family("textClassifier", "sentimentAnalysis")
 def classifier(work: NodeWork) -> Made:
-    """Make `llm.extract` for the category, and a `flow.switch` by it."""
+    """Make `llm.extract` for the category, and `flow.switch` over the category."""
     model = _attached(work)
     names, about = _categories(work)
     if work.get("options.multiClass") is True:

@@ -1,4 +1,4 @@
-"""The JSON Schema of a model's answer: of output parsers, and of Information Extractor."""
+"""The JSON Schema of a model's answer, from output parsers and Information Extractor."""
 
 import json
 from typing import Any
@@ -48,7 +48,7 @@ def _by_parsers(
 
 
 def _of(work: NodeWork, node: Node) -> dict[str, Any]:
-    """Return a node's schema: written, by an example, or by a list of attributes."""
+    """Return a node's schema, from a written schema, an example, or a list of attributes."""
     given = node.parameters
     rows = below(given, "attributes.attributes")
     if isinstance(rows, list) and rows:
@@ -83,7 +83,7 @@ def _sound(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def of_example(value: Any, depth: int = 0) -> dict[str, Any]:
-    """Return the schema of values like this one, with all of an object's fields."""
+    """Return a schema for values like this one, with all fields of its objects."""
     if depth > MAX_DEPTH or value is None:
         return {}
     if isinstance(value, dict):

@@ -57,7 +57,7 @@ def split_several(work: NodeWork, names: list[str]) -> Made:
 
 
 def summed(work: NodeWork, rows: list[dict[str, Any]], items: str, groups: list[str]) -> Made:
-    """Make `python.code` for sums that `data.aggregate` does not have."""
+    """Make `python.code` for aggregations that `data.aggregate` does not have."""
     sums = []
     for row in rows:
         how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))

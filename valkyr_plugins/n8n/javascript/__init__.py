@@ -1,1 +1,1 @@
-"""Programs of n8n in JavaScript: read their tokens, inspect what they use, and wrap them."""
+"""Programs of n8n in JavaScript: read their tokens, find the data they use, and wrap them."""

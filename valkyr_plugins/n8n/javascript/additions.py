@@ -1,7 +1,8 @@
 """Add parts of n8n's JavaScript that QuickJS lacks: `Buffer`, and formats of US English.
 
-`Buffer` converts texts between UTF-8, Base64 and others. `toLocaleString` and similar methods write
-numbers and dates as in US English, which n8n's programs use unless they name another language.
+`Buffer` converts texts between UTF-8, Base64 and other encodings. `toLocaleString` and similar
+methods write numbers and dates as in US English, which n8n's programs use unless they name another
+language.
 """
 
 from collections.abc import Sequence
@@ -127,7 +128,7 @@ def in_english(tokens: Sequence[ProgramToken], place: int) -> bool:
 
 
 def _known(given: Sequence[ProgramToken], number: int) -> bool:
-    """Return whether a token of the options is a known constant."""
+    """Return whether a token of the options is a known option or constant."""
     token, key = given[number], given[number + 1].text == ":"
     if token.kind == TEXT:
         return token.text.strip("'\"") in _VALUES

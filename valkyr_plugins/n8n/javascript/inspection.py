@@ -1,4 +1,4 @@
-"""Find the n8n names that a program reads, and its parts that have no equivalent here."""
+"""Find the n8n names that a program reads, and parts of it that have no equivalent here."""
 
 import re
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ class Uses:
     """The data that a program reads: its items, other nodes, and variables as (object, key).
 
     `buffer` and `english` are true if the program needs these additions; `single` is true if each
-    of its ends returns exactly one item.
+    end of the program returns exactly one item.
     """
 
     items: bool = False
@@ -125,7 +125,7 @@ class _Inspection:
             self.given(place, name, uses)
 
     def given(self, place: int, name: str, uses: Uses) -> None:
-        """Record a name that n8n gives the program."""
+        """Record a name that n8n provides to the program."""
         if name == "Buffer":
             if self.at(place + 1) not in (".", "?.") or self.at(place + 2) not in BUFFER_CALLS:
                 raise Unsupported(SYSTEM.format(f"Buffer.{self.at(place + 2)}"))
@@ -191,7 +191,7 @@ class _Inspection:
         return self.partners.get(place, len(self.tokens)) + 1
 
     def outer(self, place: int, name: str) -> str:
-        """Return the key of the environment or the workflow that the program reads."""
+        """Return the key that the program reads from an object such as `$env` or `$workflow`."""
         if self.at(place + 1) in (".", "?."):
             return self.at(place + 2)
         given = self.tokens[place + 2] if place + 2 < len(self.tokens) else None
@@ -229,7 +229,7 @@ class _Inspection:
         return commas in ([], [last - 1]) and self.at(last + 1) in (";", "}", "")
 
     def _ends(self) -> Iterator[int]:
-        """Yield the program's own `return`s, without the `return`s of functions in it."""
+        """Yield the `return`s of the program itself, without those of its inner functions."""
         functions: list[int] = []  # depths of the functions' bodies around the token
         for place, token in enumerate(self.tokens):
             if token.text == "{" and token.kind == SIGN and self.is_body(place):
@@ -297,7 +297,7 @@ def _partners(found: list[ProgramToken]) -> dict[int, int]:
 
 
 def _opened(space: str) -> str:
-    """Return a comment, or a template's signs, without `{{`."""
+    """Return a comment, or the text of a template, without `{{`."""
     return re.sub(r"\{(?=[{%#])", "{ ", space)
 
 
@@ -314,7 +314,7 @@ def _joined(pieces: list[str]) -> str:
 
 
 def _text(token: ProgramToken) -> str:
-    """Return the value of a text without escapes that matter."""
+    """Return the value of a text after its escapes are replaced."""
     text = token.text if token.kind == TEMPLATE else token.text[1:-1]
     return re.sub(
         r"\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\}|(.))",

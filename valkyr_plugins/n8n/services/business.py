@@ -1,4 +1,4 @@
-"""HubSpot and GitHub."""
+"""Services for sales and development: HubSpot and GitHub."""
 
 import re
 from typing import Any
@@ -21,7 +21,7 @@ _PLACES = ("additionalFields", "updateFields")
 
 
 def _of_hubspot(*own: str) -> Any:
-    """Return the function that makes the properties of an object, including `own` fields."""
+    """Return the function that makes an object's properties, including the `own` fields."""
 
     def made(work: NodeWork) -> Any:
         values = {key: work.get(key) for key in own if work.get(key) not in (None, "")}

@@ -1,4 +1,4 @@
-"""A row of the table: the request to a service's API that does the work of a node's operation."""
+"""Rows of the services' table: requests to a service's API for the operations of a node."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,17 +12,17 @@ Part = Callable[[NodeWork], str]
 
 @dataclass(frozen=True, slots=True)
 class ServiceCall:
-    """One request, with the node's parameters in it.
+    """One request, which can contain the node's parameters.
 
-    `{a.b}` in the address is a quoted parameter; `parts` add others; `{site}` is an address that
-    n8n keeps in the credential, here a variable. In `query`, `json`, `form` and `headers`, a text
-    "$a|b" is the first of the parameters a and b that is given, "$a?" is left out if it is not, and
-    a function makes the value.
+    `{a.b}` in the address is a quoted parameter; `parts` add others. `{site}` is an address that
+    n8n keeps in the credential; here it is a variable. In `query`, `json`, `form` and `headers`, a
+    text "$a|b" is the first given parameter of a and b. "$a?" is omitted if the parameter is
+    missing, and a function makes the value.
 
     `first` is a request whose task runs earlier; `work.earlier` is its ID.
 
-    `items` is the key of the answer's list, `result` the key of its object; `each` and `within` say
-    where n8n's fields are in these, as in a Shape.
+    `items` is the key of the answer's list, and `result` the key of its object. `each` and `within`
+    say where n8n's fields are in these, as in a Shape.
     """
 
     method: str
@@ -45,9 +45,9 @@ class ServiceCall:
 class Service:
     """A service's API, and its calls by n8n's "resource: operation".
 
-    `resource` and `operations` apply to a node that names none. `sign` is how requests sign in:
-    `bearer` and `basic` use a credential, "" sends nothing, and `secret` puts `{secret}` into the
-    address or a header.
+    `resource` and `operations` apply to a node that names none. `sign` is the authentication of
+    requests. `bearer` and `basic` use a credential, "" sends none, and `secret` puts `{secret}`
+    into the address or a header.
     """
 
     name: str
@@ -61,5 +61,5 @@ class Service:
 
 
 def always(resource: str) -> Callable[[NodeWork], str]:
-    """Return the default resource of a node whose versions all have the same one."""
+    """Return a function that returns the same default resource for every node."""
     return lambda work: resource

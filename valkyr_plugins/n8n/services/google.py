@@ -1,4 +1,4 @@
-"""Google's Drive, Gmail, Calendar and Docs."""
+"""Google's services: Drive, Gmail, Calendar and Docs."""
 
 import json
 from typing import Any
@@ -48,7 +48,7 @@ def _query(work: NodeWork) -> Any:
 
 
 def _written(work: NodeWork, raw: Any) -> str:
-    """Return a value as JSON text; convert an expression by a filter."""
+    """Return a value as JSON text; an expression is converted by a template filter."""
     if is_expression(raw):
         return "{{ " + operand(work.texts.expression(raw)) + " | string | tojson }}"
     text = work.text(raw)

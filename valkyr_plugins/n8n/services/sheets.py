@@ -21,7 +21,7 @@ ROW_NUMBER = "row_number"
 
 
 def _title(work: NodeWork) -> Any:
-    """Return the sheet's title: n8n stores its number, and the title next to it."""
+    """Return the sheet's title, which n8n stores next to the sheet's number."""
     raw = work.get("sheetName")
     if isinstance(raw, dict):
         return raw.get("cachedResultName") or (raw.get("value") if _named(raw) else None)
@@ -47,7 +47,7 @@ def _cells(work: NodeWork, cells: str = "") -> str:
 
 
 def _row(work: NodeWork) -> str:
-    """Return the range of the row that is written."""
+    """Return the range of the row to write."""
     values = work.get("columns.value")
     number = values.get(ROW_NUMBER) if isinstance(values, dict) else None
     matched = work.get("columns.matchingColumns")
@@ -59,7 +59,7 @@ def _row(work: NodeWork) -> str:
 
 
 def _found_row(work: NodeWork) -> str:
-    """Return the range of the row with the same value in a column, or of the first free row."""
+    """Return the range of the row with an equal value in a column, or of the first free row."""
     values, names = _columns(work)
     matched = work.get("columns.matchingColumns")
     column = matched[0] if isinstance(matched, list) and matched else work.get("columnToMatchOn")

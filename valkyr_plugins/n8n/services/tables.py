@@ -1,4 +1,4 @@
-"""Parts of the tables: the calls that most resources have, and bodies made of parameters."""
+"""Parts of the tables: the calls that most resources have, and bodies made from parameters."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -27,11 +27,11 @@ def sent(
     snaked: bool = False,
     under: str = "",
 ) -> Any:
-    """Return the function that makes a body of parameters.
+    """Return the function that makes a body from parameters.
 
     `own` are names of parameters, written "name?" if the parameter may be missing; `places` are
     collections of further parameters. `rename` contains the API's names, "" for parameters that the
-    API does not take; `under` is the key of the object.
+    API does not accept; `under` is the key of the object.
     """
     names = rename or {}
 
@@ -56,7 +56,7 @@ def sent(
 
 
 def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Return the fields of collections, without the fields that exist only for n8n's form."""
+    """Yield the fields of collections, without the fields that exist only for n8n's form."""
     for place in places:
         more = work.get(place)
         for name, raw in more.items() if isinstance(more, dict) else ():
@@ -67,7 +67,7 @@ def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_form(raw: Any) -> bool:
-    """Return whether a value is a list of n8n's form, in an object."""
+    """Return whether a value is an object that contains lists of n8n's form."""
     held = list(raw.values()) if isinstance(raw, dict) else []
     return bool(held) and "__rl" not in raw and any(isinstance(one, (list, dict)) for one in held)
 
@@ -104,12 +104,12 @@ def _pair(work: NodeWork, row: dict[str, Any]) -> tuple[str, Any]:
 
 
 def first(*names: str) -> Any:
-    """Return the function that converts the first given parameter of these names to a value."""
+    """Return the function that makes a value from the first given parameter of these names."""
     return lambda work: filled(work, "$" + "|".join(names))
 
 
 def among(default: str, *keys: str) -> Any:
-    """Return a function that converts one of n8n's own words to a part of an address."""
+    """Return the function that inserts a word of the node, such as a type, into an address."""
     return lambda work: next((word for key in keys if (word := work.word(key))), default)
 
 
@@ -149,7 +149,7 @@ def crud(  # noqa: PLR0913 - a row of the table, with its parts by name
 
 
 def by_id(*names: str) -> Any:
-    """Return the value of an ID in a query or a body."""
+    """Return the function that makes an ID in a query or a body from a parameter."""
     return lambda work: (
         missing(work, names[0]) if (raw := given(work, "|".join(names))) is None
         else work.value(raw)

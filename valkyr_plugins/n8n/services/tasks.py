@@ -36,7 +36,7 @@ _ISSUE = f"{SITE}/rest/api/2/issue"
 
 
 def _issue(work: NodeWork) -> Any:
-    """Return an issue's fields; fields of n8n's form are IDs or names of objects."""
+    """Return an issue's fields; some parameters of n8n become objects with an ID."""
     plain = sent(
         "summary?",
         rename=dict.fromkeys(

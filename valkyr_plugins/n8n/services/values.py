@@ -34,7 +34,7 @@ def given(work: NodeWork, keys: str) -> Any:
 
 
 def _located(work: NodeWork, key: str, raw: dict[str, Any]) -> Any:
-    """Return the ID that a resource locator holds."""
+    """Return the ID in a resource locator."""
     value = raw["value"]
     if raw.get("mode") != "url" or not isinstance(value, str) or not value:
         return value
@@ -46,12 +46,12 @@ def _located(work: NodeWork, key: str, raw: dict[str, Any]) -> Any:
 
 
 def missing(work: NodeWork, what: str) -> str:
-    """Return a template that marks a value missing from the file."""
+    """Return a template that marks a value as missing from the file."""
     return "{{ " + work.texts.left(what, "the file does not contain it") + " }}"
 
 
 def filled(work: NodeWork, spec: Any) -> Any:
-    """Return a value of the table with the node's parameters in it, or OMIT."""
+    """Return a value of the table with the node's parameters inserted, or OMIT."""
     if callable(spec):
         return spec(work)
     if isinstance(spec, str) and spec.startswith("$"):
@@ -71,7 +71,7 @@ def filled(work: NodeWork, spec: Any) -> Any:
 
 
 def segment(work: NodeWork, raw: Any, name: str = "") -> str:
-    """Return a value as a part of an address, quoted."""
+    """Return a value, quoted as a part of an address."""
     if is_expression(raw):
         return "{{ " + operand(work.texts.expression(raw)) + " | urlencode }}"
     text = work.text(raw, name)
@@ -95,7 +95,7 @@ def address(work: NodeWork, url: str, parts: Any, secret: str) -> str:
 
 
 def limit(default: int, key: str = "limit", most: int = 100) -> Any:
-    """Return the function that makes the number of results, omitted if all are requested."""
+    """Return the function that makes the number of results: `most` if all are requested."""
 
     def made(work: NodeWork) -> Any:
         if work.get("returnAll") is True:
@@ -108,7 +108,10 @@ def limit(default: int, key: str = "limit", most: int = 100) -> Any:
 
 
 def listed(keys: str) -> Any:
-    """Return the function that converts a text with commas, a list or one value to a list."""
+    """Return the function that makes a list from a parameter.
+
+    The parameter is a list, a value, or a text with commas.
+    """
 
     def made(work: NodeWork) -> Any:
         raw = given(work, keys)
@@ -122,7 +125,7 @@ def listed(keys: str) -> Any:
 
 
 def pairs(work: NodeWork, rows: Iterable[Any], name: str, value: str) -> dict[str, Any]:
-    """Return an object of a list of fields, each with its name and its value."""
+    """Return an object made from a list of fields, each with a name and a value."""
     return {
         work.texts.key(str(row[name])): work.value(row.get(value), str(row[name]))
         for row in rows

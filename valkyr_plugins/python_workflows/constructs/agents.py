@@ -1,4 +1,4 @@
-"""Agents: a language model that works with tools, each a step or a function that calls one.
+"""Agents: a language model that works with tools, which are steps or functions that call a step.
 
 A tool's parameters become the JSON Schema that the model sees. While the workflow is traced, the
 tool is called once, with handles of the arguments that the model will give.
@@ -25,7 +25,7 @@ T = TypeVar("T", default=Any)
 
 
 class AgentAnswer(BaseModel, Generic[T], alias_generator=to_camel):
-    """An agent's last answer, what it called, and its costs."""
+    """An agent's last answer, its calls, and its costs."""
 
     text: str
     output: T
@@ -61,11 +61,11 @@ def tool(
 ) -> TracedTool:
     """Return a step, or a function that calls one, as a tool of an agent.
 
-    The name and the description are those of the function and its docstring. The model sees the
-    function's parameters; with `parameters`, a JSON Schema, the function takes the call: its `name`
-    and `arguments`. `listed` are tools that are known only while the workflow runs, such as those
-    of an MCP server; the function then takes the call of any of them. With `approve`, a person
-    approves each call. `options` are those of a step.
+    By default, the name and the description are the function's name and docstring. The model sees
+    the function's parameters. With `parameters`, a JSON Schema, the function receives the call with
+    its `name` and `arguments`. `listed` are tools that are known only while the workflow runs, such
+    as those of an MCP server; the function then receives the call of any of them. With `approve`, a
+    person approves each call. `options` are those of a step.
     """
     function = body.function if isinstance(body, StepFunction) else body
     if options and not isinstance(body, StepFunction):
@@ -104,10 +104,10 @@ def agent(  # noqa: PLR0913 - the inputs of llm.agent by their names
 ) -> AgentAnswer[T]:
     """Let a language model work with tools until it has an answer; return the answer.
 
-    `tools` are steps, functions that call one step, and results of `tool`. `output` is the type, or
-    the JSON Schema, of the answer as data: `answer.output`. `approvers` may approve the calls of
-    tools with `approve=True`, and `approval_within` limits the wait; `answer_timeout` limits each
-    answer of the model. The other arguments are inputs of the module `llm.agent`.
+    `tools` are steps, functions that call one step, and results of `tool`. `output` is the type or
+    the JSON Schema of the answer as data, which `answer.output` contains. `approvers` may approve
+    the calls of tools with `approve=True`, and `approval_within` limits the wait; `answer_timeout`
+    limits each answer of the model. The other arguments are inputs of the module `llm.agent`.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "agent")

@@ -33,8 +33,8 @@ def each(
     """Run a body once for each item, in parallel; return the results in the order of the items.
 
     `body` is a step, or a function of the item (and its number, from 0) that calls steps and
-    returns a value. `at_most` (100) run at once. A failed item fails the step, unless
-    `on_item_error` is `continue`: then its result is `{"error": …}`.
+    returns a value. At most `at_most` (100 by default) run at the same time. A failed item fails
+    the step, unless `on_item_error` is `continue`: then its result is `{"error": …}`.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "each")
@@ -108,16 +108,19 @@ class TracedTurns:
     def last(self) -> Any:
         """Return the outputs of the last iteration, by task, after the loop.
 
-        None without iterations.
+        Return None if there were no iterations.
         """
         return output_of(self._task).last
 
     def until(self, condition: object) -> None:
-        """End the loop if this is true after an iteration."""
+        """End the loop if the condition is true after an iteration."""
         self._end("until", condition)
 
     def while_(self, condition: object) -> None:
-        """Continue only while this is true before an iteration; results are None at first."""
+        """Continue only while the condition is true before an iteration.
+
+        Before the first iteration, results are None.
+        """
         self._end("while", condition)
 
     def _loop(self, name: str, shape: Any) -> ValueHandle:
@@ -142,9 +145,9 @@ def repeat(
 ) -> Iterator[TracedTurns]:
     """Run the steps in the block repeatedly; `with` returns the iteration.
 
-    It ends after `count` iterations, or by a condition: `until` and `while_` here, or
-    `turn.until(…)` and `turn.while_(…)` in the block, which can read its steps. The step fails
-    after more than `at_most` (1,000) iterations.
+    The loop ends after `count` iterations, or by a condition: `until` and `while_` here, or
+    `turn.until(…)` and `turn.while_(…)` in the block, which can read the block's steps. The step
+    fails after more than `at_most` (1,000 by default) iterations.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")
@@ -185,8 +188,8 @@ def sub(
 ) -> Callable[..., Any]:
     """Return another workflow as a step: `sub(ship_order)(order.id)`, or by slug and input.
 
-    The result is the result of the child; with `wait=False`, the caller continues at once, without
-    a result.
+    The step's result is the child's result. With `wait=False`, the caller continues immediately,
+    without a result.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -18,9 +18,10 @@ T = TypeVar("T")
 def when(condition: object, **options: Any) -> AbstractContextManager[None]:
     """Run the steps in the block if the condition is true; see `otherwise`.
 
-    A condition makes a decision, which runs after all code above; all code below runs after it. On
-    the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) == "large"`) makes a
-    branch of that step: code below does not wait for the branch, unless it reads its result.
+    A condition makes a decision, which runs after all code above; all code below runs after it. A
+    `when` on the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) ==
+    "large"`) makes a branch of that step. Code below does not wait for the branch, unless it reads
+    the branch's result.
     """
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
@@ -102,7 +103,7 @@ class TracedSwitch:
 
     @contextmanager
     def case(self, *values: str | float | bool | None, name: str = "") -> Iterator[None]:
-        """Run the block if the value is among the given values; `name` is the edge's outcome."""
+        """Run the block if the value is one of these values; `name` is the edge's outcome."""
         if not values or any(facts_of(one) is not None for one in values):
             raise TracingError("a case needs one or more known values; found a handle or no value")
         texts = [_text(one) for one in values]
@@ -187,7 +188,7 @@ def choose(condition: object, then: T, otherwise: T) -> T:
 
 
 def then() -> None:
-    """Add a barrier: code below runs after all code above, and requires that all of it succeeds."""
+    """Add a barrier: code below runs after all code above, and requires its success."""
     block = tracing().block
     ends = block.ends()
     block.draw_line(ends, joins_all=block.needs_all(ends) and len(ends) > 1)
@@ -195,7 +196,7 @@ def then() -> None:
 
 @contextmanager
 def parallel() -> Iterator[None]:
-    """Start the lines in the block, such as waits, at once; code below waits for all of them."""
+    """Start the lines in the block, such as waits, together; code below waits for all of them."""
     trace = tracing()
     outer = trace.block
     ends = outer.ends()

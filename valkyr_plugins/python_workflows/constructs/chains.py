@@ -33,7 +33,7 @@ class TracedChain:
 def chain(**options: Any) -> Iterator[Any]:
     """Run the steps in the block one after another as one task.
 
-    Each reads the previous output. The chain has no inner edges: it fails as a whole.
+    Each step reads the previous output. The chain has no inner edges, so it fails as a whole.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "chain")
@@ -62,7 +62,7 @@ def add_module(
     shape: Any,
     facts: Mapping[str, Any],
 ) -> ValueHandle:
-    """Return the next module of a chain, or the only step of an undo."""
+    """Record the next module of a chain, or the only step of an undo; return its handle."""
     scope = trace.scope
     if options.after is not None or options.join or options.undo is not None:
         raise TracingError("a step of a chain cannot have edges or an undo; pass them to chain(…)")

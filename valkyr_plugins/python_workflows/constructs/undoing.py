@@ -19,8 +19,8 @@ def undo_of(
     """Return the `undo` of a task's document.
 
     `undo` is a step or a function. The parameters of a step are filled by name from the inputs of
-    the task (`config`); one other parameter takes the task's result. A function takes the result
-    and calls one step.
+    the task (`config`); one other parameter receives the task's result. A function receives the
+    result and calls one step.
     """
     result = output_of(task, shape=shape)
     scope = TracedScope("undo", around=trace.scope)

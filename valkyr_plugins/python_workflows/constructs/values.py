@@ -33,7 +33,7 @@ class Variables:
         return ValueHandle(HandleFacts(f"vars.{name}"))
 
     def set(self, **values: Any) -> Any:
-        """Set variables, as a step of its own."""
+        """Set variables, in a separate step."""
         return self.set_with()(**values)
 
     def set_with(self, **options: Any) -> Any:

@@ -35,7 +35,7 @@ class Waited:
 
     @property
     def timed_out(self) -> bool:
-        """Return the branch if nothing arrives in time."""
+        """Return the branch that runs if nothing arrives in time."""
         return self._ended("timeout")
 
 
@@ -105,7 +105,7 @@ class TracedCallback(Waited):
 
     @property
     def url(self) -> str:
-        """Return the address; it is known before the wait begins."""
+        """Return the address, which is known before the wait begins."""
         return cast("str", ValueHandle(HandleFacts(f"{address_of(self._task)}.callbackUrl")))
 
     def wait(self) -> "TracedCallback":

@@ -31,7 +31,8 @@ OPTIONS = {
 class SourceCall:
     """The call of a task.
 
-    `read` are the tasks that it reads at its place, `later` the tasks that its body reads.
+    `read` are the tasks that the call reads at its place; `later` are the tasks that its body
+    reads.
 
     `head` and `arguments` make the call; `form` is `assign`, `with` for a block, or `map`.
     """
@@ -99,7 +100,7 @@ def _option(key: str, value: Any, depth: int) -> str:
 
 
 def options_of(document: Document, depth: int = 1) -> dict[str, Any]:
-    """Return the options that a task's or a module's document has."""
+    """Return the options in the document of a task or a module."""
     found = {name: document[key] for key, name in OPTIONS.items() if key in document}
     cache = found.get("cache")
     if isinstance(cache, Mapping) and set(cache) == {"ttlSeconds"}:

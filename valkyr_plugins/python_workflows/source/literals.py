@@ -11,7 +11,7 @@ INDENT = "    "
 
 
 class Source(str):
-    """Text that is source already."""
+    """Text that is already source."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ def text(value: str) -> str:
 
 
 def call(name: str, arguments: Iterable[str], depth: int, used: int = 0) -> str:
-    """Return a call of `name` with arguments that are source already."""
+    """Return a call of `name` with arguments that are already source."""
     parts = list(arguments)
     flat = f"{name}({', '.join(parts)})"
     if "\n" not in flat and len(INDENT) * depth + used + len(flat) <= WIDTH:
@@ -51,7 +51,7 @@ def call(name: str, arguments: Iterable[str], depth: int, used: int = 0) -> str:
 
 
 def keywords(values: Mapping[str, Any], depth: int) -> list[str]:
-    """Return arguments by name."""
+    """Return keyword arguments as source."""
     return [f"{key}={literal(one, depth + 1, len(key) + 2)}" for key, one in values.items()]
 
 

@@ -1,7 +1,7 @@
 """The tasks of a scope as statements, each after the tasks that it reads.
 
-Each is put into a graph as its call will be, so that the edges implied by the order of the lines
-are known: only the other edges are written as `after=`.
+Each task is put into a graph as its call will be. So the edges that the order of the lines implies
+are known, and only the other edges are written as `after=`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,10 @@ class SourceWriter:
     results: dict[TracedTask, str] = field(default_factory=dict)
 
     def body(self, document: Document, depth: int) -> list[str]:
-        """Return the statements of a normal `{tasks, edges}`; the open scope must be its own."""
+        """Return the statements of a normalised `{tasks, edges}`.
+
+        The scope of these tasks must be the open one.
+        """
         incoming: dict[str, list[tuple[str, str]]] = {one["id"]: [] for one in document["tasks"]}
         for edge in document.get("edges", []):
             incoming[edge["to"]].append((edge["from"], edge["on"]))
@@ -72,7 +75,7 @@ class SourceWriter:
         return shown.write(name, options, lines, depth)
 
     def _shown(self, document: Document) -> SourceCall:
-        """Return the call of a task, with names in place of what its templates read."""
+        """Return the call of a task, with names for the values that its templates read."""
         config = document.get("with")
         if "modules" in document or not isinstance(config, Mapping):
             return call_of(document)
@@ -80,7 +83,7 @@ class SourceWriter:
         return call_of({**document, "with": {**self.shown(config), **later}})
 
     def shown(self, value: Any) -> Any:
-        """Return a value with this place's names in it; see `KnownNames`."""
+        """Return a value with the names that are known at this place; see `KnownNames`."""
         scope = self.trace.scope
         inner = {"item": "item"} if any(one.kind == "map" for one in scope.scopes()) else {}
 

@@ -85,7 +85,7 @@ class TracedScope:
     def new_id(self, wanted: str) -> str:
         """Return a free id: the wanted one, or a numbered one.
 
-        An id of an enclosing scope would be hidden.
+        Ids of enclosing scopes are not free, because a new task would hide them.
         """
         taken = {one for scope in self.scopes() for one in scope.taken}
         number = 1
@@ -112,7 +112,10 @@ class TracedFork:
     ends: dict[str, list[TracedEdge]] = field(default_factory=dict)
 
     def exits(self) -> list[TracedEdge]:
-        """Return the edges that continue below: the branches' ends, and outcomes without branch."""
+        """Return the edges that continue below.
+
+        They come from the branches' ends, and from outcomes without a branch.
+        """
         found: list[TracedEdge] = []
         for outcome in self.outcomes:
             found += self.ends.get(outcome, [TracedEdge(self.task, outcome)])
@@ -121,9 +124,9 @@ class TracedFork:
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Consecutive lines. `entry` leads to the line after the last one, which is `segment`.
+    """Consecutive lines. `segment` are the tasks after the last line, to which `entry` leads.
 
-    `joins_all`: every edge of the entry must be taken. `parallel`: its lines do not wait.
+    With `joins_all`, every edge of the entry must be taken. With `parallel`, the lines do not wait.
     """
 
     scope: TracedScope
@@ -155,7 +158,7 @@ class Block:
     def joined(
         self, entry: Sequence[TracedEdge], joins_all: bool, reads: Sequence[TracedTask]
     ) -> "tuple[list[TracedEdge], bool]":
-        """Return the edges of a task that reads these, and whether all of them must be taken.
+        """Return the edges of a task that reads these tasks, and whether all edges must be taken.
 
         The results of closed branches may be missing, so that any edge is enough. Raises
         TracingError for a mix of results that are all required and results of which one is enough.
@@ -175,16 +178,17 @@ class Block:
         return [*entry, *edges], sure and (joins_all or bool(needed))
 
     def draw_line(self, entry: list[TracedEdge], *, joins_all: bool = False) -> None:
-        """Make the lines from here on follow these edges."""
+        """Make the following lines run after these edges."""
         self.entry, self.joins_all, self.segment, self.fork = entry, joins_all, [], None
 
 
 def unreached(
     tasks: Iterable[TracedTask], edges: Sequence[TracedEdge], block: Block | None = None
 ) -> list[TracedTask]:
-    """Return the last of the tasks that are not sources of the edges, and do not precede a source.
+    """Return the tasks that the edges do not cover, without predecessors of these tasks.
 
-    A task of a branch that is closed for `block` may not run, so its predecessors stay.
+    The edges cover their sources and all tasks before a source. A task of a branch that is closed
+    for `block` may not run, so its predecessors stay.
     """
     reached: set[TracedTask] = set()
     for edge in edges:

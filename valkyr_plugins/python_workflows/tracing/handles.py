@@ -1,8 +1,8 @@
 """Handles: values that exist when the workflow runs, and expressions over them.
 
 A handle holds the text of one template expression and the tasks that it reads. Operators build
-larger ones; an operation that Python would evaluate during tracing raises TracingError, which says
-what to write instead.
+larger expressions. An operation that Python would evaluate during tracing raises TracingError,
+which says what to write instead.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,10 +33,10 @@ INSTEAD = {
 class HandleFacts:
     """The metadata of a handle.
 
-    `reads` are the tasks whose results it needs, `within` the bodies whose `item` or `loop` it
-    reads, `follows` the module of a chain whose output it is. `task` is the task whose whole output
-    it is; `outcomes` make it a branch of `source` (see `when`). `shape` is the value's annotation,
-    `external` means that it comes from outside, so that defaults may be missing.
+    `reads` are the tasks whose results it needs. `within` are the bodies whose `item` or `loop` it
+    reads. `follows` is the module of a chain whose output it is. `task` is the task whose whole
+    output it is; `outcomes` make it a branch of `source` (see `when`). `shape` is the value's
+    annotation. An `external` value comes from outside, so defaults may be missing.
     """
 
     source: str
@@ -317,7 +317,7 @@ def filtered(value: Any, name: str, *args: Any, **kwargs: Any) -> ValueHandle:
 
 
 def default(value: Any, other: Any) -> ValueHandle:
-    """Return the value, or another if it is missing: the filter `default`."""
+    """Return the value, or `other` if the value is missing: the filter `default`."""
     facts = facts_of(value)
     made = filtered(value, "default", other)
     return (

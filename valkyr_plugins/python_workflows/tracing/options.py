@@ -18,13 +18,13 @@ Span = float | str | timedelta
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """The options of one call; None and "" if not given.
+    """The options of one call; omitted options are None or "".
 
     `id` and `title` name it for programs and users. `after` are handles and branches that lead to
-    the task, in place of the code's order; with an empty list, the task starts at once. `join` is
-    `any` or `all`. `retry` is a policy's name, a number of attempts, or your own values. `timeout`,
-    `cache` and `circuit_wait` are lengths of time; `cache` may be a mapping. `undo` is a step, or a
-    function of the task's result that calls one.
+    the task, in place of the code's order; with an empty list, the task starts immediately. `join`
+    is `any` or `all`. `retry` is a policy's name, a number of attempts, or your own values.
+    `timeout`, `cache` and `circuit_wait` are lengths of time; `cache` may be a mapping. `undo` is a
+    step, or a function of the task's result that calls one.
     """
 
     id: str = ""

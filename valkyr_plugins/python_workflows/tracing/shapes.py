@@ -28,9 +28,10 @@ class ShapeMember:
 
 
 def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None:
-    """Return the field of a name: Any if the value is not described, None if there is no field.
+    """Return the field with this name, or None if there is no such field.
 
-    With `by_key`, the name is the JSON key, and fields need not be described.
+    If the value is not described, every name is a field of type Any. With `by_key`, the name is the
+    JSON key, and fields need not be described.
     """
     fields = described(_bare(shape))
     if fields is None:

@@ -58,7 +58,7 @@ class Trace:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Record calls here while the block runs."""
+        """Record calls in this trace while the block runs."""
         from valkyr_plugins.python_workflows.constructs.steps import record
 
         trace, tracer = _CURRENT.set(self), TRACER.set(record)
@@ -70,7 +70,7 @@ class Trace:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        """Use another block, of this scope or an inner one, while the block runs."""
+        """Record calls in another block, of this scope or an inner one, inside the `with`."""
         was = self.scope, self.block
         self.scope, self.block = block.scope, block
         try:
@@ -94,7 +94,7 @@ class Trace:
         """Add a task of the module `use` with these inputs, after the tasks that the inputs read.
 
         `name` is the base of its id if neither `id=` nor a variable gives one. `task` is a reserved
-        task whose id is already in use, `shape` the annotation of its output.
+        task whose id is already in use; `shape` is the annotation of its output.
         """
         made = task or self.reserve(options, name or use.rpartition(".")[2])
         inputs = self.read(config)
@@ -111,7 +111,7 @@ class Trace:
     def add_undo(
         self, task: TracedTask, options: CallOptions, config: Mapping[str, Any], shape: Any = Any
     ) -> None:
-        """Give a placed task the step that undoes it, if the call names one."""
+        """Add the step that undoes a placed task, if the call names one."""
         from valkyr_plugins.python_workflows.constructs.undoing import undo_of
 
         if options.undo is not None:

@@ -1,4 +1,4 @@
-"""Python values with handles in them, as in a document."""
+"""Convert Python values that contain handles to the values of a document."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -135,7 +135,7 @@ class RedriveForm(forms.Form):
     )
 
     def clean_version(self) -> str | int:
-        """Check for pinned, latest or a number."""
+        """Check that the version is pinned, latest or a number."""
         text = str(self.cleaned_data["version"] or PINNED).strip()
         if text in (PINNED, LATEST):
             return text
@@ -196,7 +196,7 @@ class StartForm(ReasonForm):
             del self.fields["count"]
 
     def clean_count(self) -> int:
-        """Check the number."""
+        """Check that the entered number equals the number of entries."""
         count = int(self.cleaned_data["count"])
         if count != self.total:
             raise forms.ValidationError(
@@ -226,7 +226,7 @@ class Chosen:
 
 
 def ask(request: HttpRequest, chosen: Chosen, *, sent: bool) -> HttpResponse:
-    """Show the form, or (`sent`) its result: the draft's page, or the form with errors."""
+    """Show the form or, if it was `sent`, its result: the draft's page, or the form with errors."""
     open_rows = may_go(request, chosen.rows)
     count = bounded_count(open_rows)
     form = RedriveForm(data=request.POST if sent else None, initial=proposed(count))
@@ -295,7 +295,7 @@ def explain(form: RedriveForm, error: ValkyrError) -> None:
 
 
 def refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: RedriveForm) -> str:
-    """Return why the user cannot do this with these rows; "" if they can."""
+    """Return why the user cannot redrive these rows; "" if they can."""
     few = FREE_IDS + 1
     count = bounded_count(rows, few)
     if count == 0:

@@ -1,4 +1,4 @@
-"""Redrive several failure groups by one form: one redrive each, with the same options."""
+"""Redrive several failure groups with one form: one redrive per group, with the same options."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -55,7 +55,7 @@ class RedriveGroupsForm(RedriveForm):
 def redrive_groups(
     admin: FailureGroupAdmin, request: HttpRequest, queryset: QuerySet[FailureGroup]
 ) -> HttpResponse:
-    """Ask how to redrive the selected groups, then make and start a redrive of each."""
+    """Ask how to redrive the selected groups, then create a redrive for each group."""
     newest = newest_of(request, queryset)
     rows = queryset.filter(merged_into=None).order_by("pk").select_related("workflow")
     rows = rows.filter(pk__lte=newest) if newest else rows

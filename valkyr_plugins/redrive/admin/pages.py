@@ -39,7 +39,10 @@ from valkyr_plugins.redrive.options import check_start
 
 
 def _unless(target: str, *states: str) -> Callable[[Any], str]:
-    """Return a check that rejects rows that cannot move to `target` (or are not in `states`)."""
+    """Return a check that rejects redrives that cannot move to `target`.
+
+    With `states`, the check rejects redrives in any other state.
+    """
     allowed = states or sources(target)
 
     def refuse(row: Redrive) -> str:
@@ -57,7 +60,7 @@ def _moving(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any
 
 
 def _sending(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
-    """Return the operation, which checks that the user may perform the action on each entry."""
+    """Return an operation that first checks the user's permissions on each entry."""
 
     def moved(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         check_start(user_of(actor), Redrive.objects.get(pk=pk))
@@ -125,7 +128,7 @@ ABORT = AdminOperation(
 
 
 class StateFilter(TabFilter):
-    """Redrives by state."""
+    """Filter redrives by state."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -161,7 +164,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         return [path("new/", view, name="valkyr_redrive_redrive_new"), *super().get_urls()]
 
     def new(self, request: HttpRequest) -> HttpResponse:
-        """Create a redrive for a group's open entries (`?group=`), or for some (`?ids=a,b`)."""
+        """Create a redrive for a group's open entries (`?group=`), or for `?ids=a,b`."""
         if not holds(request, Permission.REDRIVE):
             raise PermissionDenied(gettext("You need the permission redrive."))
         return ask(request, _named(request), sent=request.method == "POST")

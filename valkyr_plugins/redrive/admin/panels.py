@@ -45,13 +45,13 @@ HEADERS = (
 
 
 def item_mark(state: str) -> SafeString:
-    """Return an item's state as word, icon and colour."""
+    """Return an item's state as a word, an icon and a colour."""
     icon, colour = MARKS[state]
     return marks.mark(str(ItemState(state).label), icon, colour)
 
 
 def state_mark(redrive: Redrive) -> SafeString:
-    """Return a redrive's state as word, icon and colour."""
+    """Return a redrive's state as a word, an icon and a colour."""
     icon, colour = STATES[redrive.state]
     return marks.mark(str(RedriveState(redrive.state).label), icon, colour)
 

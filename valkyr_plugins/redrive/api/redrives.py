@@ -90,7 +90,7 @@ def preview_permitted(
 def require_bulk(
     user: User, redrive: Redrive, entries: QuerySet[DeadLetterEntry] | None = None
 ) -> None:
-    """Raise Forbidden for many dead letters without the permission for bulk actions.
+    """Raise Forbidden if the caller may not redrive this many dead letters in bulk.
 
     `entries` are the entries of a redrive that is not stored.
     """
@@ -105,8 +105,8 @@ def require_bulk(
 def _permitted(user: User, given: dict[str, Any], powers: list[Power]) -> QuerySet[DeadLetterEntry]:
     """Return the chosen rows over which the caller has all powers.
 
-    Every named ID must be such a row; a group or a filter selects only such rows. Raises NotFound,
-    Forbidden, InvalidRedrive.
+    Every named ID must belong to such a row; a group or a filter selects only such rows. Raises
+    NotFound, Forbidden, InvalidRedrive.
     """
     wanted = _wanted(user, given)
     rows = wanted
@@ -301,7 +301,7 @@ class Items(Endpoint):
 
 
 class _Move(Endpoint):
-    """The base of endpoints by which users change a redrive's state."""
+    """The base class of the endpoints with which users change a redrive's state."""
 
     def _moved(self, id: UUID, move: Callable[..., Redrive], *, sends: bool) -> Response:  # noqa: A002
         given = self.body(RedriveReason)
@@ -335,7 +335,7 @@ class PauseRedrive(_Move):
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Pause a redrive: dead letters that were requeued continue."""
+        """Pause a redrive; dead letters that were already requeued continue."""
         return self._moved(id, lifecycle.pause, sends=False)
 
 
@@ -353,5 +353,5 @@ class AbortRedrive(_Move):
 
     @_described("abort")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Abort a redrive: dead letters that were requeued continue, the others stay open."""
+        """Abort a redrive; requeued dead letters continue, and the others stay open."""
         return self._moved(id, lifecycle.abort, sends=False)

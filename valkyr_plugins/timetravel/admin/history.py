@@ -132,7 +132,7 @@ class ForkForm(ReasonForm):
 
 
 def _hidden(may: Powers) -> list[str]:
-    """Return the fields to hide, because changes of them by the user would be rejected."""
+    """Return the fields to hide, because the user's changes to them would be rejected."""
     inside = [] if may.allows(Action.OPERATE) else ["step", "inputs"]
     return inside if may_override(may) else [*{*inside, "variables", "inputs"}]
 

@@ -1,4 +1,4 @@
-"""Checkpoints of an execution: list, read, take by hand."""
+"""Checkpoints of an execution: list and read them, or take one manually."""
 
 from uuid import UUID
 

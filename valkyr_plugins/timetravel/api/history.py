@@ -167,7 +167,7 @@ class RollbackExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Roll back to a checkpoint, or to right after a finished step, and continue from there.
 
-        Only while RUNNING, PAUSED or FAILED; fork other executions instead.
+        The execution must be RUNNING, PAUSED or FAILED; fork other executions instead.
         """
         _, may = obtain(self.user, _identities(), id, Action.OPERATE)
         given = self.body(Rollback)
@@ -205,8 +205,8 @@ class ForkExecution(Endpoint):
 
         Without either, the new execution starts from the beginning. The original execution does not
         change. *Trigger* is enough to run the latest version with another input. You need *operate*
-        to start from a step or a checkpoint, to use a version that is neither pinned nor the
-        latest, and to change the input for an older version. You need *author*, or
+        to start from a step or a checkpoint, or to use a version that is neither pinned nor the
+        latest. You also need it to change the input for an older version. You need *author*, or
         `redrive_with_overrides` and *operate*, to override variables and steps. A fork from a point
         after an approval starts right before the approval, which is requested again.
         """

@@ -1,4 +1,4 @@
-"""`manage.py valkyr_archive`: write the archive, open, restore and erase executions."""
+"""`manage.py valkyr_archive`: write the archive; open, restore and erase executions."""
 
 import json
 from typing import Any
@@ -41,7 +41,7 @@ class Command(CommandWithExamples):
     examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the actions."""
+        """Add the arguments of the actions."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         actions.add_parser("check", help="write, read and delete a small file")
         write = actions.add_parser("write", help="archive what retention may delete")
@@ -71,7 +71,7 @@ class Command(CommandWithExamples):
         erase.add_argument("--reason", default="", help="the reason, for the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Perform the action."""
+        """Perform the requested action."""
         if not enabled():
             raise CommandError("VALKYR_ARCHIVE is not set, so there is no archive.")
         try:

@@ -1,4 +1,4 @@
-"""System calls that Python has no functions for."""
+"""System calls for which Python has no functions."""
 
 import ctypes
 import os
@@ -33,7 +33,7 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def system_call(number: int, *arguments: Any) -> int:
-    """Make a system call that libc has no function for. Raises OSError."""
+    """Make a system call for which libc has no function. Raises OSError."""
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     return call("syscall", ctypes.c_long(number), *wide)
 

@@ -1,8 +1,8 @@
 """Landlock (landlock(7)): irrevocably limit what this process may access.
 
-The second defence, behind the namespaces: no mounts, no files except below the named folders, no
-TCP, no signals to processes outside. Linux supports the limits on files from 5.13, on TCP from 6.7,
-and on signals and abstract sockets from 6.12. An older kernel does not apply them.
+It is the second defence, behind the namespaces. It forbids mounts, files outside the named folders,
+TCP, and signals to processes outside. Linux supports the limits on files from 5.13, on TCP from
+6.7, and on signals and abstract sockets from 6.12. An older kernel does not apply them.
 """
 
 import ctypes
@@ -25,13 +25,13 @@ ABSTRACT_SOCKETS, SIGNALS = 1, 2
 
 
 class Ruleset(ctypes.Structure):
-    """struct landlock_ruleset_attr."""
+    """The C structure `landlock_ruleset_attr`."""
 
     _fields_ = (("files", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
 
 
 class Beneath(ctypes.Structure):
-    """struct landlock_path_beneath_attr."""
+    """The C structure `landlock_path_beneath_attr`."""
 
     _pack_ = 1
     _fields_ = (("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32))

@@ -1,10 +1,10 @@
 """The process in which a step's code runs.
 
-It reads the request as JSON from standard input, and writes the report to standard output and the
-code's prints to standard error. `main` is the supervisor of the built-in sandbox. It stays outside,
-where the code cannot reach it, and ends its child, which confines itself: on SIGTERM, when the
-worker dies, or when its time is over. In bubblewrap, which supervises too, `inside` is the whole
-process.
+It reads the request as JSON from standard input, and writes the report to standard output. Text
+that the code prints goes to standard error. `main` is the supervisor of the built-in sandbox. It
+stays outside, where the code cannot reach it; its child confines itself. The supervisor ends the
+child on SIGTERM, when the worker dies, or when its time is over. In bubblewrap, which supervises
+too, `inside` is the whole process.
 """
 
 import json
@@ -38,7 +38,7 @@ SPARE_PROCESSOR_SECONDS = 2
 def set_limits(seconds: float, memory_mb: int) -> None:
     """Limit this process: it cannot start processes or threads, and its memory cannot grow further.
 
-    CPU time is a second defence: the waiting process measures the time.
+    The limit on CPU time is a second defence; the waiting process measures the elapsed time.
     """
     processor = math.ceil(seconds) + SPARE_PROCESSOR_SECONDS
     for kind, most in (
@@ -85,7 +85,7 @@ def main() -> NoReturn:
 
 
 def inside() -> NoReturn:
-    """Run the code inside bubblewrap; return the exit code as `main` does."""
+    """Run the code inside bubblewrap; exit with the same codes as `main`."""
     # Bubblewrap names its folder here, which the code must not get.
     os.environ.pop("PWD", None)
     _run(json.loads(sys.stdin.buffer.read()), _confine_inside)

@@ -13,7 +13,7 @@ APART = kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.
 def leave_for_children() -> None:
     """Make the next child the first process of a new PID namespace. Raises OSError.
 
-    A process that is not root needs a user namespace for it, in which it keeps its identity.
+    A process that is not root first needs a user namespace, in which it keeps its identity.
     """
     if os.geteuid() == 0:
         kernel.call("unshare", kernel.CLONE_NEWPID)
@@ -27,7 +27,7 @@ def leave_for_children() -> None:
 
 
 def leave() -> None:
-    """Leave the network, the shared memory and the mounts of others. Raises OSError."""
+    """Leave the network, shared memory and mounts of other processes. Raises OSError."""
     kernel.call("unshare", APART)
     kernel.call("sethostname", HOST.encode(), len(HOST))
 
@@ -36,8 +36,8 @@ def become_nobody(saved: int = NOBODY) -> None:
     """Change from root, to whom limits do not apply, to a user without any files.
 
     Bubblewrap, which is root without capabilities, may send its last signal only to a process whose
-    saved user is root. The process itself cannot return to root: `count_alone` follows, and a
-    namespace without a mapping has no user to become.
+    saved user is root. The process itself cannot return to root, because `count_alone` follows: a
+    user namespace without a mapping has no root user.
     """
     if os.geteuid() == 0:
         os.setgroups([])
@@ -76,7 +76,7 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return the folders of installed packages in these folders, which may contain any files."""
+    """Return the folders of installed packages inside `sources`; they may contain any files."""
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):
@@ -92,7 +92,10 @@ def bound_tmp() -> None:
 
 
 def narrow() -> None:
-    """Make the view this process's root. Requires its own mount namespace. Raises OSError."""
+    """Make the restricted file system this process's root. Raises OSError.
+
+    Requires that the process has its own mount namespace.
+    """
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kept, covered = sources(), hidden()

@@ -1,8 +1,8 @@
 """A permanent filter of the code's system calls (seccomp(2)).
 
-The third line of defence, behind namespaces and Landlock. It blocks unneeded parts of the kernel
-with frequent vulnerabilities: sockets other than AF_UNIX, io_uring, bpf, perf, keyrings, ptrace,
-namespaces, mounts, System V IPC. Calls that a newer kernel adds are rejected as unknown.
+It is the third line of defence, behind namespaces and Landlock. It blocks unneeded parts of the
+kernel with frequent vulnerabilities: sockets other than AF_UNIX, io_uring, bpf, perf, keyrings,
+ptrace, namespaces, mounts, System V IPC. Calls that a newer kernel adds are rejected as unknown.
 """
 
 import ctypes
@@ -89,7 +89,7 @@ ERRORS = {
 
 
 class Instruction(ctypes.Structure):
-    """struct sock_filter."""
+    """The C structure `sock_filter`."""
 
     _fields_ = (
         ("code", ctypes.c_uint16),
@@ -100,13 +100,13 @@ class Instruction(ctypes.Structure):
 
 
 class Program(ctypes.Structure):
-    """struct sock_fprog."""
+    """The C structure `sock_fprog`."""
 
     _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction)))
 
 
 def restrict() -> None:
-    """Block these calls for this process. Requires no_new_privs. Raises OSError."""
+    """Block the forbidden system calls for this process. Requires no_new_privs. Raises OSError."""
     instructions = program(os.uname().machine)
     filter_ = (Instruction * len(instructions))(*instructions)
     kernel.call(
@@ -119,7 +119,10 @@ def restrict() -> None:
 
 
 def program(machine: str) -> list[Instruction]:
-    """Return the filter for a machine as `uname -m` names it. Raises OSError for an unknown one."""
+    """Return the filter for a machine, which is named as by `uname -m`.
+
+    Raises OSError for an unknown machine.
+    """
     if machine not in ARCHITECTURES:
         raise OSError(0, f"no filter of system calls is known for {machine} processors")
     architecture, numbers = ARCHITECTURES[machine]

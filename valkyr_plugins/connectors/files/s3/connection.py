@@ -1,6 +1,6 @@
 """A step's connection to S3: its own s3fs filesystem, guarded unless the endpoint is trusted.
 
-Nothing outlives the step, so that no key stays in memory and no connection crosses a fork; only the
+Nothing outlives the step, so no key stays in memory and no connection crosses a fork. Only the
 description of S3's protocol, which is slow to load, is kept per process.
 """
 
@@ -43,7 +43,7 @@ ATTEMPTS = 2  # of one request, in addition to the step's own retries
 
 
 class Guard:
-    """Creates the sockets of a connection, except to addresses that steps must not reach.
+    """Creates the sockets of a connection, but none to addresses that steps must not reach.
 
     `allows` are the egress rules; a `trusted` endpoint may be in a private network.
     """
@@ -55,7 +55,7 @@ class Guard:
         self._trusted = trusted
 
     def __call__(self, address: Any) -> socket.socket:
-        """Return a socket for a resolved address. Raises PermissionError for a private one."""
+        """Return a socket for a resolved address. Raises PermissionError for a private address."""
         family, kind, protocol, _, target = address
         if not self._allows(str(target[0])):
             self.outside.append(str(target[0]))
@@ -87,7 +87,7 @@ class S3Connection:
         self.filesystem.retries = 1  # botocore's own are enough
 
     def run(self, work: Callable[[], Any], seconds: float) -> Any:
-        """Return the result of a coroutine function on fsspec's thread. Raises TimeoutError."""
+        """Run a coroutine function on fsspec's thread; return its result. Raises TimeoutError."""
         return sync(self.filesystem.loop, work, timeout=seconds)
 
     def close(self) -> None:
@@ -153,7 +153,7 @@ class ObjectMissing(StepError):
 
 
 class ObjectExists(StepError):
-    """An object exists already."""
+    """The object already exists."""
 
 
 class PastEnd(StepError):
@@ -222,7 +222,10 @@ def _refusal(answer: ClientError, name: str, host: str) -> StepError:
 
 
 def _class(status: int, code: str) -> ErrorType:
-    """Return the class by HTTP status; two codes that come with 400 are temporary."""
+    """Return the error type for an HTTP status.
+
+    The codes RequestTimeout and SlowDown, which come with status 400, are temporary.
+    """
     if code in ("RequestTimeout", "SlowDown"):
         return ErrorType.TRANSIENT
     return status_error_type(status) if status >= 400 else ErrorType.PERMANENT

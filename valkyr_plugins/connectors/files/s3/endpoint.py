@@ -1,4 +1,4 @@
-"""The S3 server that a step uses: its own server, the administrator's, or Amazon's.
+"""The S3 server that a step uses: the step's own, the administrator's, or Amazon's.
 
 The endpoint in a step is not trusted: only addresses that HTTP steps may reach are used. The
 administrator's own (`VALKYR_S3_ENDPOINT`) may be in a private network.
@@ -18,7 +18,10 @@ DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True, slots=True)
 class S3Endpoint:
-    """The server; `url` is None for Amazon's own, `trusted` means that an administrator set it."""
+    """The S3 server; `url` is None for Amazon's.
+
+    `trusted` means that an administrator set the server.
+    """
 
     url: str | None
     region: str
@@ -35,7 +38,7 @@ class S3Endpoint:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Return host and port."""
+        """Return the host and the port."""
         parts = urlsplit(self.url or f"https://{self.host}")
         return parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)
 

@@ -1,4 +1,4 @@
-"""S3 as a store. The step's time limits requests, and the size limit applies to responses."""
+"""S3 as a store. The step's time limit applies to requests, and its size limit to responses."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -95,7 +95,10 @@ class S3Store:
         return _facts(place, answer, file.tell())
 
     def _equal(self, place: FileLocation, file: BinaryIO) -> Facts:
-        """Return the facts of an equal object that an earlier attempt of this step wrote."""
+        """Return the facts of an equal object that an earlier attempt of this step wrote.
+
+        Raises StepError if the object differs.
+        """
         if not equal(file, lambda position: self.read(place, position, PART)[0]):
             raise StepError(f"s3://{place.rest} already exists with different content")
         return _facts(place, self._call(place, "head_object"))
@@ -132,11 +135,14 @@ class S3Store:
         return True
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections of the store."""
         self._connection.close()
 
     def _own(self, place: FileLocation, data: bytes) -> Facts:
-        """Return the metadata of an equal object that an earlier attempt of this step wrote."""
+        """Return the metadata of an equal object that an earlier attempt of this step wrote.
+
+        Raises StepError if the object differs.
+        """
         found, facts = self.read(place, 0, len(data) + 1)
         if found != data:
             raise StepError(f"s3://{place.rest} already exists with different content")

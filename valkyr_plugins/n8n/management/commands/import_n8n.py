@@ -138,7 +138,7 @@ def _conversions(path: Path) -> list[tuple[Export, Conversion]]:
 
 
 def _keep(found: Conversion, workspace: Workspace) -> str:
-    """Create the workflow; a taken slug gets a number."""
+    """Create the workflow; add a number to a slug that is already in use."""
     name = found.definition["name"]
     slug = _free(versioning.slug_of(name), workspace)
     versioning.create_workflow(

@@ -32,7 +32,7 @@ class Command(CommandWithExamples):
     examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the actions."""
+        """Add the arguments of the actions."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         actions.add_parser("install", help="create the schema, its views and the reading role")
         actions.add_parser("list", help="list the login roles and their workspaces")
@@ -60,7 +60,7 @@ class Command(CommandWithExamples):
         _add_role(revoke, required=False)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Perform the action."""
+        """Perform the requested action."""
         try:
             getattr(self, f"_{options['action']}")(options)
         except ValkyrError as error:
