@@ -1,4 +1,4 @@
-"""Connect Valkyr to a Celery app; call it once, after creating the app.
+"""Connect Valkyr to a Celery app. Call `configure_celery` once, after creating the app.
 
     app = Celery("shop")
     app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -1,10 +1,11 @@
 """A folder of definitions as a bundle, and back.
 
     valkyr.yaml                 the folder's mark; `workspace:` names the default workspace
-    workflows/<slug>.yaml       one definition each, also in folders below
+    workflows/<slug>.yaml       one definition each, also in subfolders
     budgets.yaml, quotas.yaml … a list of items of this kind
 
-Files that describe what they already contain are not rewritten, so that comments and layout stay.
+A file that already describes the exported definitions is not rewritten. Its comments and layout
+stay.
 """
 
 import json
@@ -221,7 +222,10 @@ def _is_marked(path: Path) -> bool:
 
 
 def with_credentials(items: list[Any], old: list[Any]) -> list[Any]:
-    """Add the credentials that the files name to exported items: exports do not contain them."""
+    """Return the exported items with the credentials that the old file names.
+
+    Exports do not contain credentials.
+    """
     named = {
         one["name"]: one["credential"]
         for one in old

@@ -114,7 +114,7 @@ def workspace_id(api: "ApiClient", name: str) -> str:
 
 
 class LabelParameter(click.ParamType):  # type: ignore[type-arg] # older clicks have no argument
-    """A label to select by: `name:value`; give the option again for several."""
+    """A label that selects rows, as `name:value`. Users repeat the option for several labels."""
 
     name = "NAME:VALUE"
 

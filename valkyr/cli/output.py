@@ -60,9 +60,8 @@ class CommandOutput:
     ) -> None:
         """Print rows, or the note `empty`; with `--quiet` only their IDs, one per line.
 
-        A terminal wraps long texts or, with `cut`, truncates them.
-
-        Every format says if there are `more` rows, so that a part is not mistaken for the whole.
+        A terminal wraps long texts or, with `cut`, truncates them. Every format says whether there
+        are `more` rows, so that readers do not mistake a part for the whole.
         """
         if self.json:
             self.value(list(rows))
@@ -123,7 +122,10 @@ class CommandOutput:
             click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
 
     def progress(self, text: str) -> AbstractContextManager[Any]:
-        """Yield a terminal line to `update` during a long operation; None without a terminal."""
+        """Return a context with a status line to `update` during a long operation, or with None.
+
+        There is no status line without a terminal, or with `--quiet` or `--json`.
+        """
         console = None if self.quiet or self.json else _console(sys.stderr)
         return nullcontext() if console is None else console.status(text)
 
@@ -217,7 +219,7 @@ def _cell(row: Row, source: str | Callable[[Row], Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return a value in one line, with times cut to seconds."""
+    """Return a value on one line, with times cut to seconds."""
     if value is None:
         return ""
     if isinstance(value, bool):

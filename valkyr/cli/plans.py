@@ -49,7 +49,7 @@ def carry_out(
 
 
 def show_plan(output: CommandOutput, plan: dict[str, Any], place: Any) -> None:
-    """Print a plan: changes with their lines, then problems, then the numbers.
+    """Print a plan: changes with their lines, then problems, then the totals.
 
     `place` returns a problem's file and line.
     """
@@ -87,7 +87,7 @@ def _show_change(output: CommandOutput, change: dict[str, Any]) -> None:
 
 
 def summary(plan: dict[str, Any]) -> str:
-    """Return the numbers of a plan in one sentence."""
+    """Return the totals of a plan in one sentence."""
     if not plan["changes"]:
         return f"No changes. {_objects(plan['unchanged'])} up to date."
     counted = Counter(SIGNS[change["action"]] for change in plan["changes"])
@@ -100,7 +100,7 @@ def _objects(number: int) -> str:
 
 
 def refuse_problems(plan: dict[str, Any]) -> None:
-    """Raise CliError for a plan that cannot be carried out; its problems were shown."""
+    """Raise CliError for a plan that cannot be carried out. The caller has printed its problems."""
     if not plan["valid"]:
         many = len(plan["problems"])
         what = "1 problem" if many == 1 else f"{many} problems"

@@ -17,7 +17,7 @@ HEADER = "# Written by `valkyr login`. It contains tokens: do not share it.\n"
 
 @dataclass
 class ConnectionProfile:
-    """One installation. `token_id` is the token's row, which `logout` revokes."""
+    """One installation's address and token; `logout` revokes the token by `token_id`."""
 
     url: str
     token: str = ""

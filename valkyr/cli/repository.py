@@ -12,9 +12,9 @@ SECONDS = 10
 
 
 def commit_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return repository, commit and ref of a folder; empty texts if it is not in a repository.
+    """Return the repository, commit and ref of a folder; empty strings outside a repository.
 
-    A commit with uncommitted changes in the folder ends with `-dirty`.
+    The commit ends with `-dirty` if the folder has uncommitted changes.
     """
     for names in (GITHUB, GITLAB):
         if environment.get(names[1]):

@@ -2,7 +2,7 @@
 
     python -m valkyr_project.demo.llm_server [PORT]
 
-It listens on this machine alone, where steps under `make up` may reach it, and takes any key.
+It listens only on this machine, where steps under `make up` can reach it, and accepts any key.
 """
 
 import hashlib
@@ -78,7 +78,7 @@ def _sentences(keywords: Sequence[str]) -> Iterator[str]:
 
 
 def tool_calls(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a call of each tool whose required arguments the prompt gives in lines (`name: …`).
+    """Return a call of each tool for which the prompt has all required arguments (`name: …` lines).
 
     Return none if the conversation already has the result of a call.
     """
@@ -202,7 +202,7 @@ class LlmHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        """Read the request and answer by its path."""
+        """Read the request and answer according to its path."""
         length = int(self.headers.get("Content-Length") or 0)
         try:
             body = json.loads(self.rfile.read(min(length, MAX_BODY)))

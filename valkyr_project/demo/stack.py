@@ -50,7 +50,7 @@ class Stack:
 
 
 def find_or_start(partner_host: str) -> Stack:
-    """Return the stack of VALKYR_HOME, or start one that may call `partner_host`.
+    """Return the running stack of VALKYR_HOME, or start one whose steps may call `partner_host`.
 
     Raises DemoError and UpError.
     """

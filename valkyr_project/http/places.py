@@ -18,7 +18,7 @@ QUEUE_LIMIT = 1_000
 
 
 class Overloaded(Exception):
-    """No slot was free in time."""
+    """No slot became free in time."""
 
 
 class RequestPlace:
@@ -58,14 +58,16 @@ class Places:
         return SHORT_PATIENCE if busy else PATIENCE
 
     def take_free(self) -> RequestPlace | None:
-        """Return a slot, if one is free."""
+        """Return a slot if one is free, otherwise None."""
         if not self._free:
             return None
         self._free -= 1
         return RequestPlace(self)
 
     async def wait(self) -> RequestPlace:
-        """Wait for a slot. Raises Overloaded.
+        """Wait for a slot.
+
+        Raises Overloaded if the queue is full or no slot becomes free in time.
 
         Call it after `take_free` found none.
         """
@@ -98,7 +100,7 @@ class Places:
         self._noticed()
 
     def _leave(self, turn: "asyncio.Future[None]") -> None:
-        """Stop waiting; a slot that was given just then is passed on to the next request."""
+        """Stop waiting; if a slot was assigned at the same moment, pass it to the next request."""
         if turn.done() and not turn.cancelled():
             self.pass_on()
         elif turn in self._queue:

@@ -26,7 +26,7 @@ WEB_GRACE_SECONDS = 5
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """One process; processes with `stop_stage` 0 end first."""
+    """One process; processes with `stop_stage` 0 stop first."""
 
     name: str
     command: tuple[str, ...]
@@ -87,7 +87,10 @@ FILE = Path("metrics") / "targets.json"
 
 
 def served(table: Sequence[ProcessSpec], options: Options) -> list[ProcessSpec]:
-    """Return the processes, with a metrics port for Celery's; write the file of scrape targets."""
+    """Return the processes with a metrics port for each worker and beat.
+
+    Also writes the file of scrape targets.
+    """
     counting = [spec.name for spec in table if spec.name.startswith(("worker", "beat"))]
     ports = {name: free_port() for name in counting}
     _write(options.home / FILE, {"web": options.port} | ports)

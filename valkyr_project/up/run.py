@@ -1,4 +1,4 @@
-"""Run one stack from the first check to the last process's end."""
+"""Run one stack from the first check to the end of the last process."""
 
 import os
 import shlex
@@ -26,7 +26,7 @@ from valkyr_project.up.supervisor import Servers, StopRequest, Supervisor
 
 
 def require_free(port: int, variable: str) -> None:
-    """Raise UpError for a taken port, with its holder and the variable to set."""
+    """Raise UpError for a port in use, with the program that uses it and the variable to set."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -106,7 +106,7 @@ class DjangoProject:
         return any(any(source.calls(name)) for source in self._with(name))
 
     def imports(self, module: str) -> bool:
-        """Return whether any file imports from a module whose last name part is this."""
+        """Return whether any file imports from `module`, the last part of a dotted name."""
         return any(
             isinstance(node, ast.ImportFrom)
             and (node.level or "." in str(node.module))
@@ -187,7 +187,7 @@ def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _made(node: ast.stmt) -> str:
-    """Return the name that a statement gives to a new Celery app, or an empty string."""
+    """Return the name that a statement assigns to a new Celery app, or an empty string."""
     if not (isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)):
         return ""
     made = node.value.func
