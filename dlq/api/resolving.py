@@ -59,7 +59,7 @@ class Requeue(Endpoint):
 
 
 class Fix(Endpoint):
-    """Set the result by hand."""
+    """Set the result manually."""
 
     @operation("fixDeadLetterEntry", TAG, {200: RunShape}, request=FixBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -108,7 +108,7 @@ class DiscardEntries(Endpoint):
 
     @operation("discardDeadLetterEntries", TAG, {200: ManyDone}, request=DiscardMany)
     def post(self, request: Request) -> Response:
-        """Discard dead letters; one that is already resolved does not stop the others."""
+        """Discard dead letters. Dead letters that are already resolved do not stop the others."""
         given = self.body(DiscardMany)
         return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)
 
@@ -146,7 +146,7 @@ class PinEntry(_Kept):
 
     @_described("pin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Exclude a dead letter from retention; no effect if it is pinned already."""
+        """Exclude a dead letter from retention. This has no effect if it is already pinned."""
         return self._done(PIN, id)
 
 
@@ -155,5 +155,5 @@ class UnpinEntry(_Kept):
 
     @_described("unpin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Unpin a dead letter: retention deletes it after its period, like any other."""
+        """Unpin a dead letter: retention deletes it after its period, as any other dead letter."""
         return self._done(UNPIN, id)

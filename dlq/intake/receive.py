@@ -1,6 +1,7 @@
 """Turn a dead run into a dead letter, once, in the transaction that ends the run.
 
-A test run makes no dead letter: its author changes the draft and tests again, and no alert is sent.
+A test run creates no dead letter: its author changes the draft and tests again, and no alert is
+sent.
 """
 
 import json

@@ -22,7 +22,7 @@ def prune_logs(
 ) -> tuple[PruningTally, PruningPosition]:
     """Clear the logs of executions that ended long enough ago.
 
-    Return the tally and the next position. Executions behind the position are not visited again: an
+    Return the tally and the next position. Executions before the position are not visited again. An
     execution that is reopened and ends again gets a new position.
     """
     tally, before = PruningTally("logs"), wanted.before(periods.log_days())
@@ -53,7 +53,7 @@ def kinds() -> tuple[str, ...]:
 def prune(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Delete expired rows of each kind, from the beginning; yield a tally for each kind."""
+    """Delete the expired rows of each kind, from the beginning; yield a tally for each kind."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -91,7 +91,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete the rows that expired by the settings, from where the last pass stopped."""
+    """Delete the rows that expired by the settings, starting where the last pass stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
@@ -136,7 +136,7 @@ class PruningTurn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
-    """Prune for up to `seconds`; do nothing if another process prunes now.
+    """Prune for up to `seconds`; do nothing if another process is pruning.
 
     Raises ImproperlyConfigured for invalid settings; no rows are deleted then.
     """

@@ -78,7 +78,7 @@ def _gather(request: HttpRequest, scope: Scope) -> Facts:
 
 
 def of_workflow(workflow: Workflow) -> Facts:
-    """Return the cards' data of one workflow, which the caller may see."""
+    """Return the data for the cards of one workflow, which the caller may see."""
     # With its workspace, the first column of the small indexes of live rows.
     its = {"workflow_id": workflow.pk, "workspace_id": workflow.workspace_id}
     letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **its)
