@@ -1,4 +1,4 @@
-"""Worker processes: shared ones, and remote ones by workspace."""
+"""Worker processes: shared ones, and remote ones for each workspace."""
 
 from uuid import UUID
 

@@ -38,7 +38,7 @@ _LAST = header(
 
 
 class EventStream(BaseRenderer):
-    """Declares the media type; the response renders itself."""
+    """Declares the media type. The response renders itself."""
 
     media_type = EVENTS
     format = "events"
