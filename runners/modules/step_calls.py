@@ -31,7 +31,7 @@ class NoResult:
 
 
 class StepFunction(Generic[P, R]):
-    """A function that is a step; outside a workflow's trace, a call runs the function.
+    """A function that is a step. Outside a workflow's trace, a call runs the function.
 
     `given` are the decorator's arguments, by their names in a workflow's document.
     """
