@@ -41,7 +41,7 @@ BATCH = 1_000
 
 
 def workspace_places() -> int:
-    """Repair the count of slots; return how many were repaired."""
+    """Repair the counts of slots; return how many were repaired."""
     return _rouse() + _doze()
 
 
