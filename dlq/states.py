@@ -1,4 +1,4 @@
-"""The states of a failure group; `dlq.groups.status` makes the moves."""
+"""The states of a failure group; only `dlq.groups.status` changes them."""
 
 from django.db.models import TextChoices
 

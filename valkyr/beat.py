@@ -37,7 +37,7 @@ OFTEN = timedelta(minutes=1)
 
 
 def entries() -> dict[str, dict[str, Any]]:
-    """Return the entries of `beat_schedule`, of the engine and of the installed plugins."""
+    """Return the entries of `beat_schedule` for the engine and the installed plugins."""
     found = dict(ENGINE)
     for plugin in plugins():
         found |= plugin.schedule

@@ -84,8 +84,8 @@ def _ours(app: Celery) -> bool:
 def running(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Check the running parts, if the caller requests database checks.
 
-    `manage.py migrate` also runs these checks, before any worker starts, so they report no errors,
-    which would stop it.
+    `manage.py migrate` also runs these checks, before any worker starts. They report only warnings,
+    because an error would stop the command.
     """
     return list(what_is_missing()) if databases and _is_migrated() else []
 

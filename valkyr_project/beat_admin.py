@@ -56,4 +56,4 @@ class IntervalAdmin(beat.IntervalScheduleAdmin, AuditedAdmin):
 
 @admin.register(SolarSchedule, ClockedSchedule)
 class OtherScheduleAdmin(AuditedAdmin):
-    """Solar schedules, and schedules for one time."""
+    """Solar schedules and one-time schedules."""

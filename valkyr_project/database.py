@@ -80,7 +80,7 @@ def past_poolers(text: str) -> str:
 
 
 def of_cell(given: dict[str, CellServer], name: str) -> CellServer:
-    """Return the address of one cell. Raises ImproperlyConfigured."""
+    """Return the address of one cell. Raises ImproperlyConfigured for an unknown cell."""
     if name not in given:
         known = ", ".join(given) or "VALKYR_CELLS is not set"
         raise ImproperlyConfigured(f"VALKYR_CELL is {name!r}; expected a cell: {known}.")

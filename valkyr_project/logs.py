@@ -33,7 +33,7 @@ HANDED_UP = ("django", "uvicorn", "uvicorn.error", "uvicorn.access", "celery", "
 def configuration(form: str, level: str) -> dict[str, Any]:
     """Return the argument of `logging.config.dictConfig`.
 
-    Raises ImproperlyConfigured, naming the variable.
+    Raises ImproperlyConfigured, whose message names the invalid variable.
     """
     level = level.upper()
     if form not in FORMATS:
@@ -233,6 +233,6 @@ def _tokens() -> list[Token[Any]]:
 
 
 def connect_task_ids() -> None:
-    """Connect to Celery's signals."""
+    """Connect the receivers of Celery's signals that set and remove task IDs."""
     task_prerun.connect(begin_task, weak=False)
     task_postrun.connect(end_task, weak=False)

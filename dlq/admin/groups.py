@@ -255,7 +255,7 @@ def _versions(figures: GroupFigures) -> str:
 def add_group_action(
     name: str, action: Callable[..., HttpResponse | None], power: Power, title: str
 ) -> None:
-    """Add an action on selected groups, for users who have the power in some workspace."""
+    """Add an action on selected groups, for users with the power in at least one workspace."""
 
     def permitted(admin: FailureGroupAdmin, request: HttpRequest) -> bool:
         return holds(request, power)

@@ -168,7 +168,7 @@ class TriageList(SavedViews):
         return both
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:
-        """Return the change list that pages by keyset."""
+        """Return the class of change lists with keyset pages."""
         return KeysetChangeList
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:

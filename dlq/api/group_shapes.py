@@ -155,7 +155,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(FailedHourShape(many=True))
     def get_hours(self, group: FailureGroup) -> Any:
-        """Return the hours of the last seven days that have a failure, oldest first."""
+        """Return the hours of the last seven days in which a failure occurred, oldest first."""
         return FailedHourShape(self.context["hours"], many=True).data
 
     @extend_schema_field(GroupVersionShape(many=True))
@@ -232,7 +232,7 @@ class GroupChange(Body):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that the conditions match the status and that something changes.
 
-        Raises ValidationError.
+        Raises ValidationError if they do not.
         """
         terms = {
             "SNOOZED": {"snoozeUntil", "snoozeTotal", "snoozeVersion"},

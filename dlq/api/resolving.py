@@ -45,7 +45,7 @@ class Requeue(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a new run of the step in its execution; the body is merged into the step's inputs.
 
-        Changed inputs after an approval also need *author*.
+        Changed inputs after an approval also require the permission *author*.
         """
         overrides = request.data
         requeue = REQUEUE_WITH if overrides else REQUEUE
@@ -65,8 +65,8 @@ class Fix(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Complete the step with these outputs, without executing it; its execution continues.
 
-        After an approval, this also needs *author*. The result of an approval itself cannot be set:
-        requeue the approval to ask again.
+        After an approval, this also requires the permission *author*. The result of an approval
+        itself cannot be set: requeue the approval to ask again.
         """
         entry, may = obtain(self.user, entries().defer(*LARGE), id, FIX.needs)
         given = self.body(FixBody)
@@ -155,5 +155,5 @@ class UnpinEntry(_Kept):
 
     @_described("unpin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Unpin a dead letter: retention deletes it after its period, as any other dead letter."""
+        """Unpin a dead letter: retention deletes it after its period, like all others."""
         return self._done(UNPIN, id)

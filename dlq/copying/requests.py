@@ -147,7 +147,7 @@ _TYPES: Mapping[str, Callable[[dict[str, Any]], CopiedRequest]] = {
 
 
 def _headers(given: dict[str, Any]) -> dict[str, str]:
-    """Return the headers that a request can contain; invalid ones were never sent."""
+    """Return the headers that a request can contain; invalid headers were never sent."""
     found = given.get("headers")
     items = found.items() if isinstance(found, dict) else ()
     return {
@@ -196,7 +196,7 @@ def _encoded(values: dict[str, Any]) -> str:
 
 
 def _percent(text: str) -> str:
-    """Return the text percent-encoded, except references."""
+    """Return the text percent-encoded, except for its references."""
     parts, at = [], 0
     for match in REFERENCE.finditer(text):
         parts += [quote(text[at : match.start()], safe=""), match[0]]

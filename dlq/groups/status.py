@@ -121,7 +121,7 @@ def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") 
 
 
 def begin_redrive(group_ids: Iterable[UUID]) -> None:
-    """Record that one more redrive of these groups has begun, in the caller's transaction."""
+    """Record that another redrive of these groups has started, in the caller's transaction."""
     for group in _roots(group_ids):
         group.redriving += 1
         if group.status != GroupStatus.REDRIVING:

@@ -19,7 +19,7 @@ class FailureGroup(models.Model):
 
     `rule` is the version of the fingerprint's rule. `place` is the step path without iterations,
     `message` is the normalised first line, and `sample` is an original message. Only
-    `dlq.groups.tally` updates `total` and `open`, some seconds late. If a group was merged into
+    `dlq.groups.tally` updates `total` and `open`, a few seconds late. If a group was merged into
     another, `merged_into` is the other group.
     """
 

@@ -32,12 +32,12 @@ def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntr
 
 
 def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Exclude a dead letter from retention; do nothing if it is pinned. Raises NotFound."""
+    """Exclude a dead letter from retention; do nothing if it is already pinned. Raises NotFound."""
     return _pinned(entry_id, True, actor, reason)
 
 
 def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Remove the pin of a dead letter, so that retention can delete it again. Raises NotFound."""
+    """Remove the pin of a dead letter, so that retention applies to it. Raises NotFound."""
     return _pinned(entry_id, False, actor, reason)
 
 

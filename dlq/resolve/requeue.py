@@ -82,7 +82,7 @@ def yielding(priority: int, yields: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DeadStep:
-    """An open dead letter whose step is to run again; `overrides` are merged into its inputs."""
+    """An open dead letter whose step will run again; `overrides` are merged into its inputs."""
 
     entry_id: UUID
     run_id: UUID

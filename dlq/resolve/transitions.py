@@ -28,7 +28,7 @@ OVER = frozenset({ExecutionState.SUCCESS, ExecutionState.CANCELLED, ExecutionSta
 
 
 def find(entry_id: UUID) -> DeadLetterEntry:
-    """Return the entry, unlocked. Raises NotFound."""
+    """Return the entry without locking it. Raises NotFound if it does not exist."""
     entry = DeadLetterEntry.objects.filter(pk=entry_id).first()
     if entry is None:
         raise NotFound(f"There is no dead letter {entry_id}.")

@@ -16,10 +16,10 @@ LONGEST_REST = 0.5
 class PruningPace:
     """The pace of pruning, and its end.
 
-    Pruning ends at a time of `time.monotonic()` (None: when all rows are deleted) or when `stopped`
-    is set. After each transaction, pruning waits `rest` times the transaction's duration, but at
-    most half a second, to leave capacity for other work. `batch` is the number of rows per
-    transaction.
+    Pruning ends at `until` on the clock of `time.monotonic()` (None: when all rows are deleted), or
+    when `stopped` returns True. After each transaction, pruning waits `rest` times the
+    transaction's duration, but at most half a second, to leave capacity for other work. `batch` is
+    the number of rows per transaction.
     """
 
     until: float | None = None

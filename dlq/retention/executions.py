@@ -139,8 +139,8 @@ def expired(
 ) -> Iterator[tuple[list[Family], PruningPosition]]:
     """Yield the families that may be deleted, and the position reached.
 
-    The function does not check whether plugins have stored the families elsewhere. Each has at most
-    `most` `members`.
+    The function does not check whether plugins have stored the families elsewhere. `members` of a
+    family has at most `most` executions.
     """
     before = horizon(wanted)
     if before is None:

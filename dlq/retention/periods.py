@@ -55,7 +55,7 @@ def credential_use_days() -> float:
 def overrides() -> dict[str, dict[str, float]]:
     """Return the exceptions in days, by workspace, `workspace/workflow` or `tier:name`.
 
-    Raises ImproperlyConfigured if the setting has another form.
+    Raises ImproperlyConfigured if the setting has an invalid format.
     """
     found = valkyr_settings().keep_overrides
     if not found:

@@ -106,13 +106,13 @@ def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
 
 
 def read(name: str) -> PruningPosition:
-    """Return the mark, or the beginning if there is none."""
+    """Return the stored position, or the beginning if there is none."""
     found = RetentionMark.objects.filter(pk=name).first()
     return PruningPosition(found.at, found.row) if found else PruningPosition()
 
 
 def write(name: str, position: PruningPosition | None) -> None:
-    """Store the mark; None lets the next walk start from the beginning."""
+    """Store the position; with None, the next walk starts from the beginning."""
     if position is None:
         RetentionMark.objects.filter(pk=name).delete()
         return
@@ -129,7 +129,7 @@ ACTOR = Actor.system("retention")
 
 @dataclass(frozen=True, slots=True)
 class PruningTurn:
-    """The number of deleted rows by kind, and whether time ran out."""
+    """The number of deleted rows by kind, and whether the time limit was reached."""
 
     counts: dict[str, int] = field(default_factory=dict)
     more: bool = False
@@ -138,7 +138,7 @@ class PruningTurn:
 def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
     """Prune for up to `seconds`; do nothing if another process is pruning.
 
-    Raises ImproperlyConfigured for invalid settings; no rows are deleted then.
+    For invalid settings, raises ImproperlyConfigured and deletes no rows.
     """
     with alone(AdvisoryLock.RETENTION) as held:
         if not held:
@@ -149,7 +149,7 @@ def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
 
 
 def note(tallies: list[PruningTally], actor: Actor, **how: object) -> None:
-    """Write a row of the audit trail about the deleted rows, if any."""
+    """Record the deleted rows, if any, in the audit trail."""
     gone = {one.kind: one.rows for one in tallies if one.rows}
     if gone:
         record(

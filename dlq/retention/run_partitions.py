@@ -1,10 +1,10 @@
 """Retention with a partitioned table of runs.
 
-Executions are deleted row by row as always; their runs are deleted with the partition. A partition
-therefore waits until its end is older than the shortest period plus a day. If few of its executions
-must stay then, it is *released*: the runs of executions that stay are moved, and the partition is
-dropped with the rest. If many must stay, the runs are deleted row by row, as in a table without
-partitions.
+Executions are deleted row by row, as without partitions; their runs are deleted with the partition.
+A partition therefore waits until its end is older than the shortest period plus a day. If few of
+its executions must stay then, it is *released*: the runs of executions that stay are moved, and the
+partition is dropped with the rest. If many must stay, the runs are deleted row by row, as in a
+table without partitions.
 """
 
 import logging

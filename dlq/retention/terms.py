@@ -31,7 +31,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class RetentionScope:
-    """The executions in the scope of pruning; empty for all. The root of a family decides."""
+    """The executions to prune; empty for all. The root of a family decides for the whole family."""
 
     workspace_id: UUID | None = None
     workflow_id: UUID | None = None

@@ -1,7 +1,7 @@
-"""Delete test versions some hours after their creation, with their executions, except live ones.
+"""Delete test versions some time after their creation, with their executions, except live ones.
 
-The executions are deleted by whole families, as always, but by the age of test versions. A version
-is deleted when it has no executions left.
+The executions are deleted in whole families, as in other pruning, but by the age of their test
+version. A version is deleted when it has no executions left.
 """
 
 from collections.abc import Iterator

@@ -43,7 +43,7 @@ class RunnerShape(CamelCase, serializers.ModelSerializer[Runner]):
 
 
 class RunnerQuery(PageQuery):
-    """The query of `listRunners`."""
+    """The query parameters of `listRunners`."""
 
     pool = serializers.CharField(required=False, max_length=20, help_text="`remote`, for example.")
 

@@ -158,7 +158,7 @@ def counters(document: dict[str, Any]) -> dict[str, Any]:
 
 
 class TimelineQuery(PageQuery):
-    """The query of a timeline, which has more than one page only above 5,000 bars."""
+    """The query parameters of a timeline, which has several pages only above 5,000 bars."""
 
     limit: Any = serializers.IntegerField(
         required=False, default=MAX_TIMELINE, min_value=1, max_value=MAX_TIMELINE

@@ -45,7 +45,7 @@ class EventStream(BaseRenderer):
 
 
 class SubscribeQuery(Body):
-    """The query of a stream, for clients that cannot send `Last-Event-ID`."""
+    """The query parameters of a stream, for clients that cannot send `Last-Event-ID`."""
 
     last = Text(
         required=False,

@@ -81,7 +81,7 @@ MAX_SHOWN = 1_000
 
 
 class Signal(Body):
-    """A name that steps wait for, and a payload for them."""
+    """The name of a signal for which steps wait, and its payload."""
 
     name = Text(max_length=200, trim_whitespace=False)
     payload = Json(required=False, default=dict, allow_null=True)

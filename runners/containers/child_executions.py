@@ -305,7 +305,8 @@ class Child:
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
     """Return the children that these runs of one execution started, by run.
 
-    Uses at most one query. Reads `progress` of steps that call a workflow: load it with the runs.
+    Uses at most one query. Reads `progress` of steps that call a workflow: load this field with the
+    runs.
     """
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:

@@ -75,7 +75,7 @@ def start(
 
 
 def _keep(state: SegmentState, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
-    """Return the step that this worker runs next; None if it may not run one or already has one."""
+    """Return the step that this worker runs next; None if it may not run any or already has one."""
     if not state.stays or state.next_segment is not None or state.paused:
         return None
     for index in ready:

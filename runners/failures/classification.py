@@ -1,8 +1,8 @@
 """Classify each failure once, in one place: whether to retry it, and what to record.
 
 Library errors are matched by name, so that no library is imported only for a comparison. Unknown
-errors are PERMANENT, because the automatic repetition of such an error does more harm than a
-person's decision.
+errors are PERMANENT, because repeating an error that is not understood does more harm than asking a
+person.
 """
 
 import errno
@@ -219,7 +219,10 @@ def _by_sqlstate(error: BaseException) -> ErrorType | None:
 
 
 def _by_status(error: BaseException) -> ErrorType | None:
-    """Return the class by HTTP status: httpx and requests have a response, urllib has a code."""
+    """Return the class for an error's HTTP status or SMTP code; None if it has neither.
+
+    Errors of httpx and requests have a response; errors of urllib have a code.
+    """
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status is None and type(error).__module__ == "urllib.error":
         status = getattr(error, "code", None)

@@ -47,7 +47,7 @@ class End:
 
 
 class IsolationClient:
-    """The client of one fork server, which may not run yet. Safe to use from any thread."""
+    """The client of one fork server, which starts when necessary. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

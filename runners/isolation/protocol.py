@@ -12,7 +12,7 @@ PACKET = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SegmentOrder:
-    """The segment whose first step is to run, with the data of its message."""
+    """The segment whose first step must run, with the data of its message."""
 
     number: int
     execution: str

@@ -74,7 +74,7 @@ class StepFunction(Generic[P, R]):
         return cast("R", tracer(self, args, kwargs, options))
 
     def parameters(self) -> inspect.Signature:
-        """Return the function's signature without the parameter that takes the context."""
+        """Return the function's signature without the parameter that receives the context."""
         full = inspect.signature(self.function)
         kept = [p for p in full.parameters.values() if p.name != self._context(full)]
         return full.replace(parameters=kept)

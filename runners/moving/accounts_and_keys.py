@@ -22,7 +22,7 @@ ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "sta
 def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
     """Copy the accounts and groups to which rows of the workspace refer; return their number.
 
-    With `paused`, copy only those to which rows that are copied during the pause refer.
+    With `paused`, copy only those that rows copied during the pause refer to.
     """
     needed: set[tuple[Any, Any]] = set()
     for table in tables():

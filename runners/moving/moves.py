@@ -1,4 +1,4 @@
-"""Move a workspace: the phases in order. After a kill, each phase can be repeated."""
+"""The move of a workspace: its phases in order. After a kill, each phase can be repeated."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ class MoveEstimate:
 
 
 def find(name: str) -> tuple[Workspace, str]:
-    """Return a workspace by ID or slug, and its cell. Raises MoveRefused."""
+    """Return a workspace by ID or slug, and its cell. Raises MoveRefused if there is none."""
     places = _places()
     for of in routing.aliases():
         cell = routing.cell_of(of)
@@ -61,7 +61,7 @@ def find(name: str) -> tuple[Workspace, str]:
 
 
 def estimate(name: str, target: str) -> MoveEstimate:
-    """Return the estimate of a move; change nothing. Raises MoveRefused and NotAllowed."""
+    """Return the estimate of a move; change nothing. Raises MoveRefused or NotAllowed."""
     workspace, source = find(name)
     _refuse(source, target)
     with opened(routing.alias_of(source), routing.alias_of(target)) as sessions:
@@ -80,7 +80,7 @@ def estimate(name: str, target: str) -> MoveEstimate:
 def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SECONDS) -> None:
     """Move a workspace, or continue its move, until its rows are only in the target.
 
-    Raises MoveRefused, NotAllowed, StillWriting, PauseTooLong, RowsDiffer.
+    Raises MoveRefused, NotAllowed, StillWriting, PauseTooLong or RowsDiffer.
     """
     with _alone():
         row = _open(name, target, tell)

@@ -63,7 +63,7 @@ def partition_of(ids: UUID | Sequence[UUID]) -> str:
 
 
 def forget() -> None:
-    """Read the partitions again at the next statement."""
+    """Forget the partitions, so that the next statement reads them again."""
     _known.clear()
 
 

@@ -42,7 +42,7 @@ NIL = UUID(int=0)
 def add_ahead(*, attempts: int = SOON) -> int:
     """Add partitions up to 14 days ahead; return how many were added.
 
-    Does nothing for a table without partitions. Raises TableBusy.
+    Does nothing for a table without partitions. Raises TableBusy if the table stays in use.
     """
     now = layout()
     last = now.last_end
@@ -159,7 +159,7 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
 
     The runs move to the partition of all earlier executions, whose range grows. Returns False if
     the partition must stay: too many executions remain, its period has not ended, or it is not the
-    oldest. Raises TableBusy.
+    oldest. Raises TableBusy if the table stays in use.
     """
     ranges = [one for one in layout().ranges if not is_long(one)]
     over = old.ends is not None and old.ends < database_now() - DAY

@@ -48,7 +48,8 @@ def perform_and_record(state: SegmentState, work: Work) -> Work | None:
     """Execute the claimed step and record it in one transaction; return the next work.
 
     A failure undoes the module's writes and is recorded in a separate transaction. Raises
-    LeaseLost, or IntegrityError if another worker planned the same steps; nothing is written then.
+    LeaseLost, or IntegrityError if another worker planned the same steps; in both cases, nothing is
+    written.
     """
     work.at_most = config().database_step
     try:

@@ -206,7 +206,7 @@ def _record(
 def _hold(state: SegmentState, work: Work) -> _Held | None:
     """Lock the execution and then the run; return None if the lease is over.
 
-    Needs an open transaction.
+    Requires an open transaction.
     """
     locked = statements.fetch_one("lock", {"execution": state.context.execution_id})
     if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != state.context.epoch:

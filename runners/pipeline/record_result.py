@@ -40,8 +40,8 @@ from runners.states import RunState, WaitKind
 def record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
     """Record a unit; return the next work, or None at the segment's end.
 
-    Raises LeaseLost if another worker holds the run; nothing is recorded then. The cost of an
-    attempt is written last, because all steps of a workspace share the counters of the budgets.
+    If another worker holds the run, raises LeaseLost and records nothing. The cost of an attempt is
+    written last, because all steps of a workspace share the counters of the budgets.
     """
     if not unit.costs or not record_costs.provided:
         return _record(state, work, unit)

@@ -51,7 +51,7 @@ def issue(
 ) -> tuple[Mapping[str, OpenedCredential], list[ShortLived]]:
     """Return the credentials, with issued values in place of the data that requests them.
 
-    Errors begin with `who`. Raises SecretNotIssued.
+    Error messages begin with `who`. Raises SecretNotIssued if a server issues no values.
     """
     kinds = {name: KINDS[one.type] for name, one in stored.items() if _is_issued(one)}
     if not kinds:
@@ -80,7 +80,7 @@ def refuse_remote(who: str, opened: Mapping[str, OpenedCredential]) -> None:
 
 
 def forget_rejected(found: Sequence[ShortLived], error: BaseException) -> bool:
-    """Forget values that a receiver rejected; return whether new ones can help."""
+    """Forget values that a receiver rejected; return whether new values can help."""
     old = [one for one in found if not one.is_new]
     if not old or not _rejects(error):
         return False

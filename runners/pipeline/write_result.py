@@ -71,7 +71,10 @@ def write(
     outcome: str | None = None,
     survey: bool = False,
 ) -> bool | None:
-    """Record the unit and its next steps; return whether other runs are live. Raises LeaseLost."""
+    """Record the unit and its next steps; return whether other runs are live.
+
+    Raises LeaseLost if another worker holds the run.
+    """
     if not survey and run_state is RunState.SUCCESS and _went_on(state, work, unit, next_steps):
         return None
     row = _insist(*_record(state, work, unit, next_steps, run_state, outcome, survey=survey))
@@ -147,8 +150,8 @@ def write_last(
     """Lock the execution, record the unit and end the execution, in one round trip.
 
     Return None if the unit was recorded and the execution continues: another run is live, or it is
-    paused. Raises LeaseLost; nothing is written then. `also` concerns another execution and runs
-    with the first statements.
+    paused. If the lease is lost, raises LeaseLost and writes nothing. `also` concerns another
+    execution and runs with the first statements.
     """
     nothing = NextSteps()
     name, params = _record(state, work, unit, nothing, RunState.SUCCESS, None, survey=False)
@@ -233,7 +236,7 @@ def hand_on(
     """Record a segment's last step and claim a pending sibling, in one statement.
 
     The step must have no other successor. Returns whether this worker claimed the sibling. Raises
-    LeaseLost.
+    LeaseLost if another worker holds the run.
     """
     row = _insist(
         "hand_on",

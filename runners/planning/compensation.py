@@ -91,7 +91,7 @@ def go_on(state: SegmentState) -> bool | None:
 
 
 def waiting(batch: int) -> list[UUID]:
-    """Return the executions that are to be undone and have no live run."""
+    """Return the executions that must be undone and have no live run."""
     found = statements.fetch("undo_waits", {"execution": None, "batch": batch})
     return [pk for (pk,) in found]
 

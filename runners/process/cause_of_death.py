@@ -41,12 +41,12 @@ SHORT = Death(lost=1, suspect=True, delay=2.0)
 
 
 def crash(cause: str) -> Death:
-    """Return a death for which only this run can be the cause."""
+    """Return the decision for a death that only this run can have caused."""
     return Death(lost=1, crashed=1, cause=cause[:MOST], suspect=True)
 
 
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
-    """Return the death to count for a run whose holder ended or stopped renewing its lease.
+    """Return the decision about a run whose holder ended or stopped renewing its lease.
 
     `companions` are other runs that the same process held. If the worker announced its shutdown,
     nothing is counted. A process that could not renew its leases, and still runs or ended itself,

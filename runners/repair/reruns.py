@@ -84,8 +84,8 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     The runs are sent after the commit. The caller holds the executions' locks. A dead run that
     cannot have another attempt is omitted.
 
-    No execution is planned: a FAILED one had no steps left to start, and a live one is planned when
-    its steps end.
+    No execution is planned: a FAILED execution had no steps left to start, and a live execution is
+    planned when its steps end.
     """
     dead = newest_dead_of(
         [rerun.dead_run_id for rerun in reruns], [rerun.execution_id for rerun in reruns]

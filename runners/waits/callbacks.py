@@ -57,8 +57,8 @@ class CallbackGone(ValkyrError):
 def receive(token: str, payload: Any, *, actor: Actor) -> None:
     """Resume the step of a URL with `payload`, or store the payload until the step waits.
 
-    `actor` is the caller, of whom only the address is known. Raises UnknownCallback, CallbackUsed
-    or CallbackGone.
+    `actor` is the caller, known only by its address. Raises UnknownCallback, CallbackUsed or
+    CallbackGone.
     """
     named = read_callback_url(token)
     if named is None:

@@ -71,7 +71,7 @@ class EventTarget:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The matches of a batch; `over` is true if time ended before all filters were evaluated.
+    """The matches of a batch; `over` is true if time ran out before all filters were evaluated.
 
     `last` is the ID of the last run whose filter was evaluated; None if there is none.
     """
@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Return the matches as `meant` does; if the time ends, return the matches found until then."""
+    """Return the matches as `meant` does; if time runs out, return the matches found so far."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []

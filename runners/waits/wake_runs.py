@@ -41,7 +41,7 @@ def wake_all(
 ) -> int:
     """Wake (run, execution) pairs that wait for one of `kinds`; return how many were woken.
 
-    It works like `wake_each`, for callers that only need the number.
+    The function works like `wake_each`, for callers that need only the number.
     """
     return len(wake_each(found, kinds, waking, key))
 

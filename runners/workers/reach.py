@@ -134,7 +134,10 @@ class DatabaseProbe:
         return found
 
     def _connect(self) -> None:
-        """Continue the handshake as far as the server has answered. Raises OperationalError."""
+        """Continue the handshake as far as the server has answered.
+
+        Raises OperationalError if the connection fails.
+        """
         connection = self._connection
         assert connection is not None
         wanted = pq.PollingStatus.WRITING
@@ -154,7 +157,10 @@ class DatabaseProbe:
                 return
 
     def _hear(self) -> bool:
-        """Return whether the server answered the last query. Raises OperationalError."""
+        """Return whether the server answered the last query.
+
+        Raises OperationalError if the connection is broken.
+        """
         connection = self._connection
         assert connection is not None
         connection.flush()

@@ -33,7 +33,7 @@ VANISH_SECONDS = 2.0
 
 
 class WorkerShutdown:
-    """One worker's shutdown, run by its own thread."""
+    """The shutdown of one worker, which runs in a separate thread."""
 
     def __init__(self, announce: Callable[[], None]) -> None:
         """Store `announce`, which records this worker's shutdown in the database."""

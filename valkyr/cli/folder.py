@@ -1,4 +1,4 @@
-"""A folder of definitions as a bundle, and back.
+"""Convert a folder of definitions to a bundle, and back.
 
     valkyr.yaml                 the folder's mark; `workspace:` names the default workspace
     workflows/<slug>.yaml       one definition each, also in subfolders
@@ -34,7 +34,7 @@ class DefinitionFile:
 
 @dataclass
 class DefinitionFolder:
-    """The folder's content; `files` has the file of each part by its path in the bundle."""
+    """The folder's content; `files` maps each part's path in the bundle to the part's file."""
 
     path: Path
     workspace: str = ""
@@ -57,7 +57,7 @@ class DefinitionFolder:
 
 
 def is_folder(text: str) -> bool:
-    """Return whether a word means a folder, not a workflow: `./x`, `x/`, or a marked folder."""
+    """Return whether a word denotes a folder, not a workflow: `./x`, `x/`, or a marked folder."""
     return text in {".", ".."} or "/" in text or (Path(text) / MARK).is_file()
 
 
@@ -170,7 +170,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
-    """Return the node whose line to report, and the node in which to search next, or None."""
+    """Return the node whose line is reported, and the node to search next, or None."""
     if index:
         items = node.value if isinstance(node.value, list) else []
         at = int(index)

@@ -122,19 +122,20 @@ class CommandOutput:
             click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
 
     def progress(self, text: str) -> AbstractContextManager[Any]:
-        """Return a context with a status line to `update` during a long operation, or with None.
+        """Return a context manager that shows a status line during a long operation.
 
-        There is no status line without a terminal, or with `--quiet` or `--json`.
+        The block can `update` the line, which is None without a terminal, or with `--quiet` or
+        `--json`.
         """
         console = None if self.quiet or self.json else _console(sys.stderr)
         return nullcontext() if console is None else console.status(text)
 
     def error(self, error: CliError) -> None:
-        """Print why the command ends."""
+        """Print the error that ends the command."""
         click.echo(self.error_text(error), err=True, nl=False)
 
     def error_text(self, error: CliError) -> str:
-        """Return why the command ends, in the chosen format, with a final line break."""
+        """Return the error that ends the command, in the chosen format, with a final line break."""
         if self.json:
             return json.dumps({"error": error.as_json()}, ensure_ascii=False) + "\n"
         lines = [f"Error: {error.message}"]

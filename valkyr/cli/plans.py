@@ -41,7 +41,7 @@ def ask_plan(api: "ApiClient", workspace: str, bundle: dict[str, Any]) -> dict[s
 def carry_out(
     api: "ApiClient", workspace: str, bundle: dict[str, Any], fingerprint: str
 ) -> dict[str, Any]:
-    """Apply a bundle if its plan still has the fingerprint; return the API's response."""
+    """Apply a bundle if its plan still has this fingerprint; return the API's response."""
     body = bundle | {"fingerprint": fingerprint}
     path = bundle_path(workspace, "/apply")
     done: dict[str, Any] = api.post(path, body, key=uuid4().hex, seconds=SECONDS)
@@ -115,7 +115,10 @@ def confirmed(output: CommandOutput, *, yes: bool) -> bool:
 
 
 def chosen_workspace(api: "ApiClient", name: str) -> dict[str, Any]:
-    """Return the named workspace of the caller, or the only one. Raises CliError."""
+    """Return the caller's workspace with this name, or the only workspace.
+
+    Raises CliError if there is none, or if several match.
+    """
     rows = [row for row in api.get("/v1/Me")["workspaces"] if not row["archivedAt"]]
     found = [row for row in rows if not name or name in {row["id"], row["slug"], row["name"]}]
     if len(found) == 1:

@@ -50,7 +50,10 @@ def _use_running_stack() -> bool:
 
 
 def named_by(manage: Path) -> str:
-    """Return the settings module that a manage.py sets, without running it; or an empty string."""
+    """Return the settings module that a manage.py names, or an empty string.
+
+    The file is not run.
+    """
     try:
         tree = ast.parse(manage.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):

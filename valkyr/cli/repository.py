@@ -35,7 +35,7 @@ def commit_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def without_password(address: str) -> str:
-    """Return a repository's address without user name and password."""
+    """Return a repository's address without the user name and the password."""
     parts = urlsplit(address)
     if not parts.scheme or "@" not in parts.netloc:
         return address

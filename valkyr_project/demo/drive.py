@@ -87,7 +87,7 @@ class Watch:
 
 
 def _show(progress: DemoProgress) -> None:
-    """Rewrite the terminal's line; without a terminal, write a new one."""
+    """Rewrite the terminal's line; without a terminal, write a new line."""
     if sys.stdout.isatty():
         end = "\n" if progress.ended else ""
         print(f"\r\x1b[K{progress.line()}", end=end, flush=True)
@@ -123,7 +123,7 @@ def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]
 
 
 def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Start each order with its own key; the first one is repeated and must not run twice."""
+    """Start each order with its own key; repeat the first order, which must not run twice."""
     stamp = int(time.time() * 1000)
     started = [api.execute(workflow, order, f"demo-{stamp}-{order['orderId']}") for order in orders]
     first = orders[0]["orderId"]

@@ -43,7 +43,7 @@ SENTENCES = (
 
 
 def text_answer(prompt: str) -> str:
-    """Return the text that a prompt asks for."""
+    """Return the text that a prompt requests."""
     chapter = line(prompt, "Chapter") or "An answer"
     if "method" in chapter.lower() and "Improve" not in prompt:
         return f"{chapter} will be told later"
@@ -217,7 +217,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         return self.refuse(404, f"there is nothing at {self.path}", "not_found")
 
     def chat(self, body: Body) -> None:
-        """Answer a conversation, streamed if requested."""
+        """Answer a conversation; stream the answer if the request says so."""
         if calls := tool_calls(body):
             return self.say(body, "", finish="tool_calls", tool_calls=calls)
         return self.say(body, self.text_for(body))
@@ -294,7 +294,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.send_json({"error": error}, status, **headers)
 
     def send_json(self, value: Any, status: int = 200, **headers: str) -> None:
-        """Send a JSON response; header names are written with `_` for `-`."""
+        """Send a JSON response; in the names of headers, `_` stands for `-`."""
         payload = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -341,7 +341,7 @@ class LlmServer(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Stop serving and close the port. Call it only after `start`."""
+        """Stop serving and close the port. Call this method only after `start`."""
         self.shutdown()
         self.server_close()
 

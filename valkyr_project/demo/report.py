@@ -77,7 +77,7 @@ def table(found: list[Fact], seconds: float) -> str:
 
 
 def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool) -> str:
-    """Return links to open next, and how to requeue a dead letter."""
+    """Return links to open next, and the command that requeues a dead letter."""
     admin = f"{stack.url}/admin"
     parts = [
         "Where to look next:",

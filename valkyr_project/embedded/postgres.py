@@ -191,9 +191,10 @@ class Postgres:
             file.unlink(missing_ok=True)
 
     def _answers(self) -> bool:
-        """Return whether the server accepts connections. Like `pg_ctl`, read its pid file.
+        """Return whether the server accepts connections.
 
-        This loads no client, which would add 15 MiB to the supervisor.
+        The check reads the server's pid file, as `pg_ctl` does. It loads no client, which would add
+        15 MiB to the supervisor.
         """
         try:
             lines = (self._place.data / "postmaster.pid").read_text().splitlines()

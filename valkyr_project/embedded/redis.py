@@ -124,7 +124,10 @@ class Redis:
         self._account.own(self._configuration)
 
     def _answers(self) -> bool:
-        """Return whether the server answers a PING. A client library would cost 15 MiB."""
+        """Return whether the server answers a PING.
+
+        The PING is sent without a client library, which would add 15 MiB.
+        """
         try:
             with socket.create_connection(("127.0.0.1", self._port), ANSWER_SECONDS) as link:
                 link.sendall(f"AUTH {self._place.password()}\r\nPING\r\nQUIT\r\n".encode())

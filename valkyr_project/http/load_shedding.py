@@ -34,7 +34,10 @@ def places() -> Places:
 
 
 async def place_for(scope: Any) -> RequestPlace | None:
-    """Wait for a slot for the request; return None if it needs none. Raises Overloaded."""
+    """Wait for a slot for the request; return None if it needs none.
+
+    Raises Overloaded if no slot becomes free in time.
+    """
     place = places().take_free()
     if place is not None or not waits(scope):
         return place  # the route is looked up only if it matters

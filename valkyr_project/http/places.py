@@ -1,9 +1,10 @@
 """Limit a process's concurrent requests, and reject the excess early.
 
 The threads of a process share one processor. Too many requests slow each other down, and an
-operator's request would wait behind them. So requests wait for one of few slots, first come, first
-served, for a limited time. A queue that stays full shows overload, not a burst. The time limit is
-then shorter, as in controlled delay (Nichols and Jacobson, "Controlling Queue Delay", 2012).
+operator's request would wait behind them. Requests therefore wait for one of a few slots, first
+come, first served, for a limited time. A queue that stays full shows overload, not a burst. The
+time limit is then shorter, as in controlled delay (Nichols and Jacobson, "Controlling Queue Delay",
+2012).
 """
 
 import asyncio
@@ -36,7 +37,7 @@ class RequestPlace:
 
 
 class Places:
-    """`most` slots, used from one event loop's thread."""
+    """A pool of `most` slots, used from one event loop's thread."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin with all slots free; `clock` returns seconds."""

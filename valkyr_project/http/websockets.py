@@ -87,7 +87,7 @@ class Closing:
 
 
 async def _converse(answer: HttpResponseBase, receive: Receive, send: Send) -> Closing | None:
-    """Send frames until the stream ends. Return its closing, or None after a disconnect."""
+    """Send frames until the stream ends; return its code and reason, or None after a disconnect."""
     if not isinstance(answer, LiveAnswer):
         return Closing(REFUSED + answer.status_code, answer.reason_phrase)
     tasks = [asyncio.create_task(_tell(answer, send)), asyncio.create_task(_listen(receive))]

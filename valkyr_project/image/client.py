@@ -34,7 +34,10 @@ class ForkedProcess:
             (self.pid,) = NUMBER.unpack(packed)
 
     def poll(self) -> int | None:
-        """Return the exit code, or None while the process runs. A signal's number is negative."""
+        """Return the exit code, or None while the process runs.
+
+        If a signal ended the process, the code is the negative number of the signal.
+        """
         with self._lock:
             if self.returncode is None and select.select([self._said], [], [], 0)[0]:
                 packed = self._said.read(NUMBER.size)
@@ -107,7 +110,7 @@ class ProcessImage:
         return self._launcher.pid if self._launcher else 0
 
     def alive(self) -> bool:
-        """Return whether the launcher runs."""
+        """Return whether the launcher is running."""
         return self._launcher is not None and self._launcher.poll() is None
 
     def uptime(self) -> float:

@@ -1,7 +1,7 @@
 """Workers report each message to Flower only while a user views Flower.
 
 A report costs a worker and Flower 1.4 ms together, more than most steps do. A request for a page of
-Flower turns reports on in every worker; some minutes after the last request they are turned off.
+Flower turns reports on in every worker; a few minutes after the last request, they are turned off.
 `VALKYR_TASK_EVENTS` overrides this: with 1, workers always report; with 0, they never report.
 """
 

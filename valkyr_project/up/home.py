@@ -85,7 +85,7 @@ def running(path: Path) -> dict[str, Any] | None:
 
 
 def announced(path: Path) -> dict[str, Any]:
-    """Return the last announcement, of any process."""
+    """Return the last announcement, even if its process has ended."""
     try:
         facts = json.loads((path / "running.json").read_text())
     except (OSError, ValueError):

@@ -48,13 +48,13 @@ def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
 
 
 def worker(options: Options, queue: str, pool: Pool) -> ProcessSpec:
-    """Return a worker of one queue, named after it, such as `control@host`."""
+    """Return the worker process of one queue, named after the queue, such as `control@host`."""
     program = commands.worker(queue, pool, task_events=options.task_events)
     return ProcessSpec(f"worker-{queue}", program.command, program.environment, 1, WORKER_STOP)
 
 
 def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
-    """Return Flower, whose data persists between starts."""
+    """Return the Flower process, whose data persists between starts."""
     program = commands.flower(
         "127.0.0.1",
         options.flower_port,

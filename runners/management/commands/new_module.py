@@ -48,7 +48,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the type and the folder."""
+        """Add the arguments for the type and the folder."""
         parser.add_argument(
             "type", help="two or more words separated by dots, such as shop.discount"
         )
