@@ -1,4 +1,4 @@
-"""The Celery app; Django's settings configure it, and each app has its tasks in `tasks`."""
+"""The Celery app. Django's settings configure it, and each app's tasks are in a module `tasks`."""
 
 import os
 

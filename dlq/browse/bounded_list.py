@@ -4,8 +4,8 @@ PostgreSQL cannot know how rare a value within JSON is. For "the newest 25 that 
 million rows in the list's order if the value is rare. If the value is common, it may fetch half the
 table through the GIN index. So there are two attempts, each with its own limit:
 
-1. walk: in the list's order, without bitmaps, for a short time. A common value is found at once. 2.
-gather: everything that matches, by any suitable index, sorted afterwards. Only rare values
+1. walk: in the list's order, without bitmaps, for a short time. A common value is found at once.
+2. gather: everything that matches, by any suitable index, sorted afterwards. Only rare values
    reach this attempt, so the matches are few.
 
 If neither finishes in time, TooManyRows is raised, so that no request hangs; the user narrows the
@@ -90,10 +90,7 @@ def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
 
 @contextmanager
 def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
-    """Limit the time of each read in the block. Writes are rolled back.
-
-    Raises TooManyRows if a read takes too long.
-    """
+    """Limit the time of each read in the block, or raise TooManyRows. Writes are rolled back."""
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:

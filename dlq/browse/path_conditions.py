@@ -108,10 +108,7 @@ def from_form(path: str, op: str, value: str) -> Condition:
 
 
 def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
-    """Parse conditions from JSON, `[{"path", "op", "value"}]`.
-
-    Raises BadCondition if one is invalid.
-    """
+    """Parse `[{"path", "op", "value"}]` from JSON. Raises BadCondition if one is invalid."""
     if len(wanted) > MAX_CONDITIONS:
         raise BadCondition(f"At most {MAX_CONDITIONS} conditions on inputs, found {len(wanted)}.")
     return [condition(one.get("path"), one.get("op"), one.get("value")) for one in wanted]

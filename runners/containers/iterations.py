@@ -34,7 +34,7 @@ Turns = LoopTurns | MapTurns
 
 
 def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> None:
-    """Start the first turns of a container that has just begun to wait; the caller has the lock."""
+    """Start the first turns of a container that just began to wait; the caller holds the lock."""
     place = first_turn(state.place, work.step.task)
     if work.attempt > 1:
         statements.fetch(

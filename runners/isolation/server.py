@@ -1,7 +1,7 @@
 """The fork server: a process without threads that has loaded Django and forks isolated processes.
 
 A worker's own process cannot be forked: its threads would leave their locks held in the child. A
-child forked from here is ready in 0.05 s, and runs one order after another. The server ends when
+child of the fork server is ready in 0.05 s, and runs one order after another. The server ends when
 its worker's end of the socket closes, regardless of how the worker ended, and its children end with
 it.
 """

@@ -1,9 +1,9 @@
 """Check whether the running step may connect to a host, whenever a connection begins.
 
-The egress rules of the step's workspace and the boundary of each credential that the step uses
-decide.
+The egress rules of the step's workspace decide, and the boundary of each credential that the step
+uses.
 
-    with using(credentials):        the executor, around a step that uses some
+    with using(credentials):        the executor, around a step that uses credentials
         judge("api.example.com", 443)   each client, before it sends
 
 Every request is checked, including redirects and connections that were already open. The

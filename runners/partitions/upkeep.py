@@ -111,7 +111,7 @@ def problems(now: PartitionLayout) -> list[str]:
 
 
 def _free_from(default: RunPartition | None, since: datetime) -> datetime:
-    """Return the first day whose executions cannot already be in the default partition."""
+    """Return the first day whose executions cannot be in the default partition already."""
     if default is None:
         return since
     with connection.cursor() as cursor:
@@ -157,8 +157,8 @@ def leavers(partition: RunPartition) -> Leavers:
 def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
     """Remove the oldest partition; the runs of executions that remain are moved.
 
-    The runs move to the partition of all earlier executions, whose range grows. Returns False if
-    the partition must stay: too many executions remain, its period has not ended, or it is not the
+    They move to the partition of all earlier executions, whose range grows. Returns False if the
+    partition must stay: too many executions remain, its period has not ended, or it is not the
     oldest. Raises TableBusy if the table stays in use.
     """
     ranges = [one for one in layout().ranges if not is_long(one)]

@@ -71,9 +71,10 @@ def fail(state: SegmentState, message: str, trace: str) -> bool:
 
 
 def go_on(state: SegmentState) -> bool | None:
-    """Start the next undo step, or end the execution after the last one; return whether it did.
+    """Start the next undo step, or end the execution after the last one.
 
-    Return None if the execution is not being undone. The caller holds the execution's lock.
+    Return whether this was done, or None if the execution is not being undone. The caller holds the
+    execution's lock.
     """
     if not state.context.version.graph.undone:
         return None

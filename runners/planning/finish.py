@@ -60,7 +60,7 @@ def conclude(state: SegmentState, *, others: bool) -> None:
 def settle_or_end(state: SegmentState) -> bool:
     """Plan the execution from its rows: start the remaining steps, or end it.
 
-    Return whether it did either.
+    Return whether a step was started or the execution ended.
     """
     return _whole(state)
 

@@ -135,10 +135,9 @@ def _forget_old(where: Path) -> None:
 
 
 def _around(pid: int) -> tuple[int, int, bool]:
-    """Return the memory of this process and of the largest other process, in KiB.
+    """Return the KiB of this process and of the largest other, and whether another child ended.
 
-    Also return whether another child ended. If a cgroup limits the memory, only the processes of
-    the cgroup can have used it.
+    If a cgroup limits the memory, only the processes of the cgroup can have used it.
     """
     me = os.getpid()
     group = _group(me) if conf.limited() else ""

@@ -53,9 +53,8 @@ class Overrides:
 def merged_payload(workspace_id: UUID, recorded: Any, changes: Any) -> Any:
     """Return a recorded payload with changes; a large result is stored.
 
-    A recorded payload in the payload store is loaded, so call this function before a transaction.
-    Raises InvalidPayload if the payload is too large to load, and the errors of
-    `stored_input.from_row`.
+    A payload in the payload store is loaded, so call this function before a transaction. Raises
+    InvalidPayload if it is too large to load, and the errors of `stored_input.from_row`.
     """
     found = stored_input.from_row(workspace_id, recorded)
     if isinstance(found, StoredInput) and not found.loaded:

@@ -116,11 +116,10 @@ def move_execution(
 ) -> Judgement:
     """Move a live execution to another version, and continue it there.
 
-    Raises NotFound. Raises StepRunning while a worker executes one of its steps, or while a step
-    that does not fit the version is due. Raises NotOnVersion if the execution has ended or left the
-    source version. Raises CannotMove if its steps do not fit the version, or if its payload does
-    not match that version's input schema. A payload in the payload store is loaded before the
-    transaction.
+    A payload in the payload store is loaded before the transaction. Raises NotFound. Raises
+    StepRunning while a worker executes a step, or while a step that does not fit the version is
+    due. Raises NotOnVersion if the execution has ended or left the source version, and CannotMove
+    if its steps or its payload do not fit the version.
     """
     payload = _payload_to_check(execution_id, move)
     with transaction.atomic():

@@ -83,7 +83,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
 
 
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
-    """Wake a step that begins to wait if its call came earlier; return whether it did.
+    """Wake a step that begins to wait if its call has already arrived; return whether it has.
 
     The caller holds the execution's lock and has suspended the run.
     """

@@ -134,10 +134,7 @@ class DatabaseProbe:
         return found
 
     def _connect(self) -> None:
-        """Continue the handshake as far as the server has answered.
-
-        Raises OperationalError if the connection fails.
-        """
+        """Continue the handshake as far as the server has answered. Raises OperationalError."""
         connection = self._connection
         assert connection is not None
         wanted = pq.PollingStatus.WRITING

@@ -191,10 +191,7 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """Note that a pool's child was killed, if memory is short.
-
-    Return a function that judges the child's death.
-    """
+    """Note that a pool's child was killed, if memory is short; return a function that judges it."""
     if not _deaths.short():
         return None
     start = out_of_memory.start_of(pid)
