@@ -1,9 +1,9 @@
 """The limit on the address space of a process that executes one step at a time.
 
-Without a limit, the kernel's OOM killer chooses a process, which may not be the one that allocated
-the memory. Processes whose threads execute many steps have no limit. In such a process, the error
-could occur in any of the steps. The stacks and arenas of 256 threads also take gigabytes of address
-space that no step uses.
+Without a limit the kernel's OOM killer chooses a process, which may not be the process that
+allocated the memory. Processes whose threads execute many steps have no limit: the error could
+occur in any of the steps, and the stacks and arenas of 256 threads take gigabytes of address space
+that no step uses.
 """
 
 import resource
