@@ -4,7 +4,7 @@ from executions.configuration import settings as valkyr_settings
 
 
 def retention_days() -> float:
-    """Return the days for which a resolved dead letter is kept (VALKYR_DLQ_RETENTION_DAYS).
+    """Return how many days a resolved dead letter is kept (VALKYR_DLQ_RETENTION_DAYS).
 
     Open dead letters are kept.
     """
@@ -12,5 +12,5 @@ def retention_days() -> float:
 
 
 def sentry_template() -> str:
-    """Return the URL of a search in Sentry, with `{execution_id}` (VALKYR_SENTRY_URL)."""
+    """Return the URL template of a Sentry search, with `{execution_id}` (VALKYR_SENTRY_URL)."""
     return valkyr_settings().sentry_url

@@ -123,7 +123,7 @@ def failures(now: datetime) -> Iterator[Family]:
 
 
 def beat(now: datetime) -> Iterator[Family]:
-    """Yield the time at which a duty of beat last ran, if any, and the progress of sealing."""
+    """Yield the time of beat's last duty, if any, and the progress of sealing."""
     last = last_beat()
     if last is not None:
         yield Family(
@@ -178,7 +178,7 @@ READINGS: dict[str, Reading] = {
 
 
 def _queue_names(found: Counter[str]) -> list[str]:
-    """Return the configured queues, the fullest other queues, and `OTHERS` if there are more."""
+    """Return the configured queues and the fullest other queues; add `OTHERS` if there are more."""
     known = OWN_QUEUES | limits().remote_queues
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []
@@ -214,7 +214,7 @@ SLACK_SECONDS = 2.0  # for the reading that was under way
 
 
 class DatabaseCollector(Collector):
-    """Keeps the last readings, and renews them when they are old."""
+    """Keeps the last readings, and replaces them when they are old."""
 
     def __init__(self) -> None:
         """Start without readings."""

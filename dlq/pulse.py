@@ -1,4 +1,4 @@
-"""Beat's pulse: a duty that beat sends writes it, so that others detect a silent beat."""
+"""Beat's pulse: one of beat's duties writes it, so that other processes detect a silent beat."""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +10,7 @@ EVERY = timedelta(seconds=4)
 
 
 def beat() -> None:
-    """Record that a duty of beat runs."""
+    """Record that a duty of beat is running."""
     now = database_now()
     present = BeatPulse.objects.filter(pk=1)
     if present.filter(ticked_at__lte=now - EVERY).update(ticked_at=ClockTimestamp()):

@@ -1,4 +1,4 @@
-"""The states of a failure group; `dlq.groups.status` makes the moves."""
+"""The states of a failure group; only `dlq.groups.status` changes them."""
 
 from django.db.models import TextChoices
 
@@ -6,7 +6,7 @@ from executions.language import lazy
 
 
 class GroupStatus(TextChoices):
-    """The status that users gave a group; docs/reference/states.md shows the moves."""
+    """The status of a group; docs/reference/states.md shows the possible changes."""
 
     NEW = "NEW", lazy("new")
     ACKNOWLEDGED = "ACKNOWLEDGED", lazy("acknowledged")

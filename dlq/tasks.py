@@ -6,7 +6,7 @@ from executions.messaging import broker_priority, task
 
 @task("dlq.expire")
 def expire() -> dict[str, int]:
-    """Delete expired rows and stored values once a day, and again while there are more."""
+    """Delete expired rows and stored values once a day, and again while rows remain."""
     from dlq.retention import pruning, run_partitions
 
     added = run_partitions.add_ahead()
@@ -35,7 +35,7 @@ def tally() -> dict[str, int]:
 
 @task("dlq.pulse")
 def pulse() -> None:
-    """Record every five seconds that beat runs."""
+    """Record every five seconds that beat is running."""
     from dlq.pulse import beat
 
     beat()

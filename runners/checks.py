@@ -21,7 +21,7 @@ LEAST_MEMORY = 512  # MiB of address space that a process needs to start
 @register()
 @with_settings
 def public_address(**_: Any) -> list[CheckMessage]:
-    """Check that the public address, at which callbacks are called, is a public URL."""
+    """Check that the public address, which callers of callbacks use, is a public URL."""
     address = valkyr_settings().public_url
     parts = urlsplit(address)
     if parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment):
@@ -38,7 +38,7 @@ def public_address(**_: Any) -> list[CheckMessage]:
 @register()
 @with_settings
 def timings(**_: Any) -> list[CheckMessage]:
-    """Check that lease, heartbeat and the broker's visibility timeout leave room for each other."""
+    """Check that the lease, the heartbeat and the broker's visibility timeout fit together."""
     found: list[CheckMessage] = []
     limits = config()
     if limits.heartbeat * 2 > limits.lease:
@@ -79,7 +79,7 @@ def timings(**_: Any) -> list[CheckMessage]:
 @register()
 @with_settings
 def memory(**_: Any) -> list[CheckMessage]:
-    """Check that the memory limit lets a process that executes steps start."""
+    """Check that a process that executes steps can start within the memory limit."""
     limits = config()
     return [
         Error(
@@ -97,7 +97,8 @@ def memory(**_: Any) -> list[CheckMessage]:
 def thread_queues(**_: Any) -> list[CheckMessage]:
     """Check that CPU-bound modules do not use queues whose workers run threads.
 
-    Modules are only checked if queues are named; `io` is rejected when a module is declared.
+    Only the queues that the setting adds to the defaults are checked; a module that names `io` is
+    rejected when it is declared.
     """
     by_queue: dict[str, list[str]] = {}
     named = limits().thread_queues - DEFAULTS.thread_queues

@@ -20,12 +20,12 @@ ROOT = Path("/sys/fs/cgroup")
 
 
 def share_of_a_process() -> int:
-    """Return the default memory limit of a process, in MiB."""
+    """Return the default memory limit of one process, in MiB."""
     return share_of(memory())
 
 
 def share_of(total: int) -> int:
-    """Return the memory limit of a process, in MiB, for a total in bytes."""
+    """Return the memory limit of one process, in MiB, for a total in bytes."""
     return max(LEAST, min(MOST, total // SHARE // MEBIBYTE))
 
 
@@ -52,7 +52,7 @@ def _machine() -> int:
 
 
 def _limits(groups: Path, root: Path) -> Iterator[Path]:
-    """Return the files that hold limits, of cgroup v2 and v1, from the innermost group outwards."""
+    """Return the files with limits, of cgroup v2 and v1, from the innermost group outwards."""
     try:
         lines = groups.read_text().splitlines()
     except OSError:
@@ -142,5 +142,5 @@ def default_currency() -> str:
 
 
 def pool() -> str:
-    """Return the pool this process was started with: `prefork`, or `threads`."""
+    """Return the type of pool in which this process was started: `prefork` or `threads`."""
     return os.environ.get("VALKYR_POOL", "prefork")

@@ -1,9 +1,9 @@
-"""Errors while a step is processed; none of these is the step's own failure."""
+"""Errors while a step is processed; none of these errors is the step's own failure."""
 
 
 class LeaseLost(Exception):
-    """Another worker leases the run, or no execution needs it. Its result must not be recorded."""
+    """The run is leased by another worker or is obsolete. Its result must not be recorded."""
 
 
 class StepFailed(Exception):
-    """A step of the segment failed. Flower shows this; the row has the details."""
+    """A step of the segment failed. Flower shows this error; the run's row has the details."""

@@ -31,7 +31,7 @@ from runners.waits.events import announce
 
 @begin.provide
 def begin_admitted(executions: Sequence[Admitted]) -> None:
-    """Resume those executions that were reopened, and end new executions without a task."""
+    """Resume the executions that were reopened, and end new executions that have no tasks."""
     for item in executions:
         if not item.fresh:
             plan_execution.wake(item.execution_id)
@@ -41,7 +41,7 @@ def begin_admitted(executions: Sequence[Admitted]) -> None:
 
 @first_runs.provide
 def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
-    """Return the statement that inserts the first runs of new executions; [] if none has tasks."""
+    """Return the statement that inserts the first runs of new executions; [] if there are none."""
     parts: list[str] = []
     parcels: list[Parcel] = []
     canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version
@@ -79,7 +79,7 @@ def end_live_runs(execution_id: UUID) -> Any:
 
 @stop_to_undo.provide
 def stop_what_is_to_be_undone(execution_id: UUID) -> bool:
-    """End the runs that would delay undoing the execution.
+    """End the runs that would delay the undo of the execution.
 
     Return False if there is no step to undo.
     """
@@ -89,7 +89,7 @@ def stop_what_is_to_be_undone(execution_id: UUID) -> bool:
 
 @receiver(execution_resumed)
 def wake(sender: Any, execution_id: UUID, **_: Any) -> None:
-    """Send runs that waited during a pause, or end the execution if its last step has ended."""
+    """Send the runs that waited during a pause, or end the execution if its last step has ended."""
     plan_execution.wake(execution_id)
 
 
@@ -108,7 +108,7 @@ def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
 
 @failed_step.provide
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
-    """Return the step whose failure ended an execution, and its class of error.
+    """Return the step whose failure ended an execution, and the error's class.
 
     Return None if no step's failure ended it.
     """

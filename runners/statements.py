@@ -1,10 +1,10 @@
 """The hot statements of runs, by name, from `sql/`.
 
-A statement about one run names the run's execution too, so that PostgreSQL opens only one partition
-of a partitioned table (docs/explanation/scaling.md). `execution_id = x` alone would let the planner
-choose an index of the execution's runs on a small table, and keep that plan while an execution
-grows to thousands of runs. No single index scan can answer `execution_id = x OR execution_id
-BETWEEN x AND x`, so the planner stays on the key of the run.
+A statement about one run also names the run's execution, so that PostgreSQL opens only one
+partition of a partitioned table (docs/explanation/scaling.md). With `execution_id = x` alone, the
+planner could choose an index of the execution's runs on a small table. It could keep that plan
+while an execution grows to thousands of runs. No single index scan can answer `execution_id = x OR
+execution_id BETWEEN x AND x`, so the planner keeps using the key of the run.
 
 Statements that run often name the partition itself: `--! one partition: execution`.
 """

@@ -1,4 +1,4 @@
-"""The states of a run and the classes of failure; the diagram in docs shows the allowed moves."""
+"""The states of a run and the classes of failure; a diagram in docs shows allowed transitions."""
 
 from enum import StrEnum
 

@@ -1,6 +1,6 @@
-"""The Celery tasks: each receives IDs and makes one call.
+"""The Celery tasks. Each one receives IDs and makes one call.
 
-The message is a wake-up; the row is the truth.
+A message is only a wake-up call; the row holds the state.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from runners.waits.events import deliver
 def run_segment(
     self: Any, execution_id: str, version_id: str, segment: str, others: Sequence[str] = ()
 ) -> None:
-    """Run one segment of an execution, and the short siblings that come with it."""
+    """Run one segment of an execution, and the short sibling segments in the same message."""
     links = tuple(link["args"][2] for link in self.request.chain or ())
     try:
         receive.run_segment(
@@ -58,7 +58,7 @@ def child_ended(execution_id: str) -> None:
 
 @task(child_executions.LEAVE, **TRANSPORT)
 def leave_child(execution_id: str) -> None:
-    """Cancel a child whose step was moved to the dead-letter queue by hand."""
+    """Cancel a child whose step was moved to the dead-letter queue manually."""
     child_executions.leave(UUID(execution_id))
 
 

@@ -1,6 +1,6 @@
-"""The public names of Valkyr. Everything else is private and may change.
+"""The public names of Valkyr. Everything else is private and can change.
 
-A settings module may import it: it loads neither Django's models nor any app.
+A settings module can import this package, because it loads neither Django's models nor any app.
 """
 
 from importlib import import_module

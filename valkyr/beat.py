@@ -37,7 +37,7 @@ OFTEN = timedelta(minutes=1)
 
 
 def entries() -> dict[str, dict[str, Any]]:
-    """Return the entries of `beat_schedule`, of the engine and of the installed plugins."""
+    """Return the entries of `beat_schedule` for the engine and the installed plugins."""
     found = dict(ENGINE)
     for plugin in plugins():
         found |= plugin.schedule
@@ -45,7 +45,7 @@ def entries() -> dict[str, dict[str, Any]]:
 
 
 def entry(task: PeriodicTask) -> dict[str, Any]:
-    """Return one task in the format that Celery reads."""
+    """Return a task as an entry of Celery's `beat_schedule`."""
     every = task["every"]() if callable(task["every"]) else task["every"]
     return {
         "task": task["task"],
@@ -58,5 +58,8 @@ def entry(task: PeriodicTask) -> dict[str, Any]:
 
 
 def often() -> frozenset[str]:
-    """Return the tasks sent every few seconds, which beat need not save after each message."""
+    """Return the names of tasks that beat sends every few seconds.
+
+    Beat need not save their entries after each message.
+    """
     return frozenset(name for name, one in entries().items() if one["schedule"] < OFTEN)

@@ -1,4 +1,4 @@
-"""Connect Valkyr to a Celery app; call it once, after creating the app.
+"""Connect Valkyr to a Celery app. Call `configure_celery` once, after creating the app.
 
     app = Celery("shop")
     app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -24,7 +24,8 @@ from valkyr import beat
 def configure_celery(app: Celery) -> Celery:
     """Let this app send and execute Valkyr's tasks, and return the app.
 
-    It reads no settings yet: Django's settings may still be importing the module that calls this.
+    The function reads no settings yet, because Django's settings may still be importing the module
+    that calls it.
     """
     messaging.carry_by(app)
     app.autodiscover_tasks(_packages)

@@ -29,7 +29,7 @@ def connect() -> None:
 
 
 def settings(**_: Any) -> list[CheckMessage]:
-    """Check the app's settings."""
+    """Check the settings of the Celery app."""
     valkyr_settings()  # an app that is finalized with bad ones stays without our entries
     app = messaging.celery_app()
     app.finalize()
@@ -84,8 +84,8 @@ def _ours(app: Celery) -> bool:
 def running(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Check the running parts, if the caller requests database checks.
 
-    `manage.py migrate` also runs these checks, before any worker starts, so they report no errors,
-    which would stop it.
+    `manage.py migrate` also runs these checks, before any worker starts. They report only warnings,
+    because an error would stop the command.
     """
     return list(what_is_missing()) if databases and _is_migrated() else []
 
@@ -98,7 +98,10 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield a message for each of broker, workers and beat that is missing. Needs the database."""
+    """Yield a warning for each missing part: the broker, a queue's worker, or beat.
+
+    Reads the database.
+    """
     from executions.health import parts
     from runners.workers.queues import served
 

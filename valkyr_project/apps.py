@@ -1,4 +1,4 @@
-"""The admin site as a separate app, so that it can have our title and pages."""
+"""The admin site as a separate app, which gives it our title and pages."""
 
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
@@ -14,9 +14,9 @@ class AdminSite(SimpleAdminConfig):
     """Django's admin under its usual label."""
 
     def ready(self) -> None:
-        """Register all admin pages now, unless this process serves none.
+        """Register the health part and, if this process serves pages, all admin pages.
 
-        `urls` registers them in any case.
+        In other processes, importing `urls` registers the pages.
         """
         # Senders use the platform's Celery app.
         from valkyr_project import celery, checks  # noqa: F401 - checks register on import

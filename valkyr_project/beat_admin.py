@@ -1,6 +1,6 @@
-"""Beat's own admin in Unfold's style: the same pages, forms and actions.
+"""The admin pages of django-celery-beat in Unfold's style: the same pages, forms and actions.
 
-The audit trail records changes made there, as for any form of this admin.
+The audit trail records the changes that users make there, as for other forms of the admin.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ for model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, 
 
 
 class TaskSelect(UnfoldAdminSelectWidget, beat.TaskSelectWidget):
-    """The registered tasks."""
+    """The list of registered tasks."""
 
 
 class PeriodicTaskForm(beat.PeriodicTaskForm):
@@ -56,4 +56,4 @@ class IntervalAdmin(beat.IntervalScheduleAdmin, AuditedAdmin):
 
 @admin.register(SolarSchedule, ClockedSchedule)
 class OtherScheduleAdmin(AuditedAdmin):
-    """Solar schedules, and schedules for one time."""
+    """Solar schedules and one-time schedules."""

@@ -1,4 +1,4 @@
-"""The Celery app; Django's settings configure it, and each app has its tasks in `tasks`."""
+"""The Celery app. Django's settings configure it, and each app's tasks are in a module `tasks`."""
 
 import os
 
@@ -29,7 +29,7 @@ logs.connect_task_ids()
 
 
 def read_again() -> None:
-    """Apply the current Django settings, in a process that was forked after the app was made."""
+    """Apply the current Django settings in a process that was forked after the app was created."""
     entries = app.conf.beat_schedule  # including our own, which no setting has
     app.config_from_object("django.conf:settings", namespace="CELERY", force=True)
     app.conf.beat_schedule = entries

@@ -10,5 +10,8 @@ from valkyr_project.processes.production import warnings
 
 @checks.register(checks.Tags.security, deploy=True)
 def production(**_: Any) -> list[checks.CheckMessage]:
-    """Check for problems that do not prevent the start; the settings module rejects the others."""
+    """Check for problems that do not prevent the start.
+
+    The settings module rejects configurations that must not start.
+    """
     return [checks.Warning(text, id="valkyr.W001") for text in warnings(settings.INSTALLATION)]

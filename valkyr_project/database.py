@@ -1,4 +1,4 @@
-"""The settings of a read replica, and of the databases of cells."""
+"""The database settings of a read replica and of cells."""
 
 import json
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ PATIENCE_SECONDS = 2
 
 
 def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
-    """Return the settings of the server at `url`: the primary's settings, with a short timeout."""
+    """Return the settings of the replica at `url`: the primary's settings, with short timeouts."""
     given = env.database(url)
     options = dict(primary["OPTIONS"])
     if "pool" in options:
@@ -39,14 +39,17 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 class CellServer(NamedTuple):
-    """The address of a cell's server or pooler; `direct` is the server's, behind a pooler."""
+    """The address of a cell's server, or of its pooler with the server's address in `direct`."""
 
     url: str
     direct: str = ""
 
 
 def cells(text: str) -> dict[str, CellServer]:
-    """Return the addresses in `VALKYR_CELLS` by cell. Raises ImproperlyConfigured."""
+    """Return the addresses in `VALKYR_CELLS` by cell.
+
+    Raises ImproperlyConfigured for invalid JSON.
+    """
     try:
         found = json.loads(text or "{}")
     except ValueError:
@@ -77,7 +80,7 @@ def past_poolers(text: str) -> str:
 
 
 def of_cell(given: dict[str, CellServer], name: str) -> CellServer:
-    """Return the address of one cell. Raises ImproperlyConfigured."""
+    """Return the address of one cell. Raises ImproperlyConfigured for an unknown cell."""
     if name not in given:
         known = ", ".join(given) or "VALKYR_CELLS is not set"
         raise ImproperlyConfigured(f"VALKYR_CELL is {name!r}; expected a cell: {known}.")

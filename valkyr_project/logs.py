@@ -33,7 +33,7 @@ HANDED_UP = ("django", "uvicorn", "uvicorn.error", "uvicorn.access", "celery", "
 def configuration(form: str, level: str) -> dict[str, Any]:
     """Return the argument of `logging.config.dictConfig`.
 
-    Raises ImproperlyConfigured, naming the variable.
+    Raises ImproperlyConfigured, whose message names the invalid variable.
     """
     level = level.upper()
     if form not in FORMATS:
@@ -74,9 +74,9 @@ def configuration(form: str, level: str) -> dict[str, Any]:
 
 
 def set_up(config: dict[str, Any]) -> None:
-    """Set up logging; if that was done already, only change the levels.
+    """Set up logging; if it is set up already, only change the levels.
 
-    Setting it up again would change every logger, and a forked process would copy 3 MiB of memory.
+    A second set-up would change every logger, and a forked process would copy 3 MiB of memory.
     """
     try:
         logging.config.dictConfig({**config, "incremental": True})
@@ -88,8 +88,8 @@ def set_up(config: dict[str, Any]) -> None:
 def instead_of_celery(**_: Any) -> None:
     """Set up logging in place of Celery, which does nothing if a receiver is connected.
 
-    As with Celery's own set-up, printed text of modules becomes log lines, because secrets are
-    scrubbed from lines only.
+    As with Celery's own set-up, text that modules print becomes log lines, because only log lines
+    are scrubbed of secrets.
     """
     from celery import current_app
     from django.conf import settings
@@ -133,7 +133,7 @@ class JsonLine(JsonFormatter):
             log_data["exception"] = told
 
     def jsonify_log_record(self, log_data: dict[str, Any]) -> str:
-        """Return the object as text, in ASCII, so that no line breaks."""
+        """Return the object as text, in ASCII, so that the text contains no line separator."""
         return json.dumps(log_data, default=str)
 
 
@@ -158,7 +158,7 @@ def moment(record: logging.LogRecord) -> str:
 
 
 def exception(record: logging.LogRecord) -> str:
-    """Return the traceback, which was scrubbed where it occurred (runners/secrets/scrubbing.py)."""
+    """Return the traceback, which runners/secrets/scrubbing.py scrubbed after the exception."""
     if record.exc_text:
         return record.exc_text
     if record.exc_info and record.exc_info[0] is not None:
@@ -182,7 +182,7 @@ class Fields(logging.Filter):
     """Puts the IDs on each record as `record.ids`, and removes secrets from addresses."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return True always: this filter drops no records."""
+        """Add the fields to the record, and return True: this filter drops no records."""
         record.ids = ids()
         if record.name.startswith(ADDRESSES) and isinstance(record.args, tuple):
             record.args = tuple(_harmless(each) for each in record.args)
@@ -190,7 +190,7 @@ class Fields(logging.Filter):
 
 
 def ids() -> dict[str, Any]:
-    """Return the fields by name, in the order of lines: texts and numbers."""
+    """Return the ID fields by name, in the order in which lines show them."""
     found = {name: _plain(value) for name, value in log_context.ids().items()}
     return {name: value for name, value in found.items() if value not in (None, "")}
 
@@ -215,14 +215,14 @@ _local = threading.local()
 
 
 def begin_task(sender: Any = None, task_id: str = "", args: Any = (), **_: Any) -> None:
-    """Set the IDs of a starting task for its lines."""
+    """Set the IDs that the log lines of a starting task contain."""
     name = getattr(sender, "name", "")
     more = {"execution_id": args[0]} if args and name in OF_AN_EXECUTION else {}
     _tokens().append(log_context.set_all({"task": name, "task_message": task_id, **more}))
 
 
 def end_task(**_: Any) -> None:
-    """Remove the IDs of a finished task, so that the thread's next one does not get them."""
+    """Remove the IDs of a finished task, so that the thread's next task does not get them."""
     if tokens := _tokens():
         log_context.reset(tokens.pop())
 
@@ -233,6 +233,6 @@ def _tokens() -> list[Token[Any]]:
 
 
 def connect_task_ids() -> None:
-    """Connect to Celery's signals."""
+    """Connect the receivers of Celery's signals that set and remove task IDs."""
     task_prerun.connect(begin_task, weak=False)
     task_postrun.connect(end_task, weak=False)

@@ -1,7 +1,8 @@
 """`python -m valkyr_project.migrate`: migrate the tables to this version, in one process at a time.
 
-`--wait SECONDS` changes nothing and returns once another process has migrated; processes that need
-the tables run it first. With VALKYR_ADMIN_PASSWORD set, the administrator is created too.
+With `--wait SECONDS`, the command changes nothing and returns once another process has migrated the
+tables; processes that need the tables run it first. With VALKYR_ADMIN_PASSWORD set, the command
+also creates the administrator.
 """
 
 import argparse
@@ -63,7 +64,7 @@ def _wait(seconds: float) -> str:
 
 
 def _missing() -> str:
-    """Return why the tables do not match this version; "" if they do."""
+    """Return the reason if the tables do not match this version; "" if they do."""
     from django.db import DatabaseError
     from django.db.migrations.executor import MigrationExecutor
 

@@ -1,7 +1,7 @@
 """The navigation of the admin: the side bar, tabs over related lists, a page for everything else.
 
-The side bar has the three places of daily work: *Monitor*, *Build* and *Administer*. Lists that
-belong together share a row of tabs. All other pages have a card on the page *Administration*.
+The side bar has a section for each area of daily work: *Monitor*, *Build* and *Administer*. Lists
+that belong together share a row of tabs. All other pages have a card on the page *Administration*.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ def _anybody(request: HttpRequest) -> bool:
 
 
 def may_view(model: str) -> Allowed:
-    """Return a check of whether the user may see the list of `app.model`."""
+    """Return a function that checks whether the user may view the list of `app.model`."""
 
     def permitted(request: HttpRequest) -> bool:
         page = admin.site.get_model_admin(apps.get_model(model))
@@ -55,7 +55,7 @@ class AdminPage:
 
     @property
     def installed(self) -> bool:
-        """Return whether the plugin that provides the page is chosen."""
+        """Return whether the plugin that provides the page is enabled."""
         return not self.plugin or self.plugin in plugins.chosen()
 
     def address(self, request: HttpRequest) -> str:
@@ -63,7 +63,7 @@ class AdminPage:
         return self.link(request) if callable(self.link) else str(self.link)
 
     def item(self) -> dict[str, Any]:
-        """Return the page as Unfold describes an entry of the side bar or a tab."""
+        """Return the page as a side bar entry or a tab, in Unfold's format."""
         item = {
             "title": self.title,
             "icon": self.icon,
@@ -365,14 +365,14 @@ def _administers(request: HttpRequest) -> bool:
 
 
 def _is_administration(request: HttpRequest) -> bool:
-    """Return whether the page is *Administration*, or one that is reached from it."""
+    """Return whether the page is *Administration*, or a list that has a card there."""
     lists = (place for _, places in ADMINISTRATION for place in places if place.model)
     found = (str(place.link) for place in lists if place.installed)
     return request.path.startswith((reverse(f"admin:{ADMINISTRATION_NAME}"), *found))
 
 
 def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, Any]:
-    """Return a row of tabs, shown above the lists `above`, by default above all its lists."""
+    """Return a row of tabs for the top of the lists in `above`, by default of all its own lists."""
     installed = [place for place in places if place.installed]
     return {
         "models": [place.model for place in above or installed],
@@ -415,7 +415,7 @@ SIDEBAR: list[dict[str, Any]] = [
 
 
 def administration(request: HttpRequest) -> HttpResponse:
-    """Show a card for each page that is not in the side bar and that the user may open."""
+    """Show a card for each page that the user may open and that is not in the side bar."""
     groups = [
         (title, [(place, place.address(request)) for place in places])
         for title, places in _shown(request)

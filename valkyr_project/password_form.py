@@ -1,4 +1,4 @@
-"""The admin's form for a name and a password.
+"""The admin's sign-in form, with a user name and a password.
 
 Attempts are counted together with the attempts for API tokens.
 """
@@ -12,10 +12,10 @@ from executions.admission import rates
 
 
 class PasswordForm(AuthenticationForm):
-    """Signs in staff, unless there were too many attempts from the address or with the name."""
+    """Signs in staff, unless the address or the user name had too many attempts."""
 
     def clean(self) -> Any:
-        """Count the attempt first, so that attempts over the limit reveal no password."""
+        """Count the attempt first, so that attempts over the limit do not test the password."""
         address = "" if self.request is None else str(self.request.META.get("REMOTE_ADDR", ""))
         excess = rates.count(rates.of_sign_in(address, self.cleaned_data.get("username")))
         if excess is not None:

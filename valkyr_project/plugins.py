@@ -1,4 +1,4 @@
-"""The plugins of the stand-alone platform: all of them, unless a setting names others."""
+"""The plugins of the stand-alone platform: all of them, unless a setting names a selection."""
 
 from collections.abc import Iterator, MutableMapping
 from functools import cache
@@ -43,7 +43,10 @@ NEEDS = {"alerts": "connectors", "short_lived": "connectors"}
 
 
 def chosen() -> list[str]:
-    """Return the names in `VALKYR_PLUGINS`, or all. Raises ImproperlyConfigured if invalid."""
+    """Return the names in `VALKYR_PLUGINS`, or all names.
+
+    Raises ImproperlyConfigured for an unknown name, or for a plugin without the one that it needs.
+    """
     names = env.words("VALKYR_PLUGINS", PLUGINS)
     if names == [NONE]:
         names = []
@@ -76,7 +79,7 @@ def chosen() -> list[str]:
 
 
 def installed_apps() -> list[str]:
-    """Return the chosen plugins as in `INSTALLED_APPS`."""
+    """Return the entries of the chosen plugins for `INSTALLED_APPS`."""
     return [f"valkyr_plugins.{name}" for name in chosen()]
 
 

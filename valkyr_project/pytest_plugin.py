@@ -1,7 +1,7 @@
 """A pytest plugin for tests of your own modules and workflows: `-p valkyr_project.pytest_plugin`.
 
-It sets the settings that tests need and, if DATABASE_URL names no server, starts a PostgreSQL with
-worthless data that ends with the session. No broker is needed or contacted.
+It sets the settings that tests need. If DATABASE_URL names no server, it starts a PostgreSQL whose
+data is deleted when the session ends. No broker is needed or contacted.
 """
 
 import atexit
@@ -51,14 +51,14 @@ _prepare()
 
 
 def pytest_configure() -> None:
-    """Let Django truncate every table of the tests' database after tests that commit."""
+    """Let Django truncate every table of the test database after tests that commit."""
     from django.db.models.signals import post_migrate
 
     post_migrate.connect(_allow_truncate, dispatch_uid="valkyr_project.pytest_plugin")
 
 
 def _allow_truncate(sender: Any, using: str, **_: Any) -> None:
-    """Disable the triggers that protect the audit trail, in a tests' database only."""
+    """Disable the triggers that protect the audit trail, in a test database only."""
     from django.db import connections
 
     name = str(connections[using].settings_dict["NAME"])

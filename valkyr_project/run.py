@@ -1,7 +1,7 @@
 """`python -m valkyr_project.run web|worker|beat|flower|migrate`: one process of an installation.
 
-It becomes that process (exec), so signals and exit codes are the process's own. Settings come from
-the environment; the command only selects the process, and where it listens.
+The command replaces itself with that process (exec), so signals and exit codes are the process's
+own. Settings come from the environment; the command only selects the process and its address.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def chosen(arguments: Sequence[str]) -> ProcessCommand:
-    """Return the program for the command line."""
+    """Return the command that the command line selects."""
     parser = _parser()
     given = parser.parse_args(arguments)
     if given.process == "web":

@@ -1,4 +1,4 @@
-"""The settings of Unfold: the look and the navigation of the admin."""
+"""The settings of Unfold: the appearance and the navigation of the admin."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def _own_factor() -> list[dict[str, Any]]:
 
 
 def _can_switch_language(request: HttpRequest) -> bool:
-    """Return whether the URLs include Django's `set_language`; a project may have its own."""
+    """Return whether the URLs include Django's `set_language`; a project can have its own."""
     try:
         reverse("set_language")
     except NoReverseMatch:

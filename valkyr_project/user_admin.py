@@ -1,6 +1,6 @@
-"""The stand-alone platform's pages of users and groups, and of the user's own password.
+"""The stand-alone platform's pages for users and groups, and for the user's own password.
 
-A project with its own pages keeps them: the engine registers none for accounts.
+A project with its own pages keeps them: the engine registers no pages for accounts.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ admin.site.unregister(Group)
 
 
 class UserAddForm(UserCreationForm):
-    """A new user. Django's script focuses the first field, so the field has no `autofocus`.
+    """A form for a new user, without `autofocus`, because Django's script focuses the first field.
 
     With both, their order is a race, and browsers warn if the script comes first.
     """
@@ -72,7 +72,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
 
     @transaction.atomic
     def user_change_password(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Change a user's password as Django does, in one transaction with the audit row."""
+        """Change a user's password as Django does, in one transaction with the audit record."""
         return super().user_change_password(request, *args, **kwargs)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
@@ -99,7 +99,7 @@ class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
 def password_change(
     request: HttpRequest, extra_context: dict[str, Any] | None = None
 ) -> HttpResponse:
-    """Change the user's own password as the site does, in one transaction with the audit row."""
+    """Change the user's own password as the site does, in one transaction with the audit record."""
     user: Any = request.user
     before = user.password
     answer = _theirs(request, extra_context)

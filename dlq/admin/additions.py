@@ -1,6 +1,6 @@
 """Plugins' additions to the pages of dead letters and of failure groups.
 
-Plugins add them when their `admin` module is imported.
+Plugins register them when their `admin` module is imported.
 """
 
 from collections.abc import Callable
@@ -17,10 +17,11 @@ from executions.admin.sections import PageSection
 
 @dataclass(frozen=True, slots=True)
 class GroupLink:
-    """A link of a failure group, in its row of the list and as a button of its page.
+    """A link of a failure group, in its row of the list and as a button on its page.
 
     `key` is its keyboard shortcut. `address` returns the link's URL, or "" if the user may not open
-    it or has nothing to do there. It makes no query, because the list calls it for each row.
+    it or has nothing to do there. `address` must make no query, because the list calls it for each
+    row.
     """
 
     title: str
@@ -61,7 +62,7 @@ def links_of(request: HttpRequest, group: FailureGroup) -> list[ShownLink]:
 
 
 def progress_of(request: HttpRequest, group: FailureGroup) -> list[GroupProgress]:
-    """Return the panels of the operations that run on a group now."""
+    """Return the panels of the operations that are running on a group."""
     found = (make(request, group) for make in GROUP_PROGRESS)
     return [panel for panel in found if panel is not None]
 

@@ -1,4 +1,4 @@
-"""A sentence that says what failed, and the attempts before it."""
+"""A sentence that says what failed, and the attempts before the failure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ LEAST = 2  # the minimum size, so that every duration is visible
 
 @dataclass(frozen=True, slots=True)
 class AttemptTime:
-    """The seconds that an attempt spent backing off, waiting and running."""
+    """The seconds that an attempt spent in backoff, in the queue, and running."""
 
     backing_off: float
     waiting: float
@@ -51,7 +51,7 @@ class AttemptTime:
 
 
 def spent(run: Run, now: datetime) -> AttemptTime:
-    """Return the seconds that the attempt has spent on each activity so far."""
+    """Return how many seconds the attempt has spent in each phase so far."""
     due = max(run.queued_at, run.retry_after) if run.retry_after else run.queued_at
     end = run.finished_at or now
     begun = run.started_at or end
@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """Return a sentence: the failed step, when and how it failed, and when it expires."""
+    """Return a sentence about the failed step: when and how it failed, and when it expires."""
     return format_html(
         gettext(
             "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"
@@ -158,7 +158,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
-    """Return a table of the step's attempts and their times, including requeued ones."""
+    """Return a table of the step's attempts and their times, including requeued attempts."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
         .defer(*LARGE)
@@ -192,7 +192,7 @@ def traceback_section(run: Run) -> PageSection | None:
 
 
 def copy_of(text: str, name: str) -> SafeString:
-    """Return the text unchanged, with a copy button."""
+    """Return the text with a copy button."""
     return format_html(
         '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">content_copy</span>'

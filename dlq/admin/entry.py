@@ -56,7 +56,7 @@ class EntryList(TriageList):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list; a submitted condition on inputs is added to the URL."""
+        """Show the list. If the user submitted a condition on inputs, add it to the URL."""
         asking = InputsForm(request.GET if PATH in request.GET else None)
         if request.method == "GET" and asking.is_bound and asking.is_valid():
             return HttpResponseRedirect(_with_condition(request, asking))
@@ -73,7 +73,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("error"))
     def error(self, row: DeadLetterEntry) -> Any:
-        """Return the class in bold, with the message below."""
+        """Return the error's class in bold, with the message below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
             row.exception or row.error_type or row.get_failure_type_display(),
@@ -93,7 +93,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("reason"))
     def kind(self, row: DeadLetterEntry) -> Any:
-        """Return the reason of the failure."""
+        """Return the failure type."""
         return marks.whole(str(row.get_failure_type_display()))
 
     @display(description=lazy("age"))
@@ -120,12 +120,12 @@ def _without(request: HttpRequest, *names: str) -> Any:
 
 @admin.register(DeadLetterEntry)
 class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdmin, FactAdmin):
-    """The engine owns these rows; users resolve them and write notes."""
+    """The admin of dead letters: the engine owns the rows; users resolve them and write notes."""
 
     operations = (*ALL, reveal_operation(DeadLetterEntry, REVEALED_FIELDS))
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of one failure."""
+        """Return the page of one dead letter."""
         entry_reads.note_first_look(request, obj)
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         lead = [marked(obj), sentence(obj), entry_links(obj)]

@@ -52,10 +52,10 @@ def execution_page(entry: DeadLetterEntry) -> str:
 
 
 def flower(entry: DeadLetterEntry) -> str:
-    """Return the URL of Flower's list of the execution's tasks, which have its ID as argument.
+    """Return the URL of Flower's list of the execution's tasks, which have its ID as an argument.
 
     Flower's page has no search parameter; its parameter `name` sets the search. The second word of
-    `name` is a separate term, here the ID. The URL is empty without Flower (VALKYR_FLOWER_URL).
+    `name` is a separate term, here the ID. Without Flower (VALKYR_FLOWER_URL), the URL is empty.
     """
     place = valkyr_settings().flower_url.rstrip("/")
     if not place:

@@ -58,7 +58,7 @@ def reason(entry: DeadLetterEntry) -> Iterator[PageSection]:
 def panels(
     request: HttpRequest, entry: DeadLetterEntry, *, sees: bool
 ) -> tuple[list[PageSection], list[PageSection]]:
-    """Return the panels above and below the facts; payloads only if the user `sees` them.
+    """Return the panels above and below the facts, with payloads only if `sees` is true.
 
     Inputs with marked values are above the facts, next to the error.
     """

@@ -68,7 +68,7 @@ SAID = lazy("Contains no secrets. Fill in the named values. Read it before you r
 
 
 def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
-    """Return a button for each kind of copy that the failure has and the user may see."""
+    """Return a button for each copy format that the failure supports and the user may see."""
     offered = [
         (
             reverse(f"admin:{COPY_URL_NAME}", args=[entry.pk, kind.name]),
@@ -91,7 +91,7 @@ def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
 
 
 class CopyingAdmin(ScopedAdmin):
-    """An admin of dead letters with a dialog for each kind of copy."""
+    """An admin of dead letters with a dialog for each copy format."""
 
     def get_urls(self) -> list[Any]:
         """Return the dialogs' URLs, then the admin's URLs, the last of which matches every path."""

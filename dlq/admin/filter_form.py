@@ -91,7 +91,7 @@ class FieldsFilter(ListFilter):
         self.form = self.form_class(request)
 
     def expected_parameters(self) -> list[str | None]:
-        """Return the form's fields."""
+        """Return the names of the form's fields."""
         return list(self.form_class.base_fields)
 
     def has_output(self) -> bool:
@@ -114,7 +114,7 @@ OFFERED = 100
 
 
 def workflows(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return an empty choice, and the first hundred workflows by name."""
+    """Return the choice "any", and the first hundred workflows by name."""
     rows = scoped(request, Workflow.objects.filter(archived_at=None)).order_by("name")
     return [
         ("", gettext("any")),

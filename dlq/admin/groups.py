@@ -1,4 +1,4 @@
-"""Failure groups, the front page of triage: one row per kind of failure, and a page for each."""
+"""Failure groups, the front page of triage: one row and one page for each kind of failure."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -70,7 +70,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     search_texts = ("message", "exception", "place", "sample")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the groups the user may see; lists exclude merged ones."""
+        """Return the groups that the user may see; lists exclude merged groups."""
         rows = super().get_queryset(request)
         match = request.resolver_match
         is_list = match is not None and (match.url_name or "").endswith("_changelist")
@@ -110,7 +110,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow, step, versions"))
     def where(self, row: Any) -> Any:
-        """Return the workflow and step that fail, and the first and last version that failed."""
+        """Return the failing workflow and step, and the first and last versions with a failure."""
         return format_html(
             '{}<br>{}<br><span class="vk-subtle">{}</span>',
             marks.clipped(row.workflow.name, 40),
@@ -120,7 +120,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("open"))
     def many(self, row: Any) -> Any:
-        """Return the numbers of open and of all failures, with a link to the open ones."""
+        """Return the number of open failures and the total, with a link to the open ones."""
         return format_html(
             gettext(
                 '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
@@ -150,7 +150,10 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last seen"))
     def seen(self, row: Any) -> Any:
-        """Return the age of the last failure, with all dates on hover, and an expiry due soon."""
+        """Return the age of the last failure, with all dates on hover, and the next expiry.
+
+        The expiry is shown only if it is soon.
+        """
         own: GroupFigures = row.figures
         now = timezone.now()
         dates = [
@@ -197,7 +200,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         form_url: str = "",
         obj: Model | None = None,
     ) -> HttpResponse:
-        """Show all buttons on the page."""
+        """Render the page with all of its buttons."""
         buttons = [
             button | {"key": KEYS.get(_name(button), "")}
             for button in context.get("actions_detail", [])
@@ -214,7 +217,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         return super().render_change_form(request, context, add, change, form_url, obj)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return everything known about one kind of failure."""
+        """Return the page of one failure group."""
         found = groups_filters.figures([obj])[obj.pk]
         return Page(
             [status(obj), sentence(obj, found)],
@@ -252,7 +255,7 @@ def _versions(figures: GroupFigures) -> str:
 def add_group_action(
     name: str, action: Callable[..., HttpResponse | None], power: Power, title: str
 ) -> None:
-    """Add an action on selected groups, for users who have the power in some workspace."""
+    """Add an action on selected groups, for users with the power in at least one workspace."""
 
     def permitted(admin: FailureGroupAdmin, request: HttpRequest) -> bool:
         return holds(request, power)

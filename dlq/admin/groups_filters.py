@@ -44,12 +44,12 @@ class GroupFigures:
 
     @property
     def day(self) -> list[int]:
-        """Return the last 24 hours, one bar per hour."""
+        """Return the failures of the last 24 hours, one bar per hour."""
         return self.hours[-DAY:]
 
     @property
     def week(self) -> list[int]:
-        """Return the last 7 days, one bar per six hours."""
+        """Return the failures of the last 7 days, one bar per six hours."""
         return [sum(self.hours[at : at + STEP]) for at in range(0, WEEK, STEP)]
 
 
@@ -96,7 +96,7 @@ def _waiting(ids: Sequence[UUID]) -> Any:
 
 
 def with_growth(groups: QuerySet[Any]) -> QuerySet[Any]:
-    """Add `growth`: failures of the last 24 hours minus those of the 24 hours before."""
+    """Add `growth`: the failures of the last 24 hours minus those of the previous 24 hours."""
     now = hour_of(timezone.now())
     day, before = now - timedelta(hours=DAY - 1), now - timedelta(hours=2 * DAY - 1)
     late = _sum(GroupHour.objects.filter(hour__gte=day))
@@ -141,7 +141,7 @@ COUNTED, COUNT_MS = 10_000, 500
 
 
 def status_counts(rows: QuerySet[FailureGroup]) -> dict[str, int]:
-    """Return the number of rows by tab; {} if there are too many to count in time."""
+    """Return the number of rows in each tab; {} if there are too many to count in time."""
     some = rows.order_by().values("pk")[: COUNTED + 1]
     counted = FailureGroup.objects.filter(pk__in=some).order_by().values_list("status")
     try:

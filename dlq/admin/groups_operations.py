@@ -1,4 +1,4 @@
-"""Users' operations on failure groups. Each calls the only function that writes its data."""
+"""Users' operations on failure groups. Each one calls the only function that writes its data."""
 
 from datetime import timedelta
 from typing import Any
@@ -43,7 +43,7 @@ def _number(label: str, **options: Any) -> forms.IntegerField:
 
 
 class SnoozeForm(ReasonForm):
-    """Asks for the end of the snooze; the group wakes at the first condition that is met."""
+    """Asks when the snooze ends; the first condition that is met ends it."""
 
     nap = forms.ChoiceField(
         label=lazy("Duration"),

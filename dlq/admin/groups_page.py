@@ -1,4 +1,4 @@
-"""The page of a failure group: the failing step, the number and times of failures, its history."""
+"""The page of a failure group: the failing step, the failures' number and times, and a history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class SparklineBar:
 
 
 def bars(counts: Sequence[int], width: float = 4.0, height: float = HEIGHT) -> list[SparklineBar]:
-    """Return a bar for each count above 0, as high as its share of the maximum."""
+    """Return a bar for each count above 0, with a height in proportion to the maximum."""
     top = max(counts, default=0)
     drawn = []
     for at, count in enumerate(counts):
@@ -103,7 +103,7 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
 
 
 def terms(group: FailureGroup) -> SafeString | str:
-    """Return the conditions that end the group's snooze, or make the group regress."""
+    """Return the conditions that end the group's snooze, or that mark the group as regressed."""
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
             return gettext(
@@ -202,7 +202,7 @@ def _lines(text: str) -> SafeString:
 
 
 def _breakdown(group: FailureGroup) -> list[PageSection]:
-    """Return a table for each facet that separates the entries, and a line for the other facets."""
+    """Return a table for each facet in which entries differ, and a line for the other facets."""
     found = breakdown(group.pk)
     if not found.looked_at:
         return []

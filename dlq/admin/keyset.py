@@ -18,7 +18,7 @@ ORDER = "order"
 
 
 class KeysetPaginator(BoundedPaginator):
-    """Names the template that links to the previous and next rows."""
+    """A paginator that names the template with links to the previous and next rows."""
 
     template_name = "dlq/keyset_pages.html"
 
@@ -45,7 +45,7 @@ class KeysetChangeList(BoundedChangeList):
         ]
 
     def get_filters_params(self, params: Any = None) -> Any:
-        """Return Django's parameters without cursor and order, which filter nothing."""
+        """Return Django's parameters without the cursor and the order, which do not filter rows."""
         found = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in (*CURSORS, ORDER)}
 

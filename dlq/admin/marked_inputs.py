@@ -1,4 +1,4 @@
-"""The inputs of a failed step, with marks on the values that its error may be about."""
+"""The inputs of a failed step; values that the error may refer to are marked."""
 
 import json
 import re
@@ -26,7 +26,7 @@ REASONS = {
 def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSection | None:
     """Return the panel of the inputs; None if no value is suspected.
 
-    `against` compares them with the inputs of a good run.
+    `against` is the comparison with the inputs of a successful run.
     """
     inputs = masked(entry.original_inputs)
     error = entry.run.error or entry.failure_reason

@@ -1,4 +1,4 @@
-"""The dead letters of an execution on its page, and "Quarantine…" on the page of a live run."""
+"""An execution's dead letters on its page, and the button "Quarantine…" on a live run's page."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), lazy("Res
 
 
 def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return one row per dead letter, newest first; None without dead letters."""
+    """Return one row for each dead letter, newest first; None without dead letters."""
     found = list(
         DeadLetterEntry.objects.filter(execution=execution)
         .defer("original_inputs", "original_config")
@@ -57,7 +57,7 @@ execution_admin.panels.append(dead_letters)
 
 
 class QuarantineForm(ReasonForm):
-    """Asks for a required reason."""
+    """Asks for a reason, which is required."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -89,6 +89,6 @@ admin.site.unregister(Run)
 
 @admin.register(Run)
 class QuarantiningRunAdmin(RunAdmin):
-    """Runs, with an operation that quarantines a live run."""
+    """The admin of runs, with an operation that quarantines a live run."""
 
     operations = (QUARANTINE, *RunAdmin.operations)

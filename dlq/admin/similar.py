@@ -1,4 +1,4 @@
-"""Similar failures, and this failure's differences from a good run or another failure."""
+"""Similar failures, and the differences between this failure and a good run or another failure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class GoodComparison:
-    """The last successful run, or None, and its differences from the failure."""
+    """The search for the last successful run, and how that run differs from the failure."""
 
     found: Search
     changes: Comparison | None
@@ -61,7 +61,7 @@ def against_good(entry: DeadLetterEntry) -> GoodComparison:
 def differences(
     request: HttpRequest, entry: DeadLetterEntry, good: GoodComparison | None
 ) -> Iterator[PageSection]:
-    """Yield the three comparisons, or none for users who may not see payloads."""
+    """Yield the three comparisons; without access to payloads, yield hidden sections instead."""
     if good is None:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
         return
@@ -166,7 +166,7 @@ def table(
     *,
     folded: bool = False,
 ) -> PageSection:
-    """Return a comparison as a table: a word and an icon per row, and both values side by side."""
+    """Return a comparison as a table: each row has a word, an icon and both values side by side."""
     if found.same:
         return PageSection(
             title, body=format_html(gettext("{} No differences."), note), folded=folded
@@ -221,7 +221,7 @@ AFTERWARDS = timedelta(minutes=5)
 
 
 def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
-    """Return the newest other entries, each with links to open or compare it."""
+    """Return the group's newest other entries, each with links to open and compare it."""
     # Also by fingerprint, whose index is ordered by time.
     same = DeadLetterEntry.objects.filter(fingerprint=entry.fingerprint, group_id=entry.group_id)
     rows = scoped(request, same)
@@ -256,7 +256,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
 
 
 def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
-    """Return groups with the same message, or open failures at the same target."""
+    """Return groups with the same message, or with open failures at the same target."""
     reasons = dict.fromkeys(_groups_at_target(request, entry), gettext("same target"))
     rows = scoped(
         request, FailureGroup.objects.filter(workspace_id=entry.workspace_id, merged_into=None)

@@ -47,7 +47,7 @@ class View:
 
 
 class SavedViews(ScopedAdmin):
-    """Gives a list saved views: save, select, delete. Each user has their own."""
+    """Saved views of a list, which users save, select and delete. Each user has separate views."""
 
     @property
     def page_name(self) -> str:
@@ -94,7 +94,7 @@ class SavedViews(ScopedAdmin):
         return redirect(address)
 
     def _problem(self, request: HttpRequest, name: str, query: str) -> str:
-        """Return why these filters cannot be saved, or ""."""
+        """Return why these filters cannot be saved, or "" if they can."""
         if not 0 < len(name) <= 100 or not name.isprintable():
             return gettext("A view needs a name of 1 to 100 characters.")
         if len(query) > 4_000 or "%00" in query:
@@ -151,7 +151,7 @@ LISTS: list[tuple[str, Any]] = [
 
 
 class TriageList(SavedViews):
-    """A list to work through: newest or greatest first, 25 at a time."""
+    """A list for triage: newest or greatest first, 25 rows per page."""
 
     paginator = KeysetPaginator
     list_before_template = "dlq/triage.html"
@@ -161,23 +161,23 @@ class TriageList(SavedViews):
 
     @property
     def media(self) -> forms.Media:
-        """Return Unfold's media, and the lists' own styles and script."""
+        """Return Unfold's media, and the styles and the script of the lists."""
         script: Any = forms.Script("dlq/triage.js", defer=True)
         own = forms.Media(css={"all": ["dlq/triage.css", "dlq/entry.css"]}, js=[script])
         both: forms.Media = super().media + own
         return both
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:
-        """Return the change list that pages by keyset."""
+        """Return the class of change lists with keyset pages."""
         return KeysetChangeList
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the columns of the order that the URL names, or of the first order."""
+        """Return the columns of the order that the URL names, by default of the first order."""
         first, *_ = self.orders.values()
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 
     def ordered(self, rows: QuerySet[Any], order: tuple[str, ...]) -> QuerySet[Any]:
-        """Return the rows, annotated with columns of `order` that the table does not have."""
+        """Return the rows, annotated with the columns of `order` that the table lacks."""
         return rows
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
@@ -196,7 +196,7 @@ class TriageList(SavedViews):
         return answer
 
     def triage(self, request: HttpRequest, changelist: Any) -> dict[str, Any]:
-        """Return the data of the template above the list."""
+        """Return the context of the template above the list."""
         form = _form_of(changelist)
         changelist.tab_counts = self.tab_counts(request, changelist)
         return {
@@ -214,7 +214,7 @@ class TriageList(SavedViews):
         }
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> Mapping[str, int | str]:
-        """Return the number of rows of each tab, by the tab's word; omit unknown numbers."""
+        """Return the number of rows in each tab, by the tab's name; omit unknown numbers."""
         return {}
 
     def behind_tabs(self, request: HttpRequest, changelist: Any) -> QuerySet[Any]:
@@ -269,7 +269,7 @@ def _orders(
 
 
 def _without_empty(request: HttpRequest) -> str | None:
-    """Return the URL without empty form fields; None if there are none."""
+    """Return the URL without empty form fields, or None if it has none."""
     if all(value for _, values in request.GET.lists() for value in values):
         return None
     query = request.GET.copy()

@@ -151,7 +151,7 @@ class Quarantine(Body):
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """Count the dead letters with each fingerprint of `entries`, by workspace. Uses one query."""
+    """Count the dead letters of each fingerprint in `entries`, by workspace. Uses one query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(
@@ -205,7 +205,10 @@ class Entries(Endpoint):
 def _labelled(
     request: Request, rows: QuerySet[DeadLetterEntry], query: dict[str, Any]
 ) -> KeysetPage:
-    """Return one page of the dead letters with the labels, by ID, in bounded time."""
+    """Return one page of the dead letters that have the labels, in the order of their IDs.
+
+    The search takes bounded time.
+    """
     keyset, _ = position(rows, query)
     limit = query["limit"]
 
@@ -271,7 +274,7 @@ class QuarantineRun(Endpoint):
         "quarantineRun", "Run", {200: DeadLetterQueue}, request=Quarantine, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Send a live run to the dead-letter queue by hand (failureType MANUAL)."""
+        """Move a live run to the dead-letter queue manually (failureType MANUAL)."""
         rows = Run.objects.select_related("execution").only(
             "id", "execution", "execution__workspace_id", "execution__workflow_id"
         )

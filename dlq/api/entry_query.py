@@ -32,7 +32,7 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
     """A JSON array of conditions on the original inputs."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the list of conditions. Raises ValidationError."""
+        """Return the list of conditions. Raises ValidationError for an invalid condition."""
         try:
             found = json.loads(data) if isinstance(data, str) else data
             if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -96,7 +96,7 @@ class DeadLetterQuery(EntryFilters, ListQuery):
 
 @contextmanager
 def in_time() -> Iterator[None]:
-    """Answer with status 422 if too many dead letters match to be searched in time."""
+    """Raise ValidationError (422) if the block's search does not finish in time."""
     try:
         yield
     except TooManyRows:
@@ -114,5 +114,5 @@ def power(query: Mapping[str, Any]) -> Power:
 
 
 def passing(rows: QuerySet[DeadLetterEntry], query: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
-    """Return those of `rows` that match; the caller must already have `power` on them."""
+    """Return the matching `rows`; the caller must already have `power` on them."""
     return chosen(rows, {name: value for name, value in query.items() if name in GRAMMAR})

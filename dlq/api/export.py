@@ -23,7 +23,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class LinesRenderer(BaseRenderer):
-    """Declares the media type; the lines are written as they are read."""
+    """Declares the media type. The view streams the lines."""
 
     media_type = LINES
     format = "jsonl"
@@ -43,8 +43,8 @@ class ExportEntries(Endpoint):
     def get(self, request: Request) -> StreamingHttpResponse:
         """Export all matching dead letters, oldest first, one JSON object per line.
 
-        It includes inputs and config that you may see. It contains the rows that existed when it
-        began; the export itself is recorded.
+        The export includes the inputs and config that you may see. It contains the rows that
+        existed when it began. The audit trail records the export.
         """
         query = self.query(EntryFilters)
         rows = visible(self.user, DeadLetterEntry.objects.all(), power(query))
@@ -59,7 +59,7 @@ PLAIN = "text/plain"
 
 
 class TextRenderer(BaseRenderer):
-    """Declares the media type; the view makes the text."""
+    """Declares the media type. The view creates the text."""
 
     media_type = PLAIN
     format = "txt"

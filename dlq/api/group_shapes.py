@@ -76,14 +76,14 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
 
 
 class FailedHourShape(CamelCaseSerializer):
-    """The number of failures in an hour, which is given by its start."""
+    """The number of failures in an hour; the start of the hour identifies it."""
 
     hour = serializers.DateTimeField()
     count = serializers.IntegerField()
 
 
 class GroupVersionShape(CamelCaseSerializer):
-    """The number of failures of a version."""
+    """The number of failures in one version of the workflow."""
 
     number = serializers.IntegerField()
     count = serializers.IntegerField()
@@ -101,14 +101,14 @@ class NoteShape(CamelCaseSerializer):
 
 
 class ShareShape(CamelCaseSerializer):
-    """The number of dead letters with one value; an empty value means none."""
+    """The number of dead letters with one value; an empty value means that they have none."""
 
     value = serializers.CharField()
     count = serializers.IntegerField()
 
 
 class FacetShape(CamelCaseSerializer):
-    """The most frequent values of one facet, and the number of other dead letters."""
+    """The most frequent values of one facet, and the number of dead letters with other values."""
 
     name = serializers.CharField()
     shares = ShareShape(many=True)
@@ -124,7 +124,7 @@ class BreakdownShape(CamelCaseSerializer):
 
 
 class FingerprintShape(CamelCaseSerializer):
-    """A fingerprint of the group's failures; `split` if they are split further."""
+    """A fingerprint of the group's failures; `splitBy` is the facet that splits it, if any."""
 
     fingerprint = serializers.CharField()
     split_by = serializers.CharField()
@@ -155,7 +155,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(FailedHourShape(many=True))
     def get_hours(self, group: FailureGroup) -> Any:
-        """Return the hours of the last seven days that have a failure, oldest first."""
+        """Return the hours of the last seven days in which a failure occurred, oldest first."""
         return FailedHourShape(self.context["hours"], many=True).data
 
     @extend_schema_field(GroupVersionShape(many=True))
@@ -206,7 +206,7 @@ class GroupQuery(PageQuery):
 
 
 class GroupChange(Body):
-    """The changes; omitted fields stay unchanged."""
+    """The fields to change; omitted fields stay unchanged."""
 
     status = serializers.ChoiceField(SETTABLE, required=False)
     snoozeUntil = serializers.DateTimeField(required=False)
@@ -230,7 +230,10 @@ class GroupChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that conditions match the status and something changes. Raises ValidationError."""
+        """Check that the conditions match the status and that something changes.
+
+        Raises ValidationError if they do not.
+        """
         terms = {
             "SNOOZED": {"snoozeUntil", "snoozeTotal", "snoozeVersion"},
             "RESOLVED": {"resolvedIn"},
@@ -251,7 +254,7 @@ class GroupChange(Body):
 
 
 class GroupChangeMany(Many, GroupChange):
-    """The groups, and the changes of each."""
+    """The groups, and the changes to make in each group."""
 
 
 class NewNote(Body):

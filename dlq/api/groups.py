@@ -49,7 +49,7 @@ MOVES = {
 
 
 def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]]]:
-    """Yield the operations that a request's body names, each with its data."""
+    """Yield the operations that a request's body requests, each with its data."""
     if "status" in given:
         to = GroupStatus(given["status"])
         yield (
@@ -70,7 +70,7 @@ def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]
 
 @transaction.atomic
 def _change(group_id: UUID, actor: Actor, given: Mapping[str, Any]) -> None:
-    """Make every change that the body requests, or none. Raises the errors of the operations."""
+    """Make every change that the body requests, or none. Passes on the operations' errors."""
     for asked, data in _asked(given):
         asked.apply(group_id, actor, data | {"reason": given["reason"]})
 
@@ -209,7 +209,7 @@ class MergeGroups(Endpoint):
 
 
 class UnmergeGroup(Endpoint):
-    """Move one fingerprint out of a group."""
+    """Move a fingerprint out of a group."""
 
     @operation(
         "unmergeFailureGroup",

@@ -45,7 +45,7 @@ class Requeue(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a new run of the step in its execution; the body is merged into the step's inputs.
 
-        Changed inputs after an approval also need *author*.
+        Changed inputs after an approval also require the permission *author*.
         """
         overrides = request.data
         requeue = REQUEUE_WITH if overrides else REQUEUE
@@ -59,14 +59,14 @@ class Requeue(Endpoint):
 
 
 class Fix(Endpoint):
-    """Set the result by hand."""
+    """Set the result manually."""
 
     @operation("fixDeadLetterEntry", TAG, {200: RunShape}, request=FixBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Complete the step with these outputs, without executing it; its execution continues.
 
-        After an approval, this also needs *author*. The result of an approval itself cannot be set:
-        requeue the approval to ask again.
+        After an approval, this also requires the permission *author*. The result of an approval
+        itself cannot be set: requeue the approval to ask again.
         """
         entry, may = obtain(self.user, entries().defer(*LARGE), id, FIX.needs)
         given = self.body(FixBody)
@@ -108,7 +108,7 @@ class DiscardEntries(Endpoint):
 
     @operation("discardDeadLetterEntries", TAG, {200: ManyDone}, request=DiscardMany)
     def post(self, request: Request) -> Response:
-        """Discard dead letters; one that is already resolved does not stop the others."""
+        """Discard dead letters. Dead letters that are already resolved do not stop the others."""
         given = self.body(DiscardMany)
         return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)
 
@@ -146,7 +146,7 @@ class PinEntry(_Kept):
 
     @_described("pin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Exclude a dead letter from retention; no effect if it is pinned already."""
+        """Exclude a dead letter from retention. This has no effect if it is already pinned."""
         return self._done(PIN, id)
 
 
@@ -155,5 +155,5 @@ class UnpinEntry(_Kept):
 
     @_described("unpin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Unpin a dead letter: retention deletes it after its period, like any other."""
+        """Unpin a dead letter: retention deletes it after its period, like all others."""
         return self._done(UNPIN, id)

@@ -1,8 +1,8 @@
 """Read the first rows of a large filtered list within a time limit, or fail.
 
-PostgreSQL cannot know how rare a value within JSON is, so for "the newest 25 that …" it may read a
-million rows in the list's order for a rare one, or fetch half the table through the GIN index for a
-common one. So there are two attempts, each with its own limit:
+PostgreSQL cannot know how rare a value within JSON is. For "the newest 25 that …", it may read a
+million rows in the list's order if the value is rare. If the value is common, it may fetch half the
+table through the GIN index. So there are two attempts, each with its own limit:
 
 1. walk: in the list's order, without bitmaps, for a short time. A common value is found at once.
 2. gather: everything that matches, by any suitable index, sorted afterwards. Only rare values
@@ -32,7 +32,7 @@ WALKING = f"SET LOCAL enable_bitmapscan = off;{ALONE}"
 
 
 class TooManyRows(Exception):
-    """There are too many rows to search in time."""
+    """There are too many rows to search in the time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Found:
 
 
 def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first `many` IDs of `rows`, ordered by ID. Raises TooManyRows.
+    """Return the first `many` IDs of `rows`, ordered by ID.
 
-    The count stops at `bound`.
+    The count stops at `bound`. Raises TooManyRows if the search takes too long.
     """
     try:
         with patience(WALK_MS, WALKING):
@@ -75,7 +75,7 @@ def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
 
 
 def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first of all matches, after searching them without an order or a limit."""
+    """Return the first of all matches, which are searched without an order or a limit."""
     inner, values = rows.order_by().values("id").query.sql_with_params()
     order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
     sql = (
@@ -90,7 +90,7 @@ def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
 
 @contextmanager
 def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
-    """Limit the time of each read in the block. Raises TooManyRows. Writes are rolled back."""
+    """Limit the time of each read in the block, or raise TooManyRows. Writes are rolled back."""
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:

@@ -95,10 +95,10 @@ PAYLOADS: dict[str, str] = {
 def begin(
     rows: QuerySet[DeadLetterEntry], user: User, filters: Mapping[str, Any], actor: Actor
 ) -> Batch:
-    """Return the batches of the rows that exist now, and record the export.
+    """Return the batches of the rows that exist now, and record the export in the audit trail.
 
-    The export is recorded in the audit trail of the requested workspace, or of each of the user's
-    workspaces, or, if the user may see all of them, once for the whole installation.
+    The record belongs to the requested workspace, or to each of the user's workspaces. If the user
+    may see all workspaces, there is one record for the whole installation.
     """
     until = rows.filter(quarantined_at__lt=database_now()).order_by("pk")
     for workspace_id in _workspaces(user, filters.get("workspaceId")):

@@ -50,9 +50,9 @@ FLAGS: dict[str, Callable[[bool], Q]] = {
 
 
 def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
-    """Return the rows that match a validated filter; unknown fields raise KeyError.
+    """Return the rows that match a validated filter. Raises KeyError for an unknown field.
 
-    Raises SearchSealed if a search of payloads would skip sealed ones.
+    Raises SearchSealed if a search of payloads would skip sealed payloads.
     """
     for name, value in wanted.items():
         if name in FLAGS:

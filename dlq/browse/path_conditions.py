@@ -1,7 +1,7 @@
 """Conditions on a dead letter's inputs by path: `order.country` eq "DE", `tags` contains "x".
 
-Each becomes a JSON document that the inputs must contain (PostgreSQL's `@>`), which one GIN index
-serves for every path. `lines[].sku` looks into each object of the array `lines`.
+Each becomes a JSON document that the inputs must contain (PostgreSQL's `@>`). One GIN index serves
+these searches for every path. `lines[].sku` matches in each object of the array `lines`.
 """
 
 import json
@@ -63,7 +63,7 @@ class Condition:
 
 
 def condition(path: Any, op: Any, value: Any) -> Condition:
-    """Return a checked condition. Raises BadCondition."""
+    """Return a validated condition. Raises BadCondition if it is invalid."""
     if not isinstance(path, str) or not 0 < len(path) <= MAX_PATH:
         raise BadCondition(f"A path is text of 1 to {MAX_PATH} characters, such as order.country.")
     names = path.split(".")
@@ -82,7 +82,7 @@ def condition(path: Any, op: Any, value: Any) -> Condition:
 
 
 def from_text(text: str) -> Condition:
-    """Return a condition from its form in a URL. Raises BadCondition."""
+    """Return a condition from its form in a URL. Raises BadCondition if it is invalid."""
     path, op, value = _parts(text)
     try:
         return condition(path, op, json.loads(value, parse_constant=_refuse))
@@ -96,9 +96,9 @@ def from_text(text: str) -> Condition:
 
 
 def from_form(path: str, op: str, value: str) -> Condition:
-    """Return a condition as a user types it: a value that is not JSON is text.
+    """Return a condition from the text that a user typed: a value that is not JSON is text.
 
-    Raises BadCondition.
+    Raises BadCondition if the condition is invalid.
     """
     try:
         parsed = json.loads(value, parse_constant=_refuse)
@@ -108,14 +108,14 @@ def from_form(path: str, op: str, value: str) -> Condition:
 
 
 def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
-    """Parse conditions from JSON, `[{"path", "op", "value"}]`. Raises BadCondition."""
+    """Parse `[{"path", "op", "value"}]` from JSON. Raises BadCondition if one is invalid."""
     if len(wanted) > MAX_CONDITIONS:
         raise BadCondition(f"At most {MAX_CONDITIONS} conditions on inputs, found {len(wanted)}.")
     return [condition(one.get("path"), one.get("op"), one.get("value")) for one in wanted]
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """Return path, operator and value.
+    """Return the path, the operator and the value.
 
     The first `:eq:` or `:contains:` ends the path, which may contain `:`.
     """

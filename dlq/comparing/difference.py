@@ -29,7 +29,7 @@ class DifferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueDifference:
-    """One value that differs; if it was added or removed, the other side is None."""
+    """A value that differs. If it was added or removed, the other side is None."""
 
     path: str
     kind: DifferenceKind
@@ -51,7 +51,7 @@ class Comparison:
 
 
 class _Spent(Exception):
-    """The limit of compared values is reached."""
+    """The maximum number of compared values is reached."""
 
 
 class _Walk:
@@ -139,7 +139,7 @@ def _equal(before: Any, after: Any) -> bool:
 
 
 def _shown(value: Any, path: Sequence[Key]) -> str:
-    """Return a value as truncated JSON, or dots if its key usually names a secret."""
+    """Return a value as truncated JSON, or dots if its key usually denotes a secret."""
     names = [key for key in path if isinstance(key, str)]
     if any(masked({name: "x"})[name] != "x" for name in names):
         return str(masked({"password": "x"})["password"])

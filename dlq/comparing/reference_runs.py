@@ -1,4 +1,4 @@
-"""The runs to compare a failed step with: its last success, or another failure of its group."""
+"""The runs for comparison with a failed step: its last success, or another failure of its group."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """A run that succeeded, with its inputs and the version of its execution."""
+    """A successful run, with its inputs and the version of its execution."""
 
     run: Run
     version: int
@@ -33,14 +33,14 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The last successful run, if any, and how many executions were searched (`looked`)."""
+    """The last successful run, if any, and the number of executions searched (`looked`)."""
 
     good: Good | None
     looked: int
 
 
 def last_good(entry: DeadLetterEntry) -> Search:
-    """Return the newest success of the entry's step in executions that began before it failed.
+    """Return the newest success of the entry's step in executions that began before the failure.
 
     If no execution had the same item or iteration, the first item or iteration is used. Uses two
     queries, each by an index: at most `LOOKED_THROUGH` executions, with one lookup for each. If all
@@ -72,7 +72,7 @@ def last_good(entry: DeadLetterEntry) -> Search:
 def other_of_group(
     entry: DeadLetterEntry, others: QuerySet[DeadLetterEntry], wanted: UUID | None
 ) -> DeadLetterEntry | None:
-    """Return another entry of the group that the user may see: the wanted one, or the newest."""
+    """Return another entry of the group that the user may see: the requested one, or the newest."""
     rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
     if wanted is not None:
         return rows.filter(pk=wanted).first()

@@ -1,4 +1,4 @@
-"""Find the values of a failed step's inputs that its error may be about.
+"""Find the values in a failed step's inputs that may have caused the error.
 
 This module is pure, and its work is bounded.
 """
@@ -48,7 +48,7 @@ def suspects(
     """Return the values that the error names, and the values that differ from a good run.
 
     `details` are the details of the failure: a list of problems with a `field`, or an object with
-    such a list. `against` compares `{"inputs": …}` of a good run with this one: a value that is in
+    such a list. `against` compares `{"inputs": …}` of a good run with this one. A value that is in
     the error's text but equal in a good run, such as an allowed value, is not a suspect. The values
     that the error names come first.
     """
@@ -65,7 +65,7 @@ def suspects(
 
 
 def _leaves(inputs: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the values that have no parts, in order; visit at most `MAX_LOOKED_AT` values."""
+    """Yield the values that are not containers, in order; visit at most `MAX_LOOKED_AT` values."""
     waiting: list[tuple[Path, Any]] = [((), inputs)]
     for _ in range(MAX_LOOKED_AT):
         if not waiting:

@@ -78,7 +78,7 @@ def _require_complete(entry: DeadLetterEntry) -> None:
 
 
 def kind_of(name: str) -> CopyFormat | None:
-    """Return the format of that name, or None."""
+    """Return the format with this name, or None."""
     return KINDS.get(name)
 
 

@@ -1,8 +1,7 @@
 """The HTTP request that a step made, from its recorded inputs, without secrets, and as curl.
 
-This module is pure.
-
-Only the first request is reconstructed: redirects, pages and retries depend on its response.
+This module is pure. Only the first request is reconstructed: redirects, pages and retries depend on
+its response.
 """
 
 import json
@@ -23,7 +22,7 @@ REFERENCE = re.compile(r"\[secret:([a-z][a-z0-9_]{0,79})(?:\.([a-z][a-z0-9_]{0,7
 
 
 def redacted(value: Any) -> Any:
-    """Return the value with references in place of texts and numbers that are likely secrets.
+    """Return the value with references that replace texts and numbers that are likely secrets.
 
     A key such as `password` or `api_key` marks a likely secret.
     """
@@ -35,13 +34,13 @@ def redacted(value: Any) -> Any:
 
 
 def reference_of(name: str) -> str:
-    """Return the reference to a secret of that name, such as `[secret:x_api_key]`."""
+    """Return the reference to the secret with this name, such as `[secret:x_api_key]`."""
     plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:70]
     return f"[secret:{plain if plain[:1].isalpha() else f'secret_{plain}'}]"
 
 
 def references(text: str) -> list[str]:
-    """Return the distinct references in a text, in their order."""
+    """Return the distinct references in a text, in the order of their appearance."""
     return list(dict.fromkeys(match[0] for match in REFERENCE.finditer(text)))
 
 
@@ -78,9 +77,9 @@ class CopiedRequest:
 
 
 def request_of(module: str, inputs: Any) -> CopiedRequest | None:
-    """Return the request of a step of that type.
+    """Return the request of a step of this type.
 
-    Return None if it makes no request or the inputs are invalid.
+    Return None if the step makes no request or if the inputs are invalid.
     """
     made = _TYPES.get(module)
     given = redacted(inputs)
@@ -90,7 +89,7 @@ def request_of(module: str, inputs: Any) -> CopiedRequest | None:
 
 
 def makes_requests(module: str) -> bool:
-    """Return whether steps of that type make requests that can be reconstructed."""
+    """Return whether steps of this type make requests that can be reconstructed."""
     return module in _TYPES
 
 
@@ -148,7 +147,7 @@ _TYPES: Mapping[str, Callable[[dict[str, Any]], CopiedRequest]] = {
 
 
 def _headers(given: dict[str, Any]) -> dict[str, str]:
-    """Return the headers that a request can contain; invalid ones were never sent."""
+    """Return the headers that a request can contain; invalid headers were never sent."""
     found = given.get("headers")
     items = found.items() if isinstance(found, dict) else ()
     return {
@@ -197,7 +196,7 @@ def _encoded(values: dict[str, Any]) -> str:
 
 
 def _percent(text: str) -> str:
-    """Return the text percent-encoded, except references."""
+    """Return the text percent-encoded, except for its references."""
     parts, at = [], 0
     for match in REFERENCE.finditer(text):
         parts += [quote(text[at : match.start()], safe=""), match[0]]
@@ -240,7 +239,7 @@ def word(text: str) -> str:
 
 
 def variable(reference: str) -> str:
-    """Return the shell variable of a reference: `[secret:shop.password]` is SHOP_PASSWORD."""
+    """Return the shell variable for a reference: `[secret:shop.password]` is SHOP_PASSWORD."""
     match = REFERENCE.fullmatch(reference)
     assert match is not None, f"{reference} is no reference"
     return "_".join(filter(None, match.groups())).upper()
@@ -260,7 +259,7 @@ def _literal(text: str) -> str:
 
 
 def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = "") -> str:
-    """Return the command.
+    """Return the request as a curl command.
 
     `key` is the step's idempotency key, and `credential` is the name of a credential of type
     `kind`. A comment above the command lists the secrets to fill in.

@@ -16,12 +16,12 @@ class CannotSplit(ValkyrError):
 
 
 class CannotOwn(ValkyrError):
-    """That person cannot own the group."""
+    """The user cannot own the group."""
 
     code = "cannot_own"
 
 
 class BadTerms(ValkyrError):
-    """A group cannot be snoozed or resolved on these terms."""
+    """The conditions for the change of the group are invalid."""
 
     code = "bad_terms"

@@ -27,14 +27,14 @@ LONGEST_LABEL = 400
 
 
 def facets_of(entry: DeadLetterEntry) -> dict[str, str]:
-    """Return each facet of an entry, as text; empty if it has none."""
+    """Return the facets of an entry as texts; a facet without a value is empty."""
     values = {name: getattr(entry, name) for name in FACETS}
     found = {name: "" if value is None else str(value) for name, value in values.items()}
     return found | {"step_path": place_of(entry.step_path)}
 
 
 def facet(name: str) -> Combinable:
-    """Return the facet as an SQL expression; a step's path loses the numbers of its iterations."""
+    """Return the facet as an SQL expression, which removes iteration numbers from a step's path."""
     if name == "step_path":
         return Func(
             F(name), Value(r"\[\d+\]"), Value("[]"), Value("g"),
@@ -61,7 +61,7 @@ NAMES: Mapping[str, str] = {**FACETS, "workspace": "workspace"}
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The number of dead letters with one value; an empty value means none."""
+    """The number of dead letters with one value; an empty value means that they have none."""
 
     value: str
     count: int
@@ -69,7 +69,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The most frequent values of one facet, and the number of other dead letters."""
+    """The most frequent values of one facet, and the number of dead letters with other values."""
 
     name: str
     label: str
@@ -79,14 +79,14 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Counts over the newest `looked_at` entries; `more` is true if there may be older entries."""
+    """Counts over the newest `looked_at` entries; `more` is true if older entries may exist."""
 
     looked_at: int
     more: bool
     facets: tuple[Facet, ...]
 
     def facet(self, name: str) -> Facet:
-        """Return the facet of that name. Raises KeyError."""
+        """Return the facet with this name. Raises KeyError if there is none."""
         return {facet.name: facet for facet in self.facets}[name]
 
 
@@ -105,7 +105,7 @@ def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
 
 
 def _mask(name: str | None) -> int:
-    """Return the value of SQL's `grouping(…)`: a bit for each column that is not grouped by."""
+    """Return the value of SQL's `grouping(…)`: a bit for each column that is not grouped."""
     bits = (1 << len(ORDER)) - 1
     return bits if name is None else bits & ~(1 << (len(ORDER) - 1 - ORDER.index(name)))
 

@@ -19,7 +19,7 @@ OTHERS = "\N{HORIZONTAL ELLIPSIS}"
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A failure's data for its group; `facets` are the attributes by which groups may be split."""
+    """A failure's data for its group; `facets` are the attributes by which groups can be split."""
 
     workspace_id: UUID
     workflow_id: UUID
@@ -35,14 +35,14 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A failure's group and the fingerprint that selects it, which a split changes."""
+    """A failure's group, and the fingerprint that led to it, which can be that of a part."""
 
     group_id: UUID
     fingerprint: str
 
 
 def placed(failing: Failing) -> Placed:
-    """Return the failure's group. Uses one query for a known fingerprint, one more for each split.
+    """Return the failure's group. Uses one query for a known fingerprint, and one for each split.
 
     If two transactions insert a new fingerprint at the same time, one waits for the other.
     """
@@ -67,7 +67,7 @@ def group_of(failing: Failing) -> UUID:
 
 
 def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
-    """Return the fingerprint for the failures of a fingerprint that have this value of a facet."""
+    """Return the fingerprint of those failures of a fingerprint that have this value of a facet."""
     return hashlib.sha256(f"{fingerprint}\n{by}\n{value}".encode()).hexdigest()
 
 
@@ -94,8 +94,9 @@ def note_entry(entry_id: UUID) -> None:
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
     """Queue a change of the counters for each entry, in one statement: opened (1) or closed (-1).
 
-    The entries' current groups are used, because entries move and a group read earlier may be
-    outdated. The caller has changed the entries in this transaction, which fixes their group.
+    The entries' current groups are used, because entries move, and a group that was read earlier
+    may be outdated. The caller has changed the entries in this transaction, so their group cannot
+    change.
     """
     statements.fetch("note_entries", {"ids": list(entry_ids), "opened": opened})
 

@@ -18,7 +18,7 @@ def labelled(
 ) -> QuerySet[Any]:
     """Return the groups of the newest 2,000 of `letters` with these labels.
 
-    `letters` are the dead letters that the caller may see, with the filters of the groups. Raises
+    `letters` are the dead letters that the caller may see, filtered like the groups. Raises
     TooManyRows if the search takes too long.
     """
     found = first(letters.filter(labels__contains=dict(labels)).order_by("-id"), MOST, MOST)

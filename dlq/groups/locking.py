@@ -1,6 +1,6 @@
 """Lock a failure group without making failing steps wait.
 
-Locks exclude the key (`no_key`), so that dead letters can be added to a locked group.
+The locks do not cover the key (`no_key`), so that dead letters can be added to a locked group.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ def locked_all(group_ids: Iterable[UUID]) -> list[FailureGroup]:
 
 
 def keep_counters() -> None:
-    """Take the counters' lock: wait until no other process counts, merges or splits.
+    """Acquire the counters' lock: wait until no other process counts, merges or splits.
 
     The lock is held until the transaction ends.
     """
@@ -44,7 +44,7 @@ def keep_counters() -> None:
 
 
 def try_counters() -> bool:
-    """Take the lock of `keep_counters` if it is free; return whether it was."""
+    """Acquire the lock of `keep_counters` if it is free; return whether it was."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FAILURE_GROUP_COUNTERS]

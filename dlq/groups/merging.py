@@ -1,7 +1,7 @@
 """Merge failure groups, and split groups.
 
-Fingerprints assign failures to groups, so they change first: after the commit new failures join the
-right group. The existing entries follow in batches, the first one at once.
+Fingerprints assign failures to groups, so they change first: after the commit, new failures join
+the right group. The existing entries follow in batches; the first batch follows at once.
 """
 
 from collections import Counter
@@ -63,9 +63,9 @@ def move_on(seconds: float = 0.4) -> int:
 
 @transaction.atomic
 def carry(move_id: int, batch: int = BATCH) -> int:
-    """Move one batch; return how many entries moved. A finished move is deleted.
+    """Move one batch; return how many entries moved. Delete a finished move.
 
-    Does nothing if another process holds the move.
+    Does nothing if another process has locked the move.
     """
     rows = GroupMove.objects.select_for_update(skip_locked=True, of=("self",))
     move = rows.select_related("source").filter(pk=move_id).first()
@@ -140,7 +140,7 @@ def failing_of(entry: DeadLetterEntry) -> Failing:
 
 
 def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Placed]) -> None:
-    """Queue counter changes for both groups, by version and hour: subtract here, and add there."""
+    """Queue changes of counters by version and hour: subtract from one group, add to the other."""
     seen: Counter[tuple[UUID, int, datetime]] = Counter()
     opened: Counter[tuple[UUID, int, datetime]] = Counter()
     times: dict[tuple[UUID, int, datetime], list[datetime]] = {}
@@ -223,7 +223,7 @@ def merge(
 
 
 def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Give one of a group's fingerprints its own group; return that group.
+    """Create a separate group for one of a group's fingerprints, and return the new group.
 
     Entries that retention deleted stay in the old count. Raises NotFound, WrongState or
     CannotSplit.
@@ -248,7 +248,7 @@ def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Gr
     """Split the group's failures by a facet from now on, such as `http_status`.
 
     The group keeps the failures with the most frequent value. Each other value, including values
-    that appear later, gets its own group. Returns the parts, the group's own first. Raises
+    that appear later, gets its own group. Returns the parts, with the group itself first. Raises
     NotFound, WrongState, or CannotSplit if its newest entries have only one value or too many
     values.
     """
@@ -273,7 +273,7 @@ def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Gr
 
 
 def _still(group: FailureGroup) -> FailureGroup:
-    """Return the group. Raises WrongState if a redrive of it is running."""
+    """Return the group. Raises WrongState if a redrive of the group is running."""
     if group.redriving:
         raise WrongState(
             f"Failure group {group.pk} is being redriven. Wait until the redrive ends, or abort "
@@ -312,7 +312,7 @@ def _part(group: FailureGroup, by: str, value: str) -> GroupPart:
 
 
 def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
-    """Give each value of the facet a fingerprint in its part, and move its entries there."""
+    """Assign each value's fingerprint to the group of that value, and move the entries there."""
     own = list(group.fingerprints.filter(split_by="").values_list("fingerprint", flat=True))
     group.split_on = _also(group.split_on, label(by, parts[0].value))
     group.save(update_fields=["split_on"])
@@ -327,7 +327,7 @@ def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
 def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> FailureGroup:
     """Return a new group for some of another group's failures, with the same triage state.
 
-    Moved entries set its first and last failure.
+    The entries that move to the new group determine its first and last failure.
     """
     fields = {
         name: getattr(group, name)
@@ -349,7 +349,7 @@ def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> Fai
 
 
 def _sample(group: FailureGroup, fingerprint: str) -> dict[str, Any]:
-    """Return the newest failure of a fingerprint as its sample."""
+    """Return a fingerprint's newest failure, to use as the sample."""
     rows = DeadLetterEntry.objects.filter(
         workspace_id=group.workspace_id, fingerprint=fingerprint
     ).defer("original_inputs", "original_config")

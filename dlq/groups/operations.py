@@ -1,6 +1,6 @@
-"""Users' operations on a failure group. They need OPERATE.
+"""Users' operations on a failure group. They need the power OPERATE.
 
-Each calls the function that writes its data.
+Each one calls the function that writes its data.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,10 @@ LONGEST = 10_000
 
 
 def add(group_id: UUID, text: str, *, actor: Actor) -> GroupNote:
-    """Write a note. Raises NotFound, WrongState for a merged group, or BadTerms for a bad text."""
+    """Write a note.
+
+    Raises NotFound, WrongState for a merged group, or BadTerms for a text of invalid length.
+    """
     text = text.strip()
     if not 0 < len(text) <= LONGEST:
         raise BadTerms(f"A note has 1 to {LONGEST:,} characters; this one has {len(text):,}.")

@@ -1,4 +1,4 @@
-"""Automatic status changes of a group, and the allowed moves.
+"""Automatic status changes of a group, and the allowed status changes.
 
 This module is pure: it reads no clock and no rows.
 """
@@ -51,8 +51,8 @@ class Occurrence:
 def regressed_in(standing: GroupStanding, seen: Occurrence) -> int | None:
     """Return the newest version in which a resolved group regressed, or None.
 
-    A group that is being redriven is treated as having its previous status. Failures from before
-    the resolution that were counted late are ignored.
+    For a group that is being redriven, its previous status counts. Failures that occurred before
+    the resolution but were counted later are ignored.
     """
     status = standing.before if standing.status is _S.REDRIVING else standing.status
     if status is not _S.RESOLVED:

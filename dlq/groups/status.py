@@ -1,7 +1,7 @@
 """Change the status, owner and mute of a failure group; only this module writes them.
 
-Each change is one move under the group's lock. Resolving a group leaves its dead letters open. Only
-a group that a clean redrive resolved is known to have no open ones.
+Each status change happens under the group's lock. Resolving a group leaves its dead letters open.
+Only a group that a clean redrive resolved is certain to have no open ones.
 """
 
 from collections.abc import Iterable
@@ -42,8 +42,8 @@ def snooze(
 ) -> FailureGroup:
     """Hide the group until a time, a total count of failures, or a failure in a later version.
 
-    The first condition that is met ends the snooze. Raises NotFound or WrongState; raises BadTerms
-    without a condition, or if one is already met.
+    The first condition that is met ends the snooze. Raises NotFound, WrongState, or BadTerms if no
+    condition is given or one is already met.
     """
     if until is None and total is None and version is None:
         raise BadTerms("Name the end of the snooze: a time, a count or a version.")
@@ -106,7 +106,10 @@ def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> 
 
 
 def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Mute or unmute the group's alerts. Raises NotFound, or WrongState if the group is merged."""
+    """Mute or unmute the group's alerts.
+
+    Raises NotFound, or WrongState if the group is merged.
+    """
     with transaction.atomic():
         group = locked(group_id)
         if group.muted != muted:
@@ -118,7 +121,7 @@ def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") 
 
 
 def begin_redrive(group_ids: Iterable[UUID]) -> None:
-    """Record that one more redrive of these groups has begun, in the caller's transaction."""
+    """Record that another redrive of these groups has started, in the caller's transaction."""
     for group in _roots(group_ids):
         group.redriving += 1
         if group.status != GroupStatus.REDRIVING:
@@ -146,7 +149,7 @@ def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
 
 
 def standing_of(group: FailureGroup) -> rules.GroupStanding:
-    """Return those facts about the group that the rules need."""
+    """Return the facts about the group that the rules need."""
     return rules.GroupStanding(
         status=GroupStatus(group.status),
         since=group.status_at,
@@ -161,8 +164,8 @@ def standing_of(group: FailureGroup) -> rules.GroupStanding:
 def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | None:
     """Apply new failures to a locked group; end its snooze, or mark it as regressed.
 
-    Return the version in which the group regressed, or None. A regression during a redrive takes
-    effect after the redrive.
+    Return the version in which the group regressed, or None. If the group regresses during a
+    redrive, its status changes after the redrive.
     """
     standing = standing_of(group)
     number = rules.regressed_in(standing, seen)
@@ -182,7 +185,7 @@ def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | No
 
 
 def move(group: FailureGroup, to: GroupStatus, *, before: str = "", **terms: Any) -> None:
-    """Change the status of a locked group. Raises WrongState for a move that is not allowed."""
+    """Change the status of a locked group. Raises WrongState for a change that is not allowed."""
     if to not in rules.MOVES[GroupStatus(group.status)]:
         raise WrongState(
             f"Failure group {group.pk} is {group.get_status_display()}. Nothing was changed.",

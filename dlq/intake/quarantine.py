@@ -1,4 +1,4 @@
-"""Move a live run to the dead-letter queue by hand; the result of its worker is rejected."""
+"""Move a live run to the dead-letter queue manually; the result of its worker is rejected."""
 
 from uuid import UUID
 
@@ -45,7 +45,7 @@ def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
 
 
 def _refuse_of_test(run_id: UUID) -> None:
-    """Raise WrongState for a run of a test run, which has no dead letters."""
+    """Raise WrongState if the run belongs to a test run, which has no dead letters."""
     rows = Run.objects.filter(pk=run_id, execution__version__kind=VersionKind.TEST)
     state = rows.values_list("state", flat=True).first()
     if state is not None:

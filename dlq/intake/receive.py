@@ -1,6 +1,7 @@
 """Turn a dead run into a dead letter, once, in the transaction that ends the run.
 
-A test run makes no dead letter: its author changes the draft and tests again, and no alert is sent.
+A test run creates no dead letter: its author changes the draft and tests again, and no alert is
+sent.
 """
 
 import json
@@ -44,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 def log_dead_letter(entry: DeadLetterEntry) -> None:
-    """Log that a step failed permanently; the step's error was logged before."""
+    """Log that a step failed permanently; the step's error has already been logged."""
     with log_context.bound(execution_id=entry.execution_id, run_id=entry.run_id):
         log.error(
             "dead letter %s: step %s (%s) of execution %s failed permanently, %s after attempt %s",

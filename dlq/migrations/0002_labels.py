@@ -1,4 +1,4 @@
-"""The labels of dead letters, equal to those of their executions."""
+"""The labels of dead letters, which equal the labels of their executions."""
 
 from django.db import migrations, models
 

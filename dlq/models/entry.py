@@ -18,7 +18,7 @@ from runners.models import Run
 
 
 class FailureType(models.TextChoices):
-    """The reason why a run is dead."""
+    """The reason why a run failed permanently."""
 
     MAX_RETRIES = "MAX_RETRIES", lazy("retries used up")
     PERMANENT_ERROR = "PERMANENT_ERROR", lazy("permanent error")
@@ -27,7 +27,7 @@ class FailureType(models.TextChoices):
 
 
 class Resolution(models.TextChoices):
-    """The resolution of a dead letter; PENDING is open."""
+    """The resolution of a dead letter; PENDING means open."""
 
     PENDING = "PENDING", lazy("open")
     REQUEUED = "REQUEUED", lazy("requeued")
@@ -40,7 +40,7 @@ class DeadLetterEntry(models.Model):
     """The record of one failure; a requeue keeps it and links it with the new run.
 
     A requeue of a whole execution, or from a step, starts `requeued_execution` instead. `follows`
-    is the dead letter of the same step in the same execution that was requeued before, and
+    is the previous dead letter of the same step in the same execution, which was requeued, and
     `redrives` counts these. `inputs_indexed` is False if the inputs are too large to be searched by
     path.
     """
@@ -168,5 +168,5 @@ class DeadLetterEntry(models.Model):
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
         return f"dead letter {self.pk}|{self.run_id}|{column}"

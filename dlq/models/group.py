@@ -15,12 +15,12 @@ from executions.models.sealed_columns import BlankedText
 
 
 class FailureGroup(models.Model):
-    """The dead letters that share a fingerprint or, after merges, have one of several.
+    """The dead letters that share a fingerprint or, after merges, one of several fingerprints.
 
-    `rule` is the version of the fingerprint's rule, `place` is the step path without iterations,
-    `message` is the normalised first line and `sample` is an original one. Only `dlq.groups.tally`
-    updates `total` and `open`, some seconds late. `merged_into` is set on a group that was merged
-    away.
+    `rule` is the version of the fingerprint's rule. `place` is the step path without iterations,
+    `message` is the normalised first line, and `sample` is an original message. Only
+    `dlq.groups.tally` updates `total` and `open`, a few seconds late. If a group was merged into
+    another, `merged_into` is the other group.
     """
 
     AUDITED_AS = "FailureGroup"
@@ -165,7 +165,7 @@ class GroupNews(models.Model):
 
 
 class GroupHour(models.Model):
-    """The number of dead letters that a group got in an hour (UTC)."""
+    """The number of dead letters that were added to a group in an hour (UTC)."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(
@@ -185,7 +185,7 @@ class GroupHour(models.Model):
 
 
 class GroupVersion(models.Model):
-    """The number of dead letters that a group got from one version of its workflow."""
+    """The number of dead letters that were added to a group from one version of its workflow."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(
@@ -225,10 +225,10 @@ class GroupNote(models.Model):
 
 
 class GroupMove(models.Model):
-    """Entries that move to another group, in batches; deleted once the last has arrived.
+    """Entries that move to another group, in batches; deleted once the last entry has moved.
 
-    Without a fingerprint, all entries of `source` move to `target` (a merge). With one, its entries
-    move to `target`, or, by a facet (`by`), each to the group of its value (a split).
+    Without a fingerprint, all entries of `source` move to `target` (a merge). With a fingerprint,
+    its entries move to `target`, or, by a facet (`by`), each to the group of its value (a split).
     """
 
     id = models.BigAutoField(primary_key=True)

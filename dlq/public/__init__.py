@@ -1,4 +1,4 @@
-"""The public modules of `dlq` for plugins. Everything else may change without notice.
+"""The public modules of `dlq` for plugins. Everything else can change without notice.
 
 - `beat`: the times at which beat last ran its duties
 - `dashboard`: add tables to the admin's home page

@@ -1,4 +1,4 @@
-"""Resolve a dead letter without requeueing it: discard, roll back; also restore, note and pin."""
+"""Resolve a dead letter without a requeue (discard, roll back), and restore, annotate or pin it."""
 
 from typing import Any
 from uuid import UUID
@@ -32,17 +32,17 @@ def restore(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntr
 
 
 def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Exclude a dead letter from retention; do nothing if it is pinned. Raises NotFound."""
+    """Exclude a dead letter from retention; do nothing if it is already pinned. Raises NotFound."""
     return _pinned(entry_id, True, actor, reason)
 
 
 def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Include a pinned dead letter in retention again. Raises NotFound."""
+    """Remove the pin of a dead letter, so that retention applies to it. Raises NotFound."""
     return _pinned(entry_id, False, actor, reason)
 
 
 def write_notes(entry_id: UUID, notes: str, *, actor: Actor) -> DeadLetterEntry:
-    """Replace the notes of a dead letter, open or resolved; the audit trail keeps the old ones.
+    """Replace the notes of an open or resolved dead letter; the audit trail keeps the old notes.
 
     Raises NotFound.
     """
@@ -87,7 +87,7 @@ def _pinned(entry_id: UUID, wanted: bool, actor: Actor, reason: str) -> DeadLett
 
 @receiver(execution_rolled_back)
 def close_rolled_back(sender: Any, execution_id: UUID, actor: Actor, label: str, **_: Any) -> None:
-    """Discard the open dead letters of runs that are superseded now."""
+    """Discard the open dead letters of runs that a roll-back superseded."""
     transitions.discard_superseded(
         execution_id, actor=actor, note=f"The execution was rolled back to {label}."
     )

@@ -1,4 +1,4 @@
-"""Set a dead letter's result by hand or skip its step, and continue the execution."""
+"""Set a dead letter's result manually or skip its step, and continue the execution."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -66,10 +66,10 @@ def _note(entry: DeadLetterEntry, actor: Actor) -> str:
 
 
 def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
-    """Record the dead step as skipped, and continue as if the step was not taken.
+    """Record the dead step as skipped, and continue as if the step had not been selected.
 
-    Steps that depend only on it are skipped too; a join that needs any one of several edges
-    continues with the others. Raises NotFound, and WrongState as `requeue` does.
+    Steps that depend only on the skipped step are skipped too. A join that needs any one of several
+    edges continues with the others. Raises NotFound, and WrongState as `requeue` does.
     """
     entry = transitions.find(entry_id)
     transitions.must_be_open(entry, "skipped")
@@ -105,9 +105,9 @@ BLANKS: Mapping[str, Any] = {
 
 
 def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[Any, str]:
-    """Return outputs to fill in and a text with their origin; (None, "") if nothing is known.
+    """Return outputs to fill in, and a text with their origin; (None, "") if nothing is known.
 
-    Outputs of another run are shown to users with permission to view payloads.
+    Outputs of another run are used only with `with_payloads`.
     """
     if with_payloads:
         good = last_good(entry).good
@@ -144,7 +144,7 @@ def _shape(schema: Any, known: Mapping[str, Any], deep: int) -> Any:
 
 
 def _followed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    """Return the schema that a schema refers to, or the first of its alternatives."""
+    """Return the schema to which a schema refers, or the first of its alternatives."""
     if "$ref" in schema:
         return known.get(str(schema["$ref"]).rpartition("/")[2])
     options = schema.get("anyOf") or schema.get("oneOf")

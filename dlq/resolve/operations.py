@@ -63,7 +63,10 @@ def _refuse_resolved(row: DeadLetterEntry) -> str:
 
 
 def _refuse_gone(row: DeadLetterEntry) -> str:
-    """Raise Compensated if the step belongs to the workflow itself and its execution was undone."""
+    """Return why the step cannot continue: its dead letter is resolved or its execution was undone.
+
+    Return "" if it can continue. An undo step can continue although the execution was undone.
+    """
     if reason := _refuse_resolved(row):
         return reason
     if not row.execution.compensation or undoes(row.step_path):

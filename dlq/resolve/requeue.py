@@ -71,7 +71,7 @@ def requeue(
 
 
 def yielding(priority: int, yields: int) -> int:
-    """Return a lower priority, which lets other runs go first; 0 is the lowest."""
+    """Return the priority lowered by `yields`, so that other runs go first; 0 is the lowest."""
     return max(0, priority - yields)
 
 
@@ -82,7 +82,7 @@ def yielding(priority: int, yields: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DeadStep:
-    """An open dead letter whose step is to run again; `overrides` are merged into its inputs."""
+    """An open dead letter whose step will run again; `overrides` are merged into its inputs."""
 
     entry_id: UUID
     run_id: UUID
@@ -103,7 +103,7 @@ class RequeuedTogether:
 
 
 def goes_alone(workspace_id: UUID) -> bool:
-    """Return whether each step of the workspace needs its own transaction to request a slot."""
+    """Return whether the workspace limits slots, so that each step needs its own transaction."""
     return limited(workspace_id)
 
 
@@ -119,10 +119,10 @@ def requeue_together(
 ) -> RequeuedTogether:
     """Start new runs of dead steps in the caller's transaction; `requeue` does the same for one.
 
-    Steps that are locked, or whose dead letter is resolved, stay unchanged, and the result does not
-    contain them. The audit trail names `object_type` and `object_id` as the cause. The executions
-    must hold no concurrency key and have no parent, and `goes_alone` must be False for their
-    workspace, so that no other locks are necessary.
+    Steps that are locked, or whose dead letter is resolved, stay unchanged and are not in the
+    result. The audit trail names `object_type` and `object_id` as the cause. The executions must
+    hold no concurrency key and have no parent, and `goes_alone` must be False for their workspace.
+    No other locks are then necessary.
     """
     opened = _locked(steps, workspace_id)
     steps = _still_open([step for step in steps if step.execution_id in opened])
@@ -165,7 +165,7 @@ def _locked(steps: Iterable[DeadStep], workspace_id: UUID) -> dict[UUID, Reopena
 
 
 def _still_open(steps: Sequence[DeadStep]) -> list[DeadStep]:
-    """Lock and return the steps whose entry is open and not locked by others."""
+    """Lock and return the steps whose entry is open and not locked by other transactions."""
     rows = DeadLetterEntry.objects.select_for_update(no_key=True, skip_locked=True).filter(
         pk__in=[step.entry_id for step in steps], resolution=Resolution.PENDING
     )

@@ -1,6 +1,6 @@
 """Change the resolution of dead letters; only this module writes it.
 
-Each change is one guarded move, which happens once.
+Each change is guarded by the current resolution, so it happens once.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ OVER = frozenset({ExecutionState.SUCCESS, ExecutionState.CANCELLED, ExecutionSta
 
 
 def find(entry_id: UUID) -> DeadLetterEntry:
-    """Return the entry, unlocked. Raises NotFound."""
+    """Return the entry without locking it. Raises NotFound if it does not exist."""
     entry = DeadLetterEntry.objects.filter(pk=entry_id).first()
     if entry is None:
         raise NotFound(f"There is no dead letter {entry_id}.")
@@ -124,9 +124,9 @@ def requeue_many(
 ) -> set[UUID]:
     """Move many entries from PENDING to REQUEUED in the caller's transaction; return their IDs.
 
-    Resolved entries stay unchanged: lock them first, or undo your work for them. Each group is
-    notified once, and one line in the audit trail names all entries, under the object that caused
-    the requeue.
+    Resolved entries stay unchanged: lock the entries first, or undo your work for the resolved
+    ones. Each group is notified once. One record in the audit trail names all entries, under the
+    object that caused the requeue.
     """
     rows = statements.fetch(
         "requeue_entries",
@@ -190,7 +190,7 @@ def _not_restored(entry: DeadLetterEntry) -> WrongState:
 def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
     """Discard the open entries of an execution's superseded runs; return how many.
 
-    Uses a constant number of statements; one line in the audit trail names all entries.
+    Uses a constant number of statements. One record in the audit trail names all entries.
     """
     now = database_now()
     entries = DeadLetterEntry.objects.filter(

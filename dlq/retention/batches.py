@@ -14,11 +14,12 @@ LONGEST_REST = 0.5
 
 @dataclass(slots=True)
 class PruningPace:
-    """The pace of pruning, and when it ends.
+    """The pace of pruning, and its end.
 
-    Pruning ends at a time of `time.monotonic()` (None: when all rows are deleted) or when `stopped`
-    is set. After each transaction, it waits `rest` times the transaction's duration, but at most
-    half a second, to leave capacity for others. `batch` is the number of rows per transaction.
+    Pruning ends at `until` on the clock of `time.monotonic()` (None: when all rows are deleted), or
+    when `stopped` returns True. After each transaction, pruning waits `rest` times the
+    transaction's duration, but at most half a second, to leave capacity for other work. `batch` is
+    the number of rows per transaction.
     """
 
     until: float | None = None
@@ -40,7 +41,7 @@ class PruningPace:
     def transaction(self) -> Iterator[None]:
         """Run a short transaction, and wait after it.
 
-        The commit does not wait for the disk: rows that a crash restores are deleted again.
+        The commit does not wait for the disk: if a crash restores rows, they are deleted again.
         """
         began = time.monotonic()
         with transaction.atomic():

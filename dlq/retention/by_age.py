@@ -27,11 +27,11 @@ STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class Aged:
-    """Rows of a kind that are older than a time; `order` is the order of an index.
+    """Rows of a kind that are older than a given time; `order` is the order of an index.
 
-    `workspace` and `workflow` are the lookups to a row's workspace and workflow; a kind without one
-    is skipped if a single workspace or workflow is pruned. `clear` deletes a limited number of rows
-    that refer to the rows with these keys, and returns their number.
+    `workspace` and `workflow` are the lookups of a row's workspace and workflow. A kind without
+    such a lookup is skipped when only one workspace or workflow is pruned. `clear` deletes a
+    limited number of rows that refer to the rows with these keys, and returns their number.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Aged:
         return self.rows(NEVER).model
 
     def due(self, wanted: RetentionPeriods) -> QuerySet[Any] | None:
-        """Return the expired rows; None if this kind is kept or not in the scope."""
+        """Return the expired rows; None if this kind is kept or not in the scope of the pruning."""
         before, scope = wanted.before(self.days()), wanted.scope
         if before is None or scope.states or (scope.workflow_id and not self.workflow):
             return None

@@ -37,9 +37,9 @@ KIND = "dead letters"
 
 @dataclass(frozen=True, slots=True)
 class LetterHold:
-    """Rows that keep dead letters from being deleted.
+    """Rows that prevent dead letters from being deleted.
 
-    `rows` returns the current ones; `entry` names their indexed foreign key to the dead letter.
+    `rows` returns the current rows; `entry` names their indexed foreign key to the dead letter.
     """
 
     rows: Callable[[], QuerySet[Any]]
@@ -66,7 +66,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return the tally of the rows that `prune` would delete, and of those kept, by reason."""
+    """Return the tally of the rows that `prune` would delete, and of kept rows, by reason."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)
@@ -76,7 +76,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Return the limits by which dead letters count as deleted, and the IDs of held ones."""
+    """Return which dead letters count as deleted: a time limit, and the IDs of held exceptions."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     if wanted.older_than is None:

@@ -51,7 +51,7 @@ NOT_STORED = "they are not in the archive yet"
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A root and its descendants; `reason` says why it stays, "" if it may be deleted.
+    """A root and its descendants; `reason` says why the family stays, "" if it may be deleted.
 
     `members` are at most 500 executions, executions without children first. `size` and `runs` count
     all members and all their runs.
@@ -71,7 +71,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class PruningPosition:
-    """The position of a walk: the end and the ID of the last execution that it read."""
+    """The position of a walk: the end and the ID of the last execution read."""
 
     at: datetime = START
     id: UUID = NOBODY
@@ -79,10 +79,9 @@ class PruningPosition:
 
 @dataclass(frozen=True, slots=True)
 class LettersGone:
-    """Dead letters that count as deleted, since they are deleted before executions.
+    """Dead letters that count as deleted, because pruning deletes them before executions.
 
-    These dead letters expired by `expired`, or were resolved before `resolved`, and are not in
-    `held`.
+    They expired by `expired` or were resolved before `resolved`, and are not in `held`.
     """
 
     expired: datetime | None = None
@@ -95,14 +94,17 @@ NONE_GONE = LettersGone()
 
 @dataclass(frozen=True, slots=True)
 class WalkBatch:
-    """A part of a walk: the expired roots, with their ends, and its final position."""
+    """A part of a walk: the expired roots with their ends, and the position after them."""
 
     roots: dict[UUID, datetime]
     end: PruningPosition
 
 
 def horizon(wanted: RetentionPeriods) -> datetime | None:
-    """Return the time before which deletable executions ended, by periods and plugins' needs."""
+    """Return the time before which executions must have ended to be deleted.
+
+    Retention periods and plugins' needs determine it.
+    """
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:
         return None
@@ -110,7 +112,7 @@ def horizon(wanted: RetentionPeriods) -> datetime | None:
 
 
 def walk(wanted: RetentionPeriods, since: PruningPosition, before: datetime) -> Iterator[WalkBatch]:
-    """Yield batches of the finished executions that ended before a time, ordered by their end."""
+    """Yield batches of finished executions that ended before a time, in the order of their ends."""
     told = parameters(wanted.terms, wanted.scope, wanted.now)
     while True:
         place = {"at": since.at, "id": since.id, "before": before, "chunk": CHUNK}
@@ -128,16 +130,17 @@ def families(
     *,
     without: LettersGone = NONE_GONE,
 ) -> list[Family]:
-    """Return the families of these roots, unordered; ignore the dead letters `without`."""
+    """Return the families of these roots, unordered; ignore the dead letters in `without`."""
     return _stored(_families(roots, wanted, before, without=without, most=MEMBERS))
 
 
 def expired(
     wanted: RetentionPeriods, since: PruningPosition, most: int = MEMBERS
 ) -> Iterator[tuple[list[Family], PruningPosition]]:
-    """Yield families that may be deleted, and the position reached.
+    """Yield the families that may be deleted, and the position reached.
 
-    It does not check whether plugins have stored them elsewhere. `members` are at most `most`.
+    The function does not check whether plugins have stored the families elsewhere. `members` of a
+    family has at most `most` executions.
     """
     before = horizon(wanted)
     if before is None:
@@ -330,7 +333,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 
 
 def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
-    """Delete families, at most `most` executions; return the numbers of executions and runs."""
+    """Delete families with at most `most` executions; return the numbers of executions and runs."""
     # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]
     if not ids:

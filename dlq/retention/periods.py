@@ -20,7 +20,7 @@ EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, 
 
 
 def keep_days() -> dict[str, float]:
-    """Return how many days executions and their rows stay after their end, by final state."""
+    """Return how many days executions and their rows are kept after their end, by final state."""
     chosen = valkyr_settings()
     return {
         "succeeded": chosen.keep_succeeded_days,
@@ -30,32 +30,32 @@ def keep_days() -> dict[str, float]:
 
 
 def log_days() -> float:
-    """Return the days for which step logs stay after their execution's end.
+    """Return how many days step logs are kept after their execution's end.
 
-    0 keeps them as long as the execution.
+    With 0, they are kept as long as the execution.
     """
     return valkyr_settings().keep_logs_days
 
 
 def test_days() -> float:
-    """Return the days for which test versions and their executions stay."""
+    """Return how many days test versions and their executions are kept."""
     return valkyr_settings().test_version_hours / 24
 
 
 def tick_days() -> float:
-    """Return the days for which ticks of schedules that started no execution stay."""
+    """Return how many days ticks of schedules that started no execution are kept."""
     return valkyr_settings().keep_ticks_days
 
 
 def credential_use_days() -> float:
-    """Return the days for which uses of credentials stay."""
+    """Return how many days records of credential use are kept."""
     return valkyr_settings().keep_credential_uses_days
 
 
 def overrides() -> dict[str, dict[str, float]]:
     """Return the exceptions in days, by workspace, `workspace/workflow` or `tier:name`.
 
-    Raises ImproperlyConfigured if the setting has another form.
+    Raises ImproperlyConfigured if the setting has an invalid format.
     """
     found = valkyr_settings().keep_overrides
     if not found:
@@ -88,7 +88,7 @@ def _wrong(what: str) -> ImproperlyConfigured:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPeriods:
-    """The periods; `older_than`, in days, replaces all terms; `now` is the database's time."""
+    """The periods. `older_than`, in days, replaces all terms; `now` is the database's time."""
 
     now: datetime
     terms: tuple[Term, ...]
@@ -96,9 +96,9 @@ class RetentionPeriods:
     older_than: float | None = None
 
     def before(self, days: float) -> datetime | None:
-        """Return the time before which rows are deleted; None keeps all.
+        """Return the time before which rows are deleted; None keeps all rows.
 
-        `days` is from the settings.
+        `days` is the period from the settings.
         """
         days = days if self.older_than is None else self.older_than
         return self.now - days * DAY if days > 0 else None

@@ -22,7 +22,7 @@ def prune_logs(
 ) -> tuple[PruningTally, PruningPosition]:
     """Clear the logs of executions that ended long enough ago.
 
-    Return the tally and the next position. Executions behind the position are not visited again: an
+    Return the tally and the next position. Executions before the position are not visited again. An
     execution that is reopened and ends again gets a new position.
     """
     tally, before = PruningTally("logs"), wanted.before(periods.log_days())
@@ -53,7 +53,7 @@ def kinds() -> tuple[str, ...]:
 def prune(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Delete expired rows of each kind, from the beginning; yield a tally for each kind."""
+    """Delete the expired rows of each kind, from the beginning; yield a tally for each kind."""
     for kind in kinds():
         if kind not in chosen:
             continue
@@ -91,7 +91,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete the rows that expired by the settings, from where the last pass stopped."""
+    """Delete the rows that expired by the settings, starting where the last pass stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
@@ -106,13 +106,13 @@ def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
 
 
 def read(name: str) -> PruningPosition:
-    """Return the mark, or the beginning if there is none."""
+    """Return the stored position, or the beginning if there is none."""
     found = RetentionMark.objects.filter(pk=name).first()
     return PruningPosition(found.at, found.row) if found else PruningPosition()
 
 
 def write(name: str, position: PruningPosition | None) -> None:
-    """Store the mark; None lets the next walk start from the beginning."""
+    """Store the position; with None, the next walk starts from the beginning."""
     if position is None:
         RetentionMark.objects.filter(pk=name).delete()
         return
@@ -129,16 +129,16 @@ ACTOR = Actor.system("retention")
 
 @dataclass(frozen=True, slots=True)
 class PruningTurn:
-    """The number of deleted rows by kind, and whether time ran out."""
+    """The number of deleted rows by kind, and whether the time limit was reached."""
 
     counts: dict[str, int] = field(default_factory=dict)
     more: bool = False
 
 
 def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
-    """Prune for up to `seconds`; do nothing if another process prunes now.
+    """Prune for up to `seconds`; do nothing if another process is pruning.
 
-    Raises ImproperlyConfigured for invalid settings; no rows are deleted then.
+    For invalid settings, raises ImproperlyConfigured and deletes no rows.
     """
     with alone(AdvisoryLock.RETENTION) as held:
         if not held:
@@ -149,7 +149,7 @@ def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
 
 
 def note(tallies: list[PruningTally], actor: Actor, **how: object) -> None:
-    """Write a row of the audit trail about the deleted rows, if any."""
+    """Record the deleted rows, if any, in the audit trail."""
     gone = {one.kind: one.rows for one in tallies if one.rows}
     if gone:
         record(

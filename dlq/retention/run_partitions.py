@@ -1,9 +1,9 @@
 """Retention with a partitioned table of runs.
 
-Executions are deleted row by row as always; their runs are deleted with the partition. So a
-partition waits until its end is past by the shortest period and a day. If few of its executions
-must stay then, it is *released*: the runs of deleted executions are left in it, those of executions
-that stay are moved, and it is dropped. If many must stay, the runs are deleted row by row, as in a
+Executions are deleted row by row, as without partitions; their runs are deleted with the partition.
+A partition therefore waits until its end is older than the shortest period plus a day. If few of
+its executions must stay then, it is *released*: the runs of executions that stay are moved, and the
+partition is dropped with the rest. If many must stay, the runs are deleted row by row, as in a
 table without partitions.
 """
 
@@ -27,7 +27,7 @@ NIL = UUID(int=0)
 
 @dataclass(slots=True)
 class RunPartitions:
-    """The partitions in one turn of retention, and whether each of them is released."""
+    """The partitions in one turn of retention, and whether each one is released."""
 
     wanted: RetentionPeriods
     layout: PartitionLayout = PLAIN
@@ -37,7 +37,8 @@ class RunPartitions:
     def of(cls, wanted: RetentionPeriods) -> "RunPartitions":
         """Return the partitions for these periods.
 
-        Periods for a part of the executions, such as one workspace, never release a partition.
+        Periods that apply only to some of the executions, such as one workspace, never release a
+        partition.
         """
         scope = wanted.scope
         partial = scope.workspace_id or scope.workflow_id or scope.states
@@ -73,7 +74,7 @@ class RunPartitions:
         return dropped
 
     def is_released(self, partition: RunPartition | None) -> bool:
-        """Return whether the partition's time is over, and few of its executions must stay."""
+        """Return whether the partition's period has passed and few of its executions must stay."""
         if partition is None or partition.default or upkeep.is_long(partition):
             return False
         if partition.name not in self._released:

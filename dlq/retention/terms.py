@@ -31,7 +31,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class RetentionScope:
-    """The executions concerned: empty for all. In a family of executions, the root decides."""
+    """The executions to prune; empty for all. The root of a family decides for the whole family."""
 
     workspace_id: UUID | None = None
     workflow_id: UUID | None = None
@@ -50,7 +50,7 @@ def terms_of(
 
 
 def youngest_end(terms: Iterable[Term], now: datetime) -> datetime | None:
-    """Return the newest end of an execution that may be deleted; None if all are kept forever."""
+    """Return the newest end of executions that may be deleted; None if all are kept forever."""
     days = [term.days for term in terms if term.days > 0]
     return now - min(days) * DAY if days else None
 

@@ -1,7 +1,7 @@
-"""Delete test versions some hours after their creation, with their executions, except live ones.
+"""Delete test versions some time after their creation, with their executions, except live ones.
 
-The executions are deleted by whole families, as always, but by the age of test versions. A version
-is deleted when it has no executions left.
+The executions are deleted in whole families, as in other pruning, but by the age of their test
+version. A version is deleted when it has no executions left.
 """
 
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def _batches(wanted: RetentionPeriods) -> Iterator[tuple[dict[UUID, datetime], datetime]]:
-    """Yield batches of due versions with their creation times, and the time limit for creation."""
+    """Yield batches of due versions with their creation times, and the limit of creation times."""
     before = wanted.before(periods.test_days())
     last: UUID | None = None
     while before is not None and not wanted.scope.states:

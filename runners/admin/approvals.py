@@ -1,4 +1,4 @@
-"""Approvals: questions for users, the waiting ones first, with buttons to approve and reject."""
+"""Approvals: questions for users, waiting questions first, with buttons to approve and reject."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -92,7 +92,7 @@ REJECT = AdminOperation(
 
 
 class DecisionFilter(TabFilter):
-    """Approvals by decision; the waiting ones by default."""
+    """Approvals by decision; by default those that wait for one."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -106,7 +106,7 @@ class DecisionFilter(TabFilter):
 
 @admin.register(Approval)
 class ApprovalAdmin(OperatingAdmin, FactAdmin):
-    """One question for users, and the decision."""
+    """The admin of approvals: each one is a question for users, with its decision."""
 
     operations = (APPROVE, REJECT)
     list_display = ("question", "mark", "workflow", "who", "asked", "expires", "decided_by")
@@ -136,7 +136,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the buttons for users who may decide."""
+        """Return the buttons that decide, for users with permission to use them."""
         row = self.get_object(request, str(object_id))
         user: Any = request.user
         if row is None:
@@ -153,7 +153,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Approval) -> Any:
-        """Return the decision, or that the approval still waits for one."""
+        """Return the decision, or a mark that the approval still waits for one."""
         return mark_of(row)
 
     @display(description=lazy("execution"))
@@ -183,7 +183,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
         return row.decided_by or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the question and the decision."""
+        """Return the page with the question and the decision."""
         sections: list[PageSection] = []
         if obj.description:
             sections.append(text_section(gettext("Description"), obj.description))
@@ -205,6 +205,6 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
 
 def mark_of(row: Approval) -> Any:
-    """Return the word, icon and colour of the decision, or of the run's state before a decision."""
+    """Return the word, icon and colour of the decision, or of the run's state if there is none."""
     found = MARKS.get(row.decision)
     return marks.mark(row.decision, *found) if found else marks.state(row.state)

@@ -1,4 +1,4 @@
-"""All work that is currently blocked, by cause, with its age and what would continue it.
+"""All work that is currently blocked, by cause, with its age and its remedy.
 
 At most 50,000 waiting steps are counted; a larger count is shown with a plus sign.
 """

@@ -1,6 +1,6 @@
 """The live part of an execution's page: its state, its graph, its timeline and its data.
 
-The server draws a frame; `executions/frontend/src/monitor` fills it from the API and from the
+The server renders a frame; `executions/frontend/src/monitor` fills it from the API and from the
 stream of states.
 """
 
@@ -50,7 +50,7 @@ def monitor(
 def _changes(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> dict[str, str]:
-    """Return the URLs to fork from the selected step, unchanged and in the studio; "" if none."""
+    """Return the URLs that fork at the selected step, unchanged and in the studio; "" if none."""
     fork = next((one for one in admin.operations if one.name == "fork"), None)
     if not fork_execution.provided or fork is None:
         return {"fork": "", "studio": ""}
@@ -62,7 +62,7 @@ def _changes(
 
 
 def _facts(execution: WorkflowExecution) -> dict[str, Any]:
-    """Return the `data-` attributes that the scripts read first; ANY stands for an ID in URLs."""
+    """Return the `data-` attributes that the scripts read first; in URLs, ANY stands for an ID."""
     return {
         "api": addresses.root(),
         "execution": execution.pk,

@@ -61,7 +61,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnLine:
-    """One iteration or item for the template."""
+    """The template data of one iteration or item."""
 
     name: Cell
     mark: Cell
@@ -72,7 +72,7 @@ class TurnLine:
 
 @dataclass(frozen=True, slots=True)
 class PanelLine:
-    """One run for the template; a container has iterations below it."""
+    """The template data of one run; a container has its iterations below it."""
 
     cells: list[Cell]
     title: str = ""
@@ -235,7 +235,7 @@ REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), l
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
     """Return a panel that says why the execution and its unfinished steps are not running.
 
-    Return None if it ended, unless it failed.
+    Return None if the execution has ended without failing.
     """
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
         return None

@@ -65,7 +65,10 @@ PLAIN = {
 
 
 def wait_of(run: Run) -> SafeString | str:
-    """Return the wait of a waiting run; "" for other runs and a container with a running body."""
+    """Return what a waiting run waits for.
+
+    Return "" for other runs, and for a container with a running body.
+    """
     if run.state != "WAITING" or run.waits_for == WaitKind.BODY:
         return ""
     kind = WaitKind(run.waits_for)
@@ -83,7 +86,7 @@ def wait_of(run: Run) -> SafeString | str:
 
 
 def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
-    """Return a woken run's waiting time, its cause and its event; "" for other runs."""
+    """Return how long a woken run waited, with the cause and the event; "" for other runs."""
     seconds = wake.get("waitedSeconds")
     if run.waits_for in ("", WaitKind.BODY) or seconds is None:
         return ""
@@ -168,7 +171,7 @@ class RunWorkflowFilter(WorkflowFilter):
 
 @admin.register(Run)
 class RunAdmin(OperatingAdmin, FactAdmin):
-    """One attempt of one step; the engine alone writes these rows."""
+    """The admin of runs: each one is one attempt of one step. Only the engine writes these rows."""
 
     operations: ClassVar[tuple[AdminOperation, ...]] = (reveal_operation(Run, FIELDS),)
     list_display = (
@@ -212,7 +215,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search as other lists do, and find an execution's runs by a prefix of their paths."""
+        """Search as other lists do, or for an execution's ID and a prefix of its runs' paths."""
         first, _, start = search_term.strip().partition(" ")
         try:
             execution = UUID(first)
@@ -241,7 +244,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("worker"))
     def worker(self, row: Run) -> Any:
-        """Return the worker that leases, or leased, the run."""
+        """Return the worker that holds or held the run's lease."""
         return marks.worker(row.leased_by)
 
     @display(description=lazy("queued"))
@@ -251,21 +254,21 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("time in queue"))
     def waited(self, row: Run) -> str:
-        """Return the time from ready to started."""
+        """Return how long the run waited between becoming ready and starting."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
 
     @display(description=lazy("duration"))
     def duration(self, row: Run) -> str:
-        """Return how long the run took, or has been running."""
+        """Return how long the run took, or how long it has been running."""
         return duration_of(row)
 
     @display(description=lazy("error"))
     def failure(self, row: Run) -> str:
-        """Return the class and the beginning of the error."""
+        """Return the error's class and the beginning of its message."""
         return error_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return everything known about one attempt."""
+        """Return the page of one run."""
         sections: list[PageSection] = []
         if obj.error:
             sections.append(text_section(gettext("Error"), obj.error, error=True))
@@ -335,7 +338,7 @@ def _run(pk: UUID) -> Any:
 
 
 def _crashes(obj: Run) -> str:
-    """Return how often the run ended its process, with the causes and the consequences."""
+    """Return how often the run crashed its process, with the causes and the consequences."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
     return (
         gettext("{said} (suspect: runs in a separate process)").format(said=said)
@@ -366,7 +369,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
 
 
 def _wait(obj: Run) -> list[tuple[str, Any]]:
-    """Return the run's wait, and the execution it started."""
+    """Return what the run waits for, and the execution that it started."""
     child = children_of(obj.execution_id, [obj]).get(obj.pk)
     told = wait_of(obj) or waited_of(obj, obj.wake or {})
     found: list[tuple[str, Any]] = [(gettext("Wait"), told)] if told else []
@@ -406,7 +409,7 @@ def duration_of(row: Run) -> str:
 
 
 def error_of(row: Run) -> str:
-    """Return the class and the beginning of the message, or a dash."""
+    """Return the error's class and the beginning of its message, or a dash."""
     if not row.error:
         return marks.EMPTY
     return marks.clipped(f"{row.error_type}: {row.error}" if row.error_type else row.error)

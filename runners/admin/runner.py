@@ -24,7 +24,7 @@ SILENT = timedelta(seconds=60)
 
 @admin.register(Runner)
 class RunnerAdmin(FactAdmin):
-    """A worker process, as its own report describes it."""
+    """The admin of worker processes; each row is what the worker reported."""
 
     list_display = ("name", "health", "host", "pid", "pool", "queue_names", "started", "seen")
     ordering = ("-seen_at",)
@@ -32,13 +32,13 @@ class RunnerAdmin(FactAdmin):
     search_texts = ("name", "host")
 
     def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
-        """Return shared workers, and remote runners of the user's workspaces."""
+        """Return the shared workers, and the remote runners of the user's workspaces."""
         if is_superuser(request):
             return rows
         return rows.filter(Q(workspace=None) | Q(workspace__in=reach(request).workspaces(action)))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow users who may see executions."""
+        """Allow access to users with permission to view executions."""
         return holds(request, self.needs)
 
     @display(description=lazy("state"))

@@ -63,7 +63,7 @@ def turns_in(
 ) -> dict[str, IterationRows]:
     """Return at most `most` iterations of each container in a place, by task. Uses one query.
 
-    `minded` are the tasks of these bodies whose failure an `error` edge handles, written as
+    `minded` are the tasks in these bodies whose failures an `error` edge handles, written as
     `container.task`.
     """
     found = statements.fetch(
@@ -222,7 +222,7 @@ def _opened(
     inside: Mapping[str, Sequence[Run]],
     children: Mapping[UUID, Child],
 ) -> list[OpenTurn]:
-    """Return a container's first iterations; those that fit on the page have their runs."""
+    """Return a container's first iterations; iterations that fit on the page include their runs."""
     body = within(place, place.graph.task_by_id[task], 0).graph
     opened = []
     for turn in turns.shown:
@@ -274,7 +274,7 @@ def _turns(execution: WorkflowExecution, place: Place) -> dict[str, IterationRow
 def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
     """Return the names of the iterations to open, such as `batch[17]`.
 
-    Iterations are included in their order while their steps fit on the page.
+    Iterations are added in order while their steps fit on the page.
     """
     left, names = INSIDE, []
     for container, own in turns.items():

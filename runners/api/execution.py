@@ -49,7 +49,7 @@ class GraphNode(CamelCaseSerializer):
 
 
 class GraphEdge(CamelCaseSerializer):
-    """An edge from one task to another of the same body."""
+    """An edge from one task to another in the same body."""
 
     # `from` is a keyword; serializers take such names from a mapping.
     to = serializers.CharField()
@@ -80,7 +80,7 @@ def shown(graph: Graph) -> dict[str, Any]:
 
 
 def _bodies(graph: Graph, parent: str) -> Iterator[tuple[Graph, str]]:
-    """Yield the graph and its bodies, each with the path of its container."""
+    """Yield the graph and the graphs of its bodies, each with the path of its container."""
     yield graph, parent
     for task in graph.tasks:
         if task.body is not None:
@@ -175,7 +175,7 @@ class ExplainedStep(CamelCaseSerializer):
 
 
 class ContainerCount(CamelCaseSerializer):
-    """The number of live runs in a state in the bodies of a loop or map."""
+    """The number of live runs in one state in the bodies of a loop or map."""
 
     container = serializers.CharField()
     state = serializers.ChoiceField(STATES)

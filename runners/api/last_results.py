@@ -1,4 +1,4 @@
-"""The latest results of a workflow's tasks."""
+"""The last results of a workflow's tasks."""
 
 # ruff: noqa: N815 - the names are the JSON's
 import json
@@ -24,7 +24,7 @@ from runners.repair.last_results import MOST_CHARACTERS, ShownResult, TaskResult
 
 
 class LastResultsQuery(Body):
-    """The execution to read."""
+    """The execution whose results are read."""
 
     executionId = serializers.UUIDField(
         required=False, help_text="An execution of the workflow; default: the newest."
@@ -32,7 +32,7 @@ class LastResultsQuery(Body):
 
 
 class TaskResultShape(CamelCaseSerializer):
-    """A task's result, of its newest attempt and, in a body, of its newest iteration."""
+    """A task's result: from its newest attempt and, in a body, from its newest iteration."""
 
     state = serializers.ChoiceField(STATES)
     outcome = serializers.CharField(allow_blank=True)
@@ -134,7 +134,10 @@ class LastResultsOf(Endpoint):
 
 
 def _chosen(workflow: Workflow, execution_id: UUID | None) -> WorkflowExecution | None:
-    """Return the named or newest execution; None if there is none. Raises NotFound."""
+    """Return the named or newest execution, or None if there is none.
+
+    Raises NotFound if the named execution does not exist.
+    """
     rows = WorkflowExecution.objects.filter(workflow=workflow).annotate(
         version_number=F("version__number"), version_kind=F("version__kind")
     )

@@ -1,4 +1,4 @@
-"""Worker processes: shared ones, and remote ones by workspace."""
+"""Worker processes: shared ones, and remote ones for each workspace."""
 
 from uuid import UUID
 
@@ -43,7 +43,7 @@ class RunnerShape(CamelCase, serializers.ModelSerializer[Runner]):
 
 
 class RunnerQuery(PageQuery):
-    """The query of `listRunners`."""
+    """The query parameters of `listRunners`."""
 
     pool = serializers.CharField(required=False, max_length=20, help_text="`remote`, for example.")
 

@@ -1,4 +1,4 @@
-"""Runs, an execution's timeline, and the payloads of one run, revealed for a reason."""
+"""Runs, an execution's timeline, and the payloads of one run, revealed for a recorded reason."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from datetime import datetime, timedelta
@@ -114,12 +114,12 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
 
     @extend_schema_field(serializers.ChoiceField(CONTAINERS))
     def get_container(self, run: Run) -> str:
-        """Return the kind of container that the run is; "" if it is none."""
+        """Return the container's kind if the run is one; otherwise ""."""
         spec = catalog().get(run.module)
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """Return the milliseconds that the run waited: until it woke or ended, or until now."""
+        """Return how many milliseconds the run waited, until it woke or ended, or until now."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)
@@ -158,7 +158,7 @@ def counters(document: dict[str, Any]) -> dict[str, Any]:
 
 
 class TimelineQuery(PageQuery):
-    """The query of a timeline, which has several pages only above 5,000 bars."""
+    """The query parameters of a timeline, which has several pages only above 5,000 bars."""
 
     limit: Any = serializers.IntegerField(
         required=False, default=MAX_TIMELINE, min_value=1, max_value=MAX_TIMELINE
@@ -241,7 +241,7 @@ class Timeline(Endpoint):
         parameters=[TimelineQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return every attempt of every step, in the order of queuing."""
+        """Return every attempt of every step, in the order in which the runs were queued."""
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
         obtain(self.user, rows, id, Action.VIEW)
         query = self.query(TimelineQuery)
@@ -254,7 +254,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Filter by ID as well: the time of queuing has no index, and IDs increase with the time."""
+    """Filter by ID, because the time of queuing has no index; IDs increase with this time."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:

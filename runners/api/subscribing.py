@@ -38,14 +38,14 @@ _LAST = header(
 
 
 class EventStream(BaseRenderer):
-    """Declares the media type; the response renders itself."""
+    """Declares the media type. The response renders itself."""
 
     media_type = EVENTS
     format = "events"
 
 
 class SubscribeQuery(Body):
-    """The query of a stream, for clients that cannot send `Last-Event-ID`."""
+    """The query parameters of a stream, for clients that cannot send `Last-Event-ID`."""
 
     last = Text(
         required=False,

@@ -1,4 +1,4 @@
-"""Resume waiting runs over HTTP: callbacks, signals, decisions on approvals."""
+"""Resume waiting runs over HTTP: callbacks, signals, and decisions on approvals."""
 
 from typing import Any
 from uuid import UUID
@@ -53,8 +53,8 @@ class Callback(OpenEndpoint):
     def post(self, request: Request, token: str) -> Response:
         """Resume the step that waits at this URL with the body, once; an early call is kept.
 
-        Returns 404 if the URL is unknown, 409 (`callback_used`) if the URL was used before, and 410
-        if the step no longer waits, because it timed out or the execution ended.
+        Returns 404 if the URL is unknown, and 409 (`callback_used`) if the URL was used before.
+        Returns 410 if the step no longer waits, because it timed out or the execution ended.
         """
         # Only invalid addresses are counted: each valid one works once anyway.
         forged = throttles.of_refused_hook(request)
@@ -81,14 +81,14 @@ MAX_SHOWN = 1_000
 
 
 class Signal(Body):
-    """A name that steps wait for, and a payload for them."""
+    """The name of a signal for which steps wait, and its payload."""
 
     name = Text(max_length=200, trim_whitespace=False)
     payload = Json(required=False, default=dict, allow_null=True)
 
 
 class WokenRun(CamelCaseSerializer):
-    """A step that continues."""
+    """A step that the signal woke."""
 
     run_id = serializers.UUIDField()
     step_path = serializers.CharField(help_text="Empty for callers who cannot view the execution.")
@@ -114,8 +114,9 @@ class SignalExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Wake the steps of one execution that wait for an event of this name.
 
-        Returns 409 (`nobody_waits`) if no step waits for it, or no filter accepts the payload, and
-        409 (`filters_too_costly`) if their filters take more than 0.25 s of CPU.
+        Returns 409 (`nobody_waits`) if no step waits for the event or no filter accepts the
+        payload. Returns 409 (`filters_too_costly`) if the filters take more than 0.25 s of CPU
+        time.
         """
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id", "state")
         execution, may = obtain(self.user, rows, id, Action.TRIGGER)

@@ -43,7 +43,7 @@ BATCH = 100
 
 
 def wake_parent(child_id: UUID) -> bool:
-    """Wake the run that waits for a child which has ended; return False if no run waits."""
+    """Wake the run that waits for a child that has ended; return False if no run waits."""
     child = (
         WorkflowExecution.objects.filter(
             pk=child_id, state__in=sorted(FINAL), parent_run_id__isnull=False
@@ -63,7 +63,7 @@ def wake_parent(child_id: UUID) -> bool:
 def _wake(run_id: UUID, child: WorkflowExecution, told: dict[str, Any]) -> bool:
     """Wake the parent's run with the child's output.
 
-    The parent then keeps the stored values of that output.
+    The parent then owns the stored values of that output.
     """
     if not payload_store.enabled() or child.parent_id is None:
         return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": child.output})
@@ -90,7 +90,7 @@ def cancel_of(parent_id: UUID) -> int:
 
 
 def awaited(run_id: UUID) -> UUID | None:
-    """Return the child execution that a run waited for, or None."""
+    """Return the child execution for which a run waited, or None."""
     progress = (
         Run.objects.filter(pk=run_id, waits_for=WaitKind.CHILD)
         .values_list("progress", flat=True)
@@ -100,21 +100,21 @@ def awaited(run_id: UUID) -> UUID | None:
 
 
 def leave_awaited(run_id: UUID) -> None:
-    """After the commit, cancel the child that a run waited for: a requeue starts a new one."""
+    """After the commit, cancel the child for which a run waited; a requeue starts a new child."""
     child = awaited(run_id)
     if child is not None:
         messages.tell_after_commit(LEAVE, child)
 
 
 def leave(child_id: UUID) -> int:
-    """Cancel a child whose result is no longer awaited; return 0 if it has ended."""
+    """Cancel a child if its parent no longer waits for its result; return 0 if it has ended."""
     child = WorkflowExecution.objects.filter(pk=child_id, parent__isnull=False)
     parent = child.values_list("parent_id", flat=True).first()
     return 0 if parent is None else cancel(child_id, parent)
 
 
 def cancel(child_id: UUID, parent_id: UUID) -> int:
-    """Cancel one child in a separate transaction; return 0 if it has ended in the meantime."""
+    """Cancel one child in a separate transaction; return 0 if it has already ended."""
     try:
         lifecycle.cancel(
             child_id, actor=ACTOR, reason=f"Its parent execution {parent_id} no longer needs it."
@@ -125,7 +125,7 @@ def cancel(child_id: UUID, parent_id: UUID) -> int:
 
 
 def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
-    """Return the children, with parents, whose parent or waiting run was cancelled or timed out."""
+    """Return children whose parent or waiting run was cancelled or timed out, and their parents."""
     undone = Run.objects.filter(pk=OuterRef("parent_run_id"), state=RunState.CANCELLED)
     return (
         _unfinished()
@@ -173,7 +173,10 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Look up the workflow that the step calls, before any lock is taken. Raises ChildRefused."""
+    """Look up the workflow that the step calls, before any lock is taken.
+
+    Raises ChildRefused if the child cannot be started.
+    """
     slug = facts["workflow"]
     execution = (
         WorkflowExecution.objects.filter(pk=state.context.execution_id)
@@ -215,7 +218,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
 
 
 def _input(workspace_id: UUID, value: Any, work: Work) -> Any:
-    """Return the child's payload: a large one is stored, a reference is passed on."""
+    """Return the child's payload; store a large payload, and pass on a reference unchanged."""
     try:
         given = stored_input.from_row(workspace_id, value)
         return stored_input.stored(workspace_id, given, release_connection)
@@ -226,7 +229,7 @@ def _input(workspace_id: UUID, value: Any, work: Work) -> Any:
 
 
 def start(call: ChildCall, work: Work) -> UUID:
-    """Start the child and return its ID. Raises ChildRefused.
+    """Start the child and return its ID. Raises ChildRefused if it cannot be started.
 
     The caller holds the parent's lock.
     """
@@ -250,7 +253,7 @@ def start(call: ChildCall, work: Work) -> UUID:
 
 
 def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
-    """Return the data about the child that is kept with the waiting run and shown to users."""
+    """Return the data about the child that is stored with the waiting run and shown to users."""
     return {
         "workflow": call.workflow.slug,
         "version": call.version,
@@ -259,7 +262,7 @@ def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
 
 
 def detached(state: SegmentState, work: Work, unit: Unit, child: UUID) -> Unit:
-    """Return the unit to record for a step that ends as soon as its child is started."""
+    """Return the unit that records a step that ends as soon as its child has started."""
     assert work.prepared is not None
     result = Result({"executionId": str(child)})
     state.ended(work.step, result.outcome, result.outputs)
@@ -302,7 +305,8 @@ class Child:
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
     """Return the children that these runs of one execution started, by run.
 
-    Uses at most one query. Reads `progress` of steps that call a workflow: load it with the runs.
+    Uses at most one query. Reads `progress` of steps that call a workflow: load this field with the
+    runs.
     """
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:

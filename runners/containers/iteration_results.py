@@ -1,4 +1,4 @@
-"""Results of a body's iterations, and a loop's condition, as read from the rows."""
+"""The results of a body's iterations, and a loop's condition, as read from the rows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -67,7 +67,7 @@ def collected(
 
 
 def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any, ...]]) -> None:
-    """Replace the missing output of an item by its failure, if no edge handled that failure."""
+    """Put an item's failure in place of its missing output, if no edge handled the failure."""
     stem = place.stem
     marked: set[int] = set()
     for path, message, kind in failed:
@@ -102,7 +102,7 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
 
 
 def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
-    """Return whether a loop's condition holds, after an ended iteration or before the first."""
+    """Return whether a loop's condition holds, after an iteration or before the first one."""
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
     variables, payload, started_at = template_data.current(context.execution_id)

@@ -48,7 +48,7 @@ def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> Non
 def start(
     state: SegmentState, place: Place, indexes: Sequence[int], batch: Sequence[int] = ()
 ) -> None:
-    """Insert the first runs of some turns and send them, except one that this worker runs itself.
+    """Insert the first runs of some turns, and send all except one that this worker runs itself.
 
     `batch` are further items of a pure map that the worker also takes.
     """
@@ -75,7 +75,7 @@ def start(
 
 
 def _keep(state: SegmentState, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
-    """Return the step that this worker runs next; None if it may not run one or already has one."""
+    """Return the step that this worker runs next; None if it may not run any or already has one."""
     if not state.stays or state.next_segment is not None or state.paused:
         return None
     for index in ready:
@@ -100,10 +100,10 @@ def turn_over(
 ) -> bool:
     """Subtract completed turns from their container, and start more turns or wake the container.
 
-    `place` is any of its turns; `failed` are the ended turns whose failure no edge handled; `begun`
-    are turns that have rows although they were set aside, and `unstarted` are turns without rows
-    although they were assigned; `counted_anew` is true if a roll-back reset some turns. The caller
-    holds the execution's lock. Returns whether anything was started or woken.
+    `place` is any of the container's turns. `failed` are the ended turns with a failure that no
+    edge handled. `begun` are turns that have rows although they were set aside, and `unstarted` are
+    turns without rows although they were assigned. `counted_anew` is true if a roll-back reset some
+    turns. The caller holds the execution's lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
         "container",
@@ -131,7 +131,7 @@ def turn_over(
 
 
 def _set_back(state: SegmentState, place: Place, run_id: UUID) -> list[int]:
-    """Return the items of a map that had begun before a roll-back undid them."""
+    """Return the items of a map that had started before a roll-back undid them."""
     found = statements.fetch(
         "set_back",
         {
@@ -170,7 +170,7 @@ def _next_items(
 
 
 def _carries(state: SegmentState, place: Place) -> bool:
-    """Return whether this worker itself runs items of the pure map, one batch at a time."""
+    """Return whether this worker executes items of the pure map itself, one batch at a time."""
     outer = state.place.outer
     return (
         place.graph.pure
@@ -183,10 +183,10 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """Return the counters, the item to continue with and the rest of its batch, which may be new.
+    """Return the counters, the item to continue with, and the rest of its batch, which may be new.
 
-    No item is returned while other workers run steps of the present item; the worker that ends that
-    item continues.
+    No item is returned while other workers run steps of the current item; the worker that ends the
+    current item continues with the next.
     """
     left, state.batch = tuple(state.batch), []
     if state.place.index in turns.open:  # other workers still process it: its lane is not free
@@ -252,7 +252,7 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether a worker must plan the loop: its condition must not be rendered here."""
+    """Return whether a worker must plan the loop; its condition must then not be rendered here."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())
@@ -275,8 +275,8 @@ def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
 def give_back_batch(state: SegmentState) -> None:
     """Set aside the items that this worker took along but did not start; the next plan starts them.
 
-    They are not assigned here, because the result of the present item decides whether more items
-    start. Call it inside a transaction that holds the execution's lock.
+    They are not assigned here, because the result of the current item decides whether more items
+    start. Call this function in a transaction that holds the execution's lock.
     """
     unstarted, state.batch = state.batch, []
     row = statements.fetch_one(

@@ -28,7 +28,7 @@ from runners.states import WaitKind
 
 
 def perform(state: SegmentState, work: Work) -> Unit:
-    """Open a container whose run was claimed, or collect its body's results once it is woken."""
+    """Open a container whose run was claimed, or collect its body's results after it was woken."""
     began = time.perf_counter()
     assert work.prepared is not None
     try:
@@ -69,7 +69,8 @@ def empty(step: Step) -> Any:
 def open_map(first: Place, given: Mapping[str, Any]) -> MapTurns | None:
     """Return the counters of a map with these inputs; None if it has no items.
 
-    This function is pure. `first` is the place of the map's first item. Raises StepError.
+    This function is pure. `first` is the place of the map's first item. Raises StepError for
+    invalid inputs.
     """
     items = given.get("items")
     if not isinstance(items, list):
@@ -94,7 +95,7 @@ def open_loop(
     """Return the counters of a loop with these inputs; None if it has no iterations.
 
     `holds` evaluates the loop's condition with the given name, before the first iteration. Raises
-    StepError.
+    StepError for invalid inputs.
     """
     if "while" in step.deferred or "until" in step.deferred:
         most = int(given.get("maxIterations") or DEFAULT_MOST)
@@ -131,7 +132,7 @@ def _collected(state: SegmentState, work: Work) -> Result:
 
 
 def loop_output(step: Step, given: Mapping[str, Any], iterations: int, last: Any) -> Any:
-    """Return the output of a loop, as its module makes it from its last iteration's outputs."""
+    """Return the output of a loop, which its module computes from the last iteration's outputs."""
     return registry.get(step.module).collected(given, iterations, last)
 
 

@@ -1,7 +1,7 @@
 """Turn ready steps into Celery messages: single segments, chains across queues, chords.
 
-This is a pure look-ahead on the graph, which saves messages and planning. The rows always decide
-whether a step runs.
+The canvas is a pure look-ahead on the graph, which saves messages and planning. The rows always
+decide whether a step runs.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from runners.dispatch.packing import Packing
 class SegmentLink:
     """One segment: the path of its first step, its queue, and its name in Flower.
 
-    `others` are sibling segments in the same message, run one after another.
+    `others` are sibling segments in the same message; the worker runs them one after another.
     """
 
     segment: str
@@ -30,7 +30,7 @@ class SegmentLink:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Segments that follow each other on different queues; usually only one segment."""
+    """Segments that run one after another on different queues; usually only one segment."""
 
     links: tuple[SegmentLink, ...]
 
@@ -52,8 +52,8 @@ COUNTED = 5
 class Parcel:
     """Ready work of one execution.
 
-    `others` are executions of the same version with segments of the same path in the same message;
-    the canvas is then a single segment.
+    `others` are executions of the same version that have a segment of the same path in the same
+    message. The canvas is then a single segment.
     """
 
     execution_id: UUID
@@ -74,7 +74,7 @@ def link(place: Place, step: Step, *others: Step) -> SegmentLink:
 def arrange(
     place: Place, ready: list[int], *, headers: int, links: int, rules: Packing = packing.NONE
 ) -> list[Canvas]:
-    """Arrange ready steps for sending; `headers` and `links` limit chords and chains.
+    """Arrange ready steps for sending; `headers` and `links` limit the length of chords and chains.
 
     `rules` pack the branches of a join that waits for all of them.
     """
@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Group ready steps by the join that they lead to; omit joins that only one step leads to."""
+    """Group ready steps by the join to which they lead; omit joins to which only one step leads."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])
@@ -109,7 +109,7 @@ def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
 def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
     """Return the part of a canvas for Valkyr's own workers; runs of remote queues wait for a lease.
 
-    A chain ends before its first remote segment, which is sent when the previous one is done. A
+    A chain ends before its first remote segment, which is sent when the previous segment is done. A
     chord with a remote header would never complete, so its other headers are sent separately, and
     their steps plan the join.
     """

@@ -1,7 +1,7 @@
-"""Estimates of step durations and of the processes per queue, on which packing is based.
+"""Estimates of step durations and of the number of processes per queue, for packing.
 
-The moving estimate is in memory, so no rows are written for it. A process that has not run a step
-itself reads the newest runs of the table: at most one query per minute and workflow.
+The moving estimate is in memory, so it needs no writes. A process that has not run a step itself
+reads the newest runs of the table: at most one query per minute and workflow.
 """
 
 import time
@@ -35,12 +35,12 @@ def note_duration(step: Step, milliseconds: float) -> None:
 
 
 def estimate_duration(step: Step) -> float | None:
-    """Return the step's estimated milliseconds; None if it is unknown."""
+    """Return the step's estimated duration in milliseconds, or None if it is unknown."""
     return _known.get(_key(step))
 
 
 def learn_durations(workflow_id: UUID, steps: Sequence[Step]) -> None:
-    """Read unknown durations from the table, unless this was done recently."""
+    """Read unknown durations from the table, unless this process did so recently."""
     unknown = {step.module_uuid for step in steps if _key(step) not in _known}
     now = time.monotonic()
     if not unknown or now - _looked.get(workflow_id, -LOOK_SECONDS) < LOOK_SECONDS:
@@ -80,7 +80,7 @@ _at = -CAPACITY_SECONDS
 
 
 def serving(queue: str) -> int:
-    """Return how many of Valkyr's worker processes consume this queue; at least one."""
+    """Return how many of Valkyr's worker processes consume this queue, but at least one."""
     global _at, _counted  # noqa: PLW0603 - one answer a process
     now = time.monotonic()
     if now - _at >= CAPACITY_SECONDS:

@@ -1,7 +1,8 @@
 """Send a canvas as messages after the commit. A lost message only costs time.
 
 A failure to publish is therefore logged, never raised. The run is marked as unsent, and the sweeper
-sends unsent runs each second. If marking fails too, the sweeper still finds the pending run.
+sends unsent runs each second. If the mark cannot be written either, the sweeper still finds the
+pending run.
 """
 
 import logging
@@ -49,7 +50,7 @@ def parcel(
 
 
 def arranged(version_id: UUID, place: Place, ready: Sequence[int]) -> tuple[Canvas, ...]:
-    """Return the canvas with which ready steps of an execution of this version are sent."""
+    """Return the canvas that sends ready steps of an execution of this version."""
     most = config()
     rules = _packing(version_id, place, ready) if len(ready) > 1 else NONE
     canvas = arrange(
@@ -73,7 +74,7 @@ def publish_segment_after_commit(
 
 
 def publish_after_commit(parcels: Sequence[Parcel]) -> None:
-    """Send the work when the open transaction commits, or now without a transaction.
+    """Send the work when the open transaction commits, or now if there is no transaction.
 
     Short segments of many executions of one version share messages. For remote queues, workers
     render the inputs, and then the runs wait for a lease.
@@ -88,7 +89,7 @@ def publish_after_commit(parcels: Sequence[Parcel]) -> None:
 
 
 def publish(parcels: Sequence[Parcel]) -> None:
-    """Send the messages now, over one connection; the sweeper sends those that fail."""
+    """Send the messages now, over one connection; the sweeper sends any message that fails."""
     try:
         with messaging.sending(), messaging.celery_app().producer_or_acquire() as producer:
             if sum(len(item.canvas) for item in parcels) > 1:
@@ -152,7 +153,7 @@ def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
-    """Send the messages in batches of a hundred, if the broker accepts batches, as Redis does."""
+    """Send the messages in batches of a hundred if the broker accepts batches, as Redis does."""
     if not hasattr(producer, "batch"):  # kombu before 5.7
         _send(parcels, producer)
         return
@@ -195,7 +196,7 @@ def tell_after_commit(task: str, subject: UUID, *more: str) -> None:
 
 
 def tell(task: str, subject: UUID, *more: str) -> None:
-    """Send a task with one ID; if sending fails, a duty of the sweeper does the task's work."""
+    """Send a task with one ID; if this fails, a duty of the sweeper does the task's work."""
     try:
         messaging.send(task, (str(subject), *more), messaging.CONTROL)
     except Exception as error:
@@ -219,7 +220,7 @@ def _uncounted(canvas: Canvas) -> tuple[Canvas, ...]:
 
 
 def _far(item: Parcel) -> Parcel:
-    """Return only those segments of the work that begin with remote steps."""
+    """Return the work with only those segments that begin with remote steps."""
     remote = limits().remote_queues
     if not remote:
         return replace(item, canvas=())
@@ -255,7 +256,7 @@ def _segment(item: Parcel, link: SegmentLink) -> Signature:
 
 
 def _executions(item: Parcel) -> Signature:
-    """Return the canvas of one segment of several executions."""
+    """Return the signature of one segment for several executions."""
     [canvas] = item.canvas
     assert isinstance(canvas, Chain)
     [link] = canvas.links

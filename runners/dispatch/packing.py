@@ -1,10 +1,10 @@
 """Decide which ready segments one message carries: short segments together, the others alone.
 
-The segments are siblings of one execution, or the same segment of several.
+The segments are siblings of one execution, or the same segment of several executions.
 
-A message and a query cost more than a short step. A step without a timing counts as short: its pack
-runs under a time limit (`pack_trial`), which bounds the cost of a wrong guess. This module is pure:
-the caller gives the estimates and the number of workers.
+A message and a query cost more than a short step. A step without a known duration counts as short:
+its pack runs under a time limit (`pack_trial`), which bounds the cost of a wrong guess. This module
+is pure: the caller passes the estimates and the number of workers.
 """
 
 import math
@@ -20,7 +20,7 @@ FLOOR = 1.0  # ms a step at least: what recording it takes, however short its wo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The limits of packs, and functions that give a step's time (ms) and a queue's workers."""
+    """The limits of packs, and functions that return a step's time (ms) and a queue's workers."""
 
     seconds: float  # of work in one pack, at most
     most: int  # segments in one pack, at most
@@ -79,7 +79,7 @@ def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[l
 
 
 def _cost(steps: list[Step], rules: Packing) -> float | None:
-    """Return a branch's estimated milliseconds, or None if it must go alone.
+    """Return a branch's estimated duration in milliseconds, or None if it must be sent alone.
 
     Each step counts for at least `FLOOR`.
     """

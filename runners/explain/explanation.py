@@ -1,4 +1,4 @@
-"""Explain an execution: reasons by step, counts by container, and the facts behind them."""
+"""Explain an execution: reasons by step, counts by container, and the facts that determine them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -97,7 +97,7 @@ def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
 def look_around(
     row: WorkflowExecution, version: Compiled, runs: Sequence[Run], now: datetime
 ) -> Around:
-    """Look up the facts on which the reasons of these runs depend."""
+    """Read the facts on which the reasons of these runs depend."""
     sent = [run for run in runs if run.state == RunState.PENDING and run.published_at]
     noticed = _noticed(runs)
     return Around(
@@ -119,14 +119,14 @@ def look_around(
 
 
 def _served(now: datetime) -> frozenset[str]:
-    """Return the queues whose workers were seen recently and are not leaving."""
+    """Return the queues with workers that were seen recently and are not leaving."""
     lately = now - timedelta(seconds=SILENT_SECONDS)
     found = Runner.objects.filter(seen_at__gte=lately, leaving_at__isnull=True)
     return frozenset(name for names in found.values_list("queues", flat=True) for name in names)
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """Return the remote queues where these runs wait, each with the time of its last request."""
+    """Return the remote queues in which these runs wait, each with the time of its last request."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -139,7 +139,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many messages precede each run's message, including the execution's own."""
+    """Return how many messages precede each run's message, including messages of the execution."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -163,7 +163,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the error of the previous attempt, for each run that is a retry."""
+    """Return the previous attempt's error for each run that is a retry."""
     retries = {(run.step_path, run.attempt - 1): run.pk for run in runs if run.retry_after}
     if not retries:
         return {}
@@ -186,7 +186,7 @@ def _most(version: Compiled, runs: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
-    """Return when each waiting run began to listen for outside events."""
+    """Return when each waiting run began to accept outside events."""
     waiting = [run.pk for run in runs if run.state == RunState.WAITING]
     if not waiting:
         return {}
@@ -231,7 +231,7 @@ MAX_TASKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One step or task that is not done; a task that has not begun has no run and no state."""
+    """One step or task that has not ended; a task that has not started has no run and no state."""
 
     path: str
     task_id: UUID
@@ -243,7 +243,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of live runs in one state in a container's bodies; the path is without indexes."""
+    """The number of live runs in one state in a container's bodies; the path has no indexes."""
 
     container: str
     state: str
@@ -252,7 +252,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The reasons for which an execution waits; `more` is true if steps or tasks were omitted."""
+    """The reasons why an execution has not ended; `more` is true if steps or tasks were omitted."""
 
     execution_id: UUID
     state: str
@@ -316,7 +316,7 @@ def _tasks(
 def _undos(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the undo steps that have not begun, in their order."""
+    """Return the undo steps that have not started, in their order."""
     found = compensation.remaining(row.pk, row.epoch, version.graph, MAX_TASKS + 1)
     explained = []
     for (before, _), (path, standing) in zip([("", None), *found], found, strict=False):

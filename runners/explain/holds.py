@@ -1,4 +1,4 @@
-"""Explain why gates hold runs before the runs' modules run.
+"""Explain why gates hold runs before their modules run.
 
 A gate that holds runs explains its kind in `HOLDS`. Runs whose gate is no longer installed wait for
 their timer.
@@ -16,7 +16,7 @@ from runners.states import WaitKind
 
 @dataclass(frozen=True, slots=True)
 class HeldRuns:
-    """Runs of one execution that a gate holds for one kind of reason.
+    """Runs of one execution that a gate holds for the same kind of reason.
 
     `since` contains the start of each run's wait.
     """
@@ -47,7 +47,7 @@ def hold_reasons(
 
 
 def not_installed(run: Run, since: datetime | None) -> Reason:
-    """Return the reason of a run whose gate is not installed."""
+    """Return the reason for a run whose gate is not installed."""
     return Reason(
         f"waiting_for_{run.waits_for}",
         f"It is held before its start ({WaitKind(run.waits_for).value}) by a plugin that is "

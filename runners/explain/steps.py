@@ -1,6 +1,7 @@
 """Explain a run's state from its row and the results of queries.
 
-This module is pure. The checks of a pending run are ordered; the first that applies is the reason.
+This module is pure. The checks of a pending run have an order; the first check that applies gives
+the reason.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,15 +24,15 @@ MAX_OPEN = 50
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The facts, in addition to the runs, from which the reasons of an execution's runs follow.
+    """The facts, in addition to the runs, that determine the reasons of an execution's runs.
 
-    `served` are the queues that a worker consumes; `before` counts the messages sent before a run's
-    own, by run; `failed` contains the previous attempt's error, by run; `most` contains the maximum
-    number of attempts, by run. `noticed` is the time since which an outside event may wake a run;
-    `filters` are the texts of event filters, by run. `children` are the states of child executions,
-    and `letters` are the open dead letters, by run. `remote` are the queues of remote runners, and
-    when a runner of the workspace last asked for each. `holds` are the reasons that gates give for
-    held runs, by run. `test` is true for a test run.
+    `served` are the queues that a worker consumes. By run, `before` counts the messages sent before
+    the run's own, `failed` contains the previous attempt's error, and `most` contains the maximum
+    number of attempts. Also by run, `noticed` is the time since which an outside event may wake the
+    run, and `filters` are the texts of event filters. `children` are the states of child
+    executions, and `letters` are the open dead letters, by run. `remote` are the queues of remote
+    runners, each with the time at which a runner of the workspace last requested work. `holds` are
+    the reasons that gates give for held runs, by run. `test` is true for a test run.
     """
 
     now: datetime

@@ -1,7 +1,8 @@
 """Classify each failure once, in one place: whether to retry it, and what to record.
 
 Library errors are matched by name, so that no library is imported only for a comparison. Unknown
-errors are PERMANENT: repeating an error that is not understood does more harm than asking a person.
+errors are PERMANENT, because repeating an error that is not understood does more harm than asking a
+person.
 """
 
 import errno
@@ -32,8 +33,8 @@ class Failure:
     """The record of a failed attempt; PostgreSQL can store all of its values.
 
     `fingerprint` is the module's name for this kind of failure, and `target` is the system that the
-    step called; both may be empty. `http_status` is the status of the target's answer, if it speaks
-    HTTP.
+    step called; both may be empty. `http_status` is the status of the target's response, if the
+    target speaks HTTP.
     """
 
     error_type: ErrorType
@@ -133,7 +134,7 @@ BY_ERRNO: dict[int, ErrorType] = dict.fromkeys(
 
 
 def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
-    """Classify a failure and make it storable; never raises.
+    """Classify a failure and convert it to values that can be stored; never raises.
 
     `scrub` knows the secrets of the step, which texts of any length may contain.
     """
@@ -163,7 +164,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
 
 
 def template_failure(error: TemplateError, path: str) -> Failure:
-    """Return the failure of a step whose inputs cannot be rendered, or take too long to render."""
+    """Return the failure of a step whose inputs cannot be rendered in time or at all."""
     late = isinstance(error, TemplateTimeout)
     return Failure(
         error_type=ErrorType.TIMEOUT if late else ErrorType.PERMANENT,
@@ -186,7 +187,7 @@ def status_error_type(status: int) -> ErrorType:
 
 
 def error_type_of(error: BaseException) -> ErrorType:
-    """Return the class of an exception of Python or a library, or else the class of its cause."""
+    """Return the class of an exception of Python or a library; otherwise the class of its cause."""
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return _PERMANENT
@@ -218,7 +219,10 @@ def _by_sqlstate(error: BaseException) -> ErrorType | None:
 
 
 def _by_status(error: BaseException) -> ErrorType | None:
-    """Return the class by HTTP status: httpx and requests have a response, urllib has a code."""
+    """Return the class for an error's HTTP status or SMTP code; None if it has neither.
+
+    Errors of httpx and requests have a response; errors of urllib have a code.
+    """
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status is None and type(error).__module__ == "urllib.error":
         status = getattr(error, "code", None)

@@ -1,4 +1,4 @@
-"""The delay before the next attempt; the functions are pure and take randomness as an argument."""
+"""The delay before the next attempt. The functions are pure and take randomness as an argument."""
 
 import math
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ MAX_DOUBLINGS = 60
 def delay(
     policy: "RetryPolicy", attempt: int, *, random: float, retry_after: float | None = None
 ) -> float | None:
-    """Return the seconds to wait before the attempt after `attempt` (from 1).
+    """Return the seconds to wait after attempt number `attempt` (from 1).
 
     Return None if it was the last attempt. The base doubles with each attempt; the jitter (`random`
     is from 0 to 1) is added, then the policy's cap applies. A server's Retry-After applies if it is
@@ -36,9 +36,9 @@ def delay(
 
 
 def parse_retry_after(value: str | None, now: datetime) -> float | None:
-    """Return the seconds a Retry-After header asks for, from now; None if it is unusable.
+    """Return the seconds that a Retry-After header requests, from now; None if it is unusable.
 
-    Accepts both forms of RFC 9110 section 10.2.3: seconds, or an HTTP date. A time in the past
+    Accepts both forms of RFC 9110, section 10.2.3: seconds, or an HTTP date. A time in the past
     gives 0.
     """
     if value is None:

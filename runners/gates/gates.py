@@ -1,11 +1,15 @@
-"""Gates may hold back a step before its module runs: for a spent budget, a quota, an open circuit.
+"""Gates can hold a step before its module runs: for a spent budget, a quota, or an open circuit.
 
-Apps and plugins register gates. A worker asks them after it claimed the run and read its secrets,
-with no lock held. A gate lets the step through, with or without a permit that is notified of the
-step's end; or it returns a Wait, during which the run is suspended without using an attempt, and
-after which the gate is asked again; or it raises StepError. Runs that remote runners lease are
-checked together, in the transaction that leases them (`ask_all`); their permits are kept as rows
-(`held_permits`).
+Apps and plugins register gates. A worker asks them after it has claimed the run and read its
+secrets, with no lock held. A gate has three possible answers:
+
+- It lets the step through, with or without a permit that is notified of the step's end.
+- It returns a Wait. The run is then suspended without using an attempt, and the gate is asked again
+  afterwards.
+- It raises StepError.
+
+Runs that remote runners lease are checked together, in the transaction that leases them
+(`ask_all`); their permits are stored as rows (`held_permits`).
 """
 
 import logging
@@ -28,8 +32,8 @@ log = logging.getLogger(__name__)
 class Asked:
     """A step that is about to run; `inputs` are validated if its module has a circuit.
 
-    `credential` are the fields of the step's credential. `scrub` removes the values of the step's
-    secrets from texts; None if the step uses no secrets.
+    `credential` contains the fields of the step's credential. `scrub` removes the values of the
+    step's secrets from texts; it is None if the step uses no secrets.
     """
 
     context: SegmentContext
@@ -49,8 +53,7 @@ class Asked:
 class Permit(Protocol):
     """A gate's permission to run a step.
 
-    Exactly one of these methods is called, unless the process ends first.
-
+    Exactly one of the methods `undo` and `ended` is called, unless the process ends first.
     `timeout` is the timeout in seconds for a call of the step's target, if a rule sets one.
     """
 
@@ -59,7 +62,7 @@ class Permit(Protocol):
         """Return the timeout in seconds; None if the gate sets none."""
 
     def undo(self) -> None:
-        """Take the permit back, because another gate held the step back and it did not run."""
+        """Revoke the permit, because another gate held the step and it did not run."""
 
     def ended(self, failure: Failure | None) -> None:
         """Record that the module ran; `failure` is None if it succeeded."""
@@ -68,7 +71,7 @@ class Permit(Protocol):
 class LeasePermit(Permit, Protocol):
     """A permit that outlives the process in which it was given.
 
-    A lease may end without a report; then the end of the step stays unknown.
+    If a lease ends without a report, the end of the step stays unknown.
     """
 
     @property
@@ -79,7 +82,7 @@ class LeasePermit(Permit, Protocol):
         """
 
     def lost(self) -> None:
-        """Record that the lease is over and that the step's progress is unknown."""
+        """Record that the lease is over and that the step's result is unknown."""
 
 
 Gate = Callable[[Asked], Permit | Wait | None]
@@ -91,8 +94,8 @@ class LeaseGate:
     """A gate's check of runs that are leased together.
 
     `ask` returns one answer for each run: a permit, a Wait, an exception that fails the run, or
-    None. It and `undo` run in the transaction that leases the runs: they lock rows in one order,
-    make a fixed number of queries, and wake no run before the commit. `restore` makes a permit
+    None. `ask` and `undo` run in the transaction that leases the runs: they lock rows in one order,
+    make a fixed number of queries, and wake no run before the commit. `restore` creates a permit
     again from the run, the token of its lease and the stored JSON; `name` is stored with the
     permit. A gate without permits needs neither `restore` nor `name`.
     """
@@ -117,7 +120,7 @@ class Passage:
     def ended(self, failure: Failure | None) -> None:
         """Report the step's end to the gates.
 
-        An error in a gate never costs the step its result.
+        An error in a gate does not affect the step's result.
         """
         for permit in reversed(self.permits):
             try:
@@ -149,7 +152,7 @@ _of_leases: dict[Gate, LeaseGate] = {}
 
 
 def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None = None) -> None:
-    """Register a gate, after those of its stage; call it in `AppConfig.ready`.
+    """Register a gate, after the other gates of its stage; call this function in `AppConfig.ready`.
 
     A gate that gives permits passes `leases`, its check of leased runs. Any other gate is asked
     about each leased run separately.
@@ -195,9 +198,9 @@ class LeasePassage:
 def ask_all(asked: Sequence[Asked]) -> list[LeasePassage | Wait | Exception]:
     """Ask every gate about runs that are leased together; return the answer for each, in order.
 
-    Call it in the transaction that leases the runs let through. Each gate is asked about the runs
-    that the earlier gates let through. If a gate holds a run back, the earlier permits for it are
-    undone.
+    Call this function in the transaction that leases the permitted runs. Each gate is asked about
+    the runs that the earlier gates let through. If a gate holds a run, the permits that earlier
+    gates gave for it are undone.
     """
     refused: dict[int, Wait | Exception] = {}
     given: list[list[tuple[LeaseGate, LeasePermit]]] = [[] for _ in asked]
@@ -233,7 +236,7 @@ def _undo(pairs: Sequence[tuple[LeaseGate, LeasePermit]]) -> None:
 
 
 def _one_by_one(gate: Gate) -> LeaseGate:
-    """Return a lease gate for a gate without one: it may hold back runs, and gives no permits."""
+    """Return a lease gate for a gate that has none: it can hold runs, but gives no permits."""
 
     def ask_each(asked: Sequence[Asked]) -> list[LeaseAnswer]:
         return [ask_one(one) for one in asked]

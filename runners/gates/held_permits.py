@@ -1,8 +1,8 @@
-"""Permits of runs that remote runners lease: kept as rows, by run and lease token.
+"""Permits of runs that remote runners lease, stored as rows by run and lease token.
 
 A row is written in the transaction that leases the run, and deleted in the transaction that
-notifies the gate of the step's end. So each permit ends once: with the report, or by the duty
-`permits` after the lease, regardless of how the lease ended.
+notifies the gate of the step's end. Each permit therefore ends once: with the report, or by the
+duty `permits` after the lease, regardless of how the lease ended.
 """
 
 import logging
@@ -26,7 +26,7 @@ BATCH = 500
 
 
 def keep(given: Iterable[tuple[UUID, int, LeasePassage]]) -> None:
-    """Write the permits of runs with their lease tokens; call it where the runs are leased."""
+    """Write the permits of runs with their lease tokens, in the transaction that leases them."""
     HeldPermit.objects.bulk_create(
         HeldPermit(run_id=run_id, token=token, gate=gate.name, kept=permit.kept)
         for run_id, token, passage in given
@@ -36,14 +36,14 @@ def keep(given: Iterable[tuple[UUID, int, LeasePassage]]) -> None:
 
 
 def end(run_id: UUID, token: int, failure: Failure | None) -> None:
-    """Notify the gates of how a leased run ended; call it after the end was committed."""
+    """Notify the gates of how a leased run ended; call this after the end is committed."""
     rows = HeldPermit.objects.filter(run_id=run_id, token=token).order_by("-id")
     for row in rows.values_list("pk", "gate", "run_id", "token", "kept"):
         _end(row, lambda permit: permit.ended(failure))
 
 
 def reclaim() -> int:
-    """End permits whose lease is over and that no report ended; return how many, at most 500."""
+    """End permits whose lease ended without a report; return how many, at most 500."""
     limits = config()
     rows = statements.fetch(
         "left_permits", {"lease": limits.lease, "grace": limits.grace, "batch": BATCH}
@@ -62,10 +62,10 @@ def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit
 
 
 def _end(row: tuple[Any, ...], tell: Callable[[LeasePermit], None]) -> int:
-    """Delete a permit's row and notify its gate, together; return 0 if another process did it.
+    """Delete a permit's row and notify its gate, together; return 0 if another process did so.
 
-    An error in the gate never costs the step its result: its permit lasts no longer than the gate
-    itself allows.
+    An error in the gate does not affect the step's result, because the permit lasts no longer than
+    the gate itself allows.
     """
     key, gate, run_id, token, kept = row
     mine = HeldPermit.objects.filter(pk=key)

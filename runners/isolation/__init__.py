@@ -1,6 +1,7 @@
 """Run suspect steps in isolation: each alone in a process, so that a second crash names the cause.
 
-Only a worker whose threads share a process needs this; a child of a prefork pool executes one step
-at a time anyway. `run_isolated` decides and judges, `client` talks to the fork server, `server`
-forks, `child` runs in the forked process, and `protocol` defines the orders and reports.
+Only a worker whose threads share a process needs isolation; a child of a prefork pool executes one
+step at a time anyway. `run_isolated` decides and evaluates the result. `client` talks to the fork
+server, `server` forks, `child` runs in the forked process, and `protocol` defines the orders and
+reports.
 """

@@ -1,6 +1,6 @@
-"""An isolated process: run one step at a time, and report the engine's errors around it.
+"""An isolated process: it runs one step at a time, and reports the engine's own errors.
 
-A process whose step ended normally runs the next suspect, as a child of a prefork pool does: its
+A process whose step ended normally runs the next suspect, as a child of a prefork pool does. Its
 connection, its version and its modules are already loaded. If the process dies, the step that it
 was running is the cause.
 """
@@ -76,7 +76,7 @@ def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.s
 
 
 def _peak() -> int:
-    """Return the most memory that this process has held, in KiB."""
+    """Return this process's peak memory use, in KiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 

@@ -47,7 +47,7 @@ class End:
 
 
 class IsolationClient:
-    """One fork server, or none yet; safe to use from any thread."""
+    """The client of one fork server, which starts when necessary. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -94,7 +94,7 @@ class IsolationClient:
             process.wait()
 
     def _running(self) -> socket.socket:
-        """Return the socket to a running server, started if needed; the caller holds the lock."""
+        """Return a server's socket; start a server if none runs. The caller holds the lock."""
         if self._socket is not None:
             return self._socket
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,4 +1,4 @@
-"""Orders to a fork server and its reports: JSON in packets on one socket."""
+"""Orders to a fork server, and its reports: JSON in packets on one socket."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ PACKET = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SegmentOrder:
-    """The segment whose first step is to run, with the facts of its message."""
+    """The segment whose first step must run, with the data of its message."""
 
     number: int
     execution: str
@@ -36,8 +36,9 @@ class SegmentOrder:
 class SegmentReport:
     """A report on one order: a process began it, hit an error of the engine, exited, or is `done`.
 
-    A negative code is the signal that ended the process. `shortage` is set if memory was short at
-    that time, and says whether the step used it. A process that is done with its step continues.
+    A negative code is the number of the signal that ended the process. `shortage` is set if memory
+    was short at that time, and says whether the step used up the memory. A process that is done
+    with its step continues.
     """
 
     number: int

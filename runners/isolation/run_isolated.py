@@ -1,4 +1,4 @@
-"""Run a suspect step in a separate process, wait for the process's end, and find its cause."""
+"""Run a suspect step in a separate process, wait until the process ends, and find the cause."""
 
 import logging
 import random
@@ -45,7 +45,7 @@ def places() -> ProcessSlots:
 
 
 def apart(seen: LiveRun) -> bool:
-    """Return whether a step must run in isolation, since it could end a shared process."""
+    """Return whether a step must run in isolation, because it could end a shared process."""
     if pool() != "threads":
         return False
     lost = seen.state == RunState.RUNNING and (seen.expired or gone(seen.leased_by))
@@ -62,7 +62,7 @@ def isolate(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def carry(state: SegmentState, seen: LiveRun) -> None:
-    """Run a suspect to its end; if no process is free, arrange that it is sent again later."""
+    """Run a suspect in isolation; if no process is free, arrange that it is sent again later."""
     if seen.state == RunState.RUNNING:
         execution = state.context.execution_id
         mend(execution, seen.id, seen.token, seen.crashes, judge(seen.leased_by))

@@ -1,7 +1,7 @@
 """The fork server: a process without threads that has loaded Django and forks isolated processes.
 
 A worker's own process cannot be forked: its threads would leave their locks held in the child. A
-child forked from here is ready in 0.05 s, and runs one order after another. The server ends when
+child of the fork server is ready in 0.05 s, and runs one order after another. The server ends when
 its worker's end of the socket closes, regardless of how the worker ended, and its children end with
 it.
 """
@@ -125,13 +125,13 @@ class _Children:
                 self._tell(SegmentReport(self._numbers.pop(pid), pid, code=code, shortage=shortage))
 
     def patience(self) -> float | None:
-        """Return the seconds until the next idle process must be dismissed, or None."""
+        """Return the seconds until the next idle process must end, or None if none is idle."""
         if not self._idle:
             return None
         return max(0.0, min(self._idle.values()) + SPARE_SECONDS - time.monotonic())
 
     def dismiss(self) -> None:
-        """End processes that were idle for `SPARE_SECONDS`."""
+        """End processes that have been idle for `SPARE_SECONDS`."""
         long_ago = time.monotonic() - SPARE_SECONDS
         for pid in [pid for pid, since in self._idle.items() if since <= long_ago]:
             del self._idle[pid]
@@ -179,7 +179,7 @@ class _Children:
 
 
 def _nothing(signum: int, frame: FrameType | None) -> None:
-    """Handle a signal by doing nothing, which only interrupts a system call."""
+    """Do nothing on a signal, which only interrupts a system call."""
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Queries of the hub of live states: an execution with its runs, or a workflow's executions."""
+"""Queries for the live states: an execution with its runs, or a workflow's executions."""

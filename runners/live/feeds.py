@@ -25,7 +25,7 @@ _NAMES = (
 
 
 def runs_since(execution_ids: Sequence[UUID], since: int) -> dict[UUID, list[Row]]:
-    """Return the runs written since the cursor, by execution, at most `MOST` + 1 of each."""
+    """Return the runs written since the cursor, by execution, at most `MOST` + 1 for each."""
     return _read_runs("watch_runs", {"ids": list(execution_ids), "since": str(since), "most": MOST})
 
 
@@ -46,9 +46,10 @@ def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
 
 
 def _name_children(found: dict[UUID, list[Row]]) -> None:
-    """Add the children for which no run waits. Uses at most one query.
+    """Add the IDs of children for which no run waits. Uses at most one query.
 
-    Their IDs are not in any `progress`, but the key under which they were started names the run.
+    These IDs are not in any `progress`, but the key under which each child was started names the
+    run.
     """
     callers = {
         f"child:{row['id']}": row
@@ -69,7 +70,7 @@ class ExecutionFeed:
     """The states of executions and of all their runs."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
-        """Return the changes of these executions and their runs since the cursor."""
+        """Return the changes to these executions and their runs since the cursor."""
         # Executions first: then the runs include everything that ended before one of them.
         found = {row["id"]: row for row in _executions(ids, since)}
         runs = runs_since(ids, since)
@@ -80,7 +81,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution and its runs; with a cursor, only the runs written since."""
+        """Return the execution and its runs; with a cursor, only the runs written since then."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None
@@ -88,7 +89,7 @@ class ExecutionFeed:
         return _news(execution, runs)
 
     def told(self, news: News) -> dict[str, Any]:
-        """Return the JSON with `execution`, if it changed, and `runs`."""
+        """Return the JSON with `runs`, and with `execution` if it changed."""
         execution = {"execution": news.executions[0]} if news.executions else {}
         return {**execution, "runs": news.runs}
 
@@ -132,11 +133,11 @@ class WorkflowFeed:
     """The states of the newest executions of workflows."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
-        """Return the changes of the newest executions since the cursor."""
+        """Return the changes to the newest executions since the cursor."""
         return _read_workflow(ids, since, NEWEST)
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the newest executions; with a cursor, only those written since the cursor."""
+        """Return the newest executions; with a cursor, only the executions written since then."""
         if since is not None:
             return _read_workflow([pk], since, NEWEST).get(pk, News([], []))
         news = _read_workflow([pk], None, SHOWN + 1).get(pk, News([], []))

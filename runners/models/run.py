@@ -1,10 +1,10 @@
 """One attempt of one step: the hot table. Hand-written statements in `sql/` write most of it.
 
-Each run has an entry in four indexes, the primary key included, and in small partial ones of
-retries, approvals, remote queues and failures; renewing a lease touches no indexed column.
+Each run has an entry in four indexes, including the primary key, and in small partial indexes for
+retries, approvals, remote queues and failures. Renewing a lease touches no indexed column.
 
 PostgreSQL evaluates every CHECK of a table in every statement, so only two exist. They tie a state
-to its columns (an unknown state breaks the second). The counters have no CHECK.
+to its columns (an unknown state violates the second). The counters have no CHECK.
 """
 
 from uuid import UUID
@@ -23,14 +23,15 @@ from runners.states import FINAL, HELD, IDENTITY, LIVE, ErrorType, RunState
 class Run(models.Model):
     """An attempt, its lease, its inputs and its result.
 
-    `due_at` is when the sweeper must check a live run: the message of a pending run may be lost, a
-    retry is due, the holder of a leased run may be lost, or a timer or an expiry is due.
+    `due_at` is when the sweeper must check a live run: at a retry, a timer or an expiry, or when a
+    pending run's message or a leased run's holder may be lost.
+
     `recoveries` counts how often the run was taken from a lost holder, for any cause. `crashes`
-    counts the processes that ended while this run alone was executing in them; only these make a
-    dead letter. A `suspect` run was lost with its process and is executed in a separate process.
-    `budget_start` is the attempt at which the present retry budget began. `waits_for` (a WaitKind)
-    is set once the run has waited; `progress` is the state of its wait (a container's counters, an
-    event's name), and `wake` is the cause of its end.
+    counts the processes that ended while this run alone was executing in them; only these crashes
+    lead to a dead letter. A `suspect` run was lost with its process and is executed in a separate
+    process. `budget_start` is the attempt at which the current retry budget began. `waits_for` (a
+    WaitKind) is set once the run has waited; `progress` is the state of its wait (a container's
+    counters, an event's name), and `wake` is the cause of its end.
     """
 
     SEALED_BY = "execution__workspace"
@@ -167,7 +168,7 @@ class Run(models.Model):
         return self.execution.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
         of_wait = column in ("progress", "wake")
         return f"{self.execution_id}|{self.pk if of_wait else self.step_path}|{column}"
 
@@ -183,8 +184,8 @@ class Run(models.Model):
 class CachedResult(models.Model):
     """The result of a step, by the inputs that produced it.
 
-    `owner` is the workflow or the workspace within which it is valid; `key` is the SHA-256, in hex,
-    over module type, config hash and inputs hash.
+    `owner` is the workflow or the workspace within which the result is valid; `key` is the SHA-256,
+    in hex, over module type, config hash and inputs hash.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -209,7 +210,7 @@ class CachedResult(models.Model):
 
     @staticmethod
     def sealed_rows(workspace_id: UUID) -> Q:
-        """Return the condition on rows of a workspace or one of its workflows."""
+        """Return the condition that selects the rows of a workspace or of one of its workflows."""
         workflows = Workflow.objects.filter(workspace_id=workspace_id).values("pk")
         return Q(owner=workspace_id) | Q(owner__in=workflows)
 
@@ -219,5 +220,5 @@ class CachedResult(models.Model):
         return workflow.workspace_id if workflow else self.owner
 
     def sealed_place(self, column: str) -> str:
-        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
         return f"cached {self.key}||{column}"

@@ -8,9 +8,9 @@ from executions.models import Workspace
 
 
 class Runner(models.Model):
-    """A worker's report about itself, and when it was last seen.
+    """A worker's report about itself, and the time when it was last seen.
 
-    A remote runner (pool `remote`) belongs to the workspace that it works for; our own workers
+    A remote runner (pool `remote`) belongs to the workspace for which it works; our own workers
     serve all workspaces and belong to none.
     """
 

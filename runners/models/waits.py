@@ -1,4 +1,4 @@
-"""The waits of runs: waiters, approvals, and early callbacks."""
+"""The waits of runs: waiters, approvals and early callbacks."""
 
 from typing import Any, ClassVar
 from uuid import UUID
@@ -16,9 +16,10 @@ from runners.states import WaitKind
 class Waiter(models.Model):
     """A WAITING run that an outside event may wake; the row is deleted when the wait ends.
 
-    `key` names what the run waits for: an event's name, the hash of a callback's token, the ID of a
-    child execution; empty for an approval. `unheard_since` is set when the run begins to wait,
-    until a worker has looked for events that arrived before the wait was visible to others.
+    `key` names what the run waits for: an event's name, the hash of a callback's token, or the ID
+    of a child execution. For an approval, it is empty. `unheard_since` is set when the run begins
+    to wait. It is cleared once a worker has looked for events that arrived before the wait was
+    visible to other processes.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True)
@@ -56,7 +57,7 @@ class ApprovalManager(models.Manager["Approval"]):
     """Selects approvals only."""
 
     def get_queryset(self) -> models.QuerySet["Approval"]:
-        """Return the approvals, read through a partial index on exactly these rows."""
+        """Return the approvals, read through a partial index of exactly these rows."""
         return super().get_queryset().filter(waits_for=WaitKind.APPROVAL.value)
 
 
@@ -115,7 +116,7 @@ class Approval(Run):
 
 
 class EarlyCallback(models.Model):
-    """A callback that came early, kept until the step named by `step_path` begins to wait."""
+    """A callback that arrived early, stored until the step named by `step_path` begins to wait."""
 
     SEALED_BY = "execution__workspace"
 
@@ -139,5 +140,5 @@ class EarlyCallback(models.Model):
         return self.execution.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
         return f"{self.execution_id}|{self.step_path}|callback.{column}"

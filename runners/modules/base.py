@@ -1,7 +1,7 @@
-"""The contract of a module: typed inputs, one `execute`, and a few declared facts.
+"""The contract of a module: typed inputs, one `execute` method, and a few declared facts.
 
 Modules do not use tables or the broker: they receive inputs and a context, and return a result or
-raise. They keep no state between calls; one instance serves a whole process.
+raise an exception. They keep no state between calls; one instance serves a whole process.
 """
 
 import inspect
@@ -40,7 +40,7 @@ class ModuleInputs(BaseModel):
 
 
 class ModuleOutputs(BaseModel):
-    """The base of described outputs, with camelCase keys outside and Python names inside."""
+    """The base of described outputs: camelCase keys in workflows, and Python names in code."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -52,7 +52,7 @@ class ModuleOutputs(BaseModel):
 
 
 class StepLog(Protocol):
-    """Messages kept with the run (capped); do not log secrets."""
+    """Messages stored with the run, up to a limit. Do not log secrets."""
 
     def debug(self, message: str, **fields: Any) -> None:
         """Log a message for debugging."""
@@ -72,7 +72,7 @@ class StepContext(Protocol):
 
     @property
     def execution_id(self) -> UUID:
-        """Return the execution this step belongs to."""
+        """Return the ID of the execution to which this step belongs."""
 
     @property
     def step_path(self) -> str:
@@ -88,7 +88,7 @@ class StepContext(Protocol):
 
     @property
     def deadline(self) -> float:
-        """Return when the step's time ends, on the clock of `time.monotonic()`."""
+        """Return when the step's time limit ends, on the clock of `time.monotonic()`."""
 
     @property
     def last_details(self) -> Any:
@@ -98,7 +98,7 @@ class StepContext(Protocol):
     def target_timeout(self) -> float | None:
         """Return the timeout in seconds that the circuit rule sets for calls to the step's target.
 
-        Return None if no rule sets one, or circuit breakers are off.
+        Return None if no rule sets a timeout, or if circuit breakers are off.
         """
 
     @property
@@ -144,17 +144,18 @@ class StepContext(Protocol):
         input_tokens: int = 0,
         output_tokens: int = 0,
     ) -> None:
-        """Add to the costs of this step, which count even if it fails afterwards.
+        """Add to the costs of this step, which count even if the step fails afterwards.
 
-        `tokens` is the sum of input and output tokens unless given. `currency` is an ISO 4217 code;
-        the default is the installation's (`VALKYR_CURRENCY`). Raises ValueError.
+        By default, `tokens` is the sum of input and output tokens. `currency` is an ISO 4217 code;
+        the default is the installation's (`VALKYR_CURRENCY`). Raises ValueError for invalid values.
         """
 
     def publish_event(self, name: str, payload: Any) -> "PublishedEvent":
         """Publish an event to the workspace, once for all attempts of the step.
 
-        The first event of an attempt is the same event as the first of the previous attempt, and so
-        on. Raises StepError if the payload cannot be stored, or the chain of events is too long.
+        The first event of an attempt is the same event as the first one of the previous attempt,
+        and so on. Raises StepError if the payload cannot be stored or the chain of events is too
+        long.
         """
 
     def store_content(
@@ -162,15 +163,16 @@ class StepContext(Protocol):
     ) -> StoredReference:
         """Write bytes to the payload store in parts, and return their reference for the outputs.
 
-        `content` is an open file or yields parts; only a few MiB of it are in memory at a time. The
-        values of the step's secrets are replaced in it. Raises StepError without a payload store,
-        PayloadError above VALKYR_PAYLOAD_CONTENT_LIMIT, and the errors of `content`.
+        `content` is an open file or an iterable of parts; only a few MiB of it are in memory at a
+        time. The values of the step's secrets are replaced in it. Raises StepError without a
+        payload store, PayloadError above VALKYR_PAYLOAD_CONTENT_LIMIT, and any error that `content`
+        raises.
         """
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open the stored content that an input refers to (`StoredContent`), in a `with` block.
+        """Open the stored content to which an input refers (`StoredContent`), in a `with` block.
 
-        The file can seek. It raises an error at its end if the content was changed.
+        The file supports seeking. It raises an error at its end if the content was changed.
         """
 
 
@@ -178,8 +180,8 @@ class StepContext(Protocol):
 class PublishedEvent:
     """An event that a step published: its ID, the executions it started, and the rejected starts.
 
-    `created` is False if an earlier attempt published it. Runs that wait for it are woken
-    afterwards.
+    `created` is False if an earlier attempt published the event. Runs that wait for the event are
+    woken afterwards.
     """
 
     event_id: str
@@ -190,7 +192,7 @@ class PublishedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a step: JSON-able outputs, its outcome, and the variables it sets."""
+    """The result of a step: JSON-serializable outputs, its outcome, and the variables it sets."""
 
     outputs: Any
     outcome: str = "success"
@@ -202,9 +204,9 @@ class Wait:
     """A request to suspend a step: it holds no worker until something wakes it.
 
     A timer wakes the step after `seconds` (or at the instant `until`) unless another cause wakes it
-    first; if neither is given, it has no timer. `key` names another cause of waking: an event's
-    name, or the hash of a callback's token. `facts` are kept with the run and shown to users. When
-    the step is woken, the module's `woken` is called.
+    first; if neither is given, the step has no timer. `key` names another cause: an event's name,
+    or the hash of a callback's token. `facts` are stored with the run and shown to users. When the
+    step is woken, the engine calls the module's `woken`.
     """
 
     kind: WaitKind
@@ -245,8 +247,8 @@ class Bad:
     """A row of a module's table of bad inputs: the problem, a `with` that has it, and the error.
 
     `says` is a part of the failure's message. A test runs every row, and the docs show it. A row
-    that needs a server (`needs`, a fixture's name) writes its address as `{server}`. A large `with`
-    is a function that makes it, because every worker holds the table in memory.
+    that needs a server (`needs` is a fixture's name) writes its address as `{server}`. A large
+    `with` is a function that creates it, because every worker holds the table in memory.
     """
 
     what: str
@@ -256,7 +258,7 @@ class Bad:
     needs: str = ""
 
     def inputs(self) -> Mapping[str, Any]:
-        """Return the row's `with`; a large one is created by this call."""
+        """Return the row's `with`; a large `with` is created by this call."""
         return self.given() if callable(self.given) else self.given
 
 
@@ -266,23 +268,26 @@ InputsT = TypeVar("InputsT", bound=BaseModel, default=Any)
 
 
 class Module(Generic[InputsT]):
-    """A kind of step. Subclasses declare the facts below and write `execute`.
+    """A kind of step. Subclasses declare the facts below and implement `execute`.
 
-    `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key), `database`
-    (its writes to Valkyr's database commit with the step's record, or not at all) or `external`
-    (may happen twice after a crash). A module that `computes` is CPU-bound and cannot use a queue
-    that threads of one process serve. An `inline` module does no I/O and takes under a millisecond.
-    `outcomes` is empty for a module that has only `success`; if they depend on its `with`,
-    `outcomes_from` says how. `credential` lists the types of credential it accepts; a step gets
-    one, as `ctx.credential`. `takes_secrets` is False for a module that returns its inputs, is
-    inline, has a body or sets variables. `judges_hosts` is for modules that open connections only
-    with the guarded clients (see `network.judging`): `everything` if all inputs go only through
-    them, `credential` if only the credential certainly does. `addresses` are the keys of `with`
-    that contain the target; `keeps` are the keys that name something on this machine, such as a
-    file. A module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is
-    spent, and it is not inline. `circuit_target` describes the result of `circuit` for the docs;
-    `example` is a valid `with`; `bad_inputs` lists errors and their messages. The docstring of a
-    subclass is its description, shown to authors of workflows.
+    `effect` is `none` (safe to repeat), `idempotent` (safe with the idempotency key), `database` or
+    `external`. With `database`, the module's writes to Valkyr's database commit with the step's
+    record, or not at all. With `external`, the effect can happen twice after a crash. A module that
+    `computes` is CPU-bound and cannot use a queue that threads of one process serve. An `inline`
+    module does no I/O and takes less than a millisecond. `outcomes` is empty for a module that has
+    only `success`; if the outcomes depend on its `with`, `outcomes_from` says how. `credential`
+    lists the types of credential that it accepts; a step gets one, as `ctx.credential`.
+    `takes_secrets` is False for a module that returns its inputs, is inline, has a body or sets
+    variables.
+
+    `judges_hosts` is for modules that open connections only with the guarded clients (see
+    `network.judging`). It is `everything` if all inputs are sent only through these clients, and
+    `credential` if this is certain only for the credential. `addresses` are the keys of `with` that
+    contain the target; `keeps` are the keys that name something on this machine, such as a file. A
+    module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
+    and it is not inline. `circuit_target` describes the result of `circuit` for the docs; `example`
+    is a valid `with`; `bad_inputs` lists errors and their messages. The docstring of a subclass is
+    its description, shown to authors of workflows.
     """
 
     type: ClassVar[str]
@@ -349,19 +354,23 @@ class Module(Generic[InputsT]):
         return cls.takes_secrets and not kept
 
     def outcomes_for(self, config: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the outcomes this `with` can have; empty if there is only `success`."""
+        """Return the outcomes that this `with` can have; empty if there is only `success`."""
         return outcomes_by(self.outcomes_from, config) if self.outcomes_from else self.outcomes
 
     def circuit(self, inputs: InputsT) -> str | None:
         """Return the target whose failures open a circuit breaker, or None.
 
-        It begins with the module's type, or a word that several modules share, and a colon, such as
-        `http.request:api.example.com`. Users see it, so it must not contain a secret.
+        The target begins with the module's type, or a word that several modules share, and a colon,
+        such as `http.request:api.example.com`. Users see the target, so it must not contain a
+        secret.
         """
         return None
 
     def circuit_with(self, inputs: InputsT, credential: Mapping[str, str] | None) -> str | None:
-        """Return the target that `circuit` returns, if the module's credential names the server."""
+        """Return the target, as `circuit` does.
+
+        Override this method if the module's credential names the server.
+        """
         return self.circuit(inputs)
 
     @classmethod
@@ -385,7 +394,7 @@ class Module(Generic[InputsT]):
         """Warm up once in this process.
 
         Modules warm up one at a time: threads that import concurrently can meet in a cycle of
-        imports, and then one of them receives a half-initialised package. If warming up fails, the
+        imports, and then one of them receives a half-initialised package. If the warm-up fails, the
         module is used anyway.
         """
         with _LOADING:
@@ -408,9 +417,9 @@ class Module(Generic[InputsT]):
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
         """Continue after a Wait; `wake["by"]` names the cause.
 
-        It is `timer`, `person` (`decision`, `comment`, `actor`, `at`), `event` (`event`, `payload`,
-        `eventId`), `callback` (`payload`), `child` (`state`, `output`, `error`, `executionId`).
-        `wake["waitedSeconds"]` is the duration of the wait.
+        The causes and their further keys are `timer`, `person` (`decision`, `comment`, `actor`,
+        `at`), `event` (`event`, `payload`, `eventId`), `callback` (`payload`) and `child` (`state`,
+        `output`, `error`, `executionId`). `wake["waitedSeconds"]` is the duration of the wait.
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 
@@ -419,16 +428,19 @@ class Module(Generic[InputsT]):
         raise NotImplementedError(f"module {self.type} has no body")
 
     def validated(self, config: Any) -> InputsT:
-        """Return rendered inputs as the module's model. Raises pydantic's ValidationError."""
+        """Return rendered inputs as an instance of the module's model.
+
+        Raises pydantic's ValidationError.
+        """
         inputs: Any = self.Inputs.model_validate(config)
         return cast("InputsT", inputs)
 
     def run(
         self, config: Any, ctx: StepContext, wake: Mapping[str, Any] | None = None
     ) -> Result | Wait:
-        """Validate rendered inputs, execute (or continue), and normalise the result.
+        """Validate rendered inputs, execute or continue the step, and normalise the result.
 
-        Raises pydantic's ValidationError for invalid inputs, or what `execute` raises.
+        Raises pydantic's ValidationError for invalid inputs, and the exceptions of `execute`.
         """
         if not self._loaded:
             self.load()

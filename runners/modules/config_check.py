@@ -1,6 +1,6 @@
 """Check a step's `with` when a workflow is published, before any template has a value.
 
-A string that contains `{{` may become any value; everything else is checked in full, by the JSON
+A string that contains `{{` can become any value. Everything else is checked in full, by the JSON
 Schema of the inputs and by the validators of their fields. All problems are reported.
 """
 
@@ -149,7 +149,7 @@ def _field_problems(
 
 
 def _pointer(location: tuple[str | int, ...], config: Any) -> tuple[str | int, ...]:
-    """Return pydantic's location without the parts that name members of a union."""
+    """Return pydantic's location without the parts that identify members of a union."""
     path: list[str | int] = []
     for part in location:
         if isinstance(config, Mapping) and part in config:

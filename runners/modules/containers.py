@@ -33,7 +33,7 @@ LOOP_ENDINGS = ("count", "while", "until")
 
 
 class Container(Module[Any]):
-    """The base of containers, whose bodies the engine runs; no worker runs the module itself."""
+    """The base of containers: the engine runs their bodies, and no worker runs the module."""
 
     category: ClassVar[str] = "control"
     retry: ClassVar[str] = "none"
@@ -46,21 +46,21 @@ class Container(Module[Any]):
 
 
 class ExpandingContainer(Container):
-    """The base of containers that write the body that the engine runs, when published.
+    """The base of containers that write, at publication, the body that the engine runs.
 
-    Authors write a `body` of tasks, which see the names of a `body_kind`. `expand` makes the task
-    that the engine runs, with further tasks around them. Its `credential`, `retry`,
+    Authors write a `body` of tasks, which see the names of a `body_kind`. `expand` creates the task
+    that the engine runs, with further tasks around the author's tasks. Its `credential`, `retry`,
     `timeoutSeconds` and `queue` are for a step of that body.
     """
 
     expands: ClassVar[bool] = True
 
     def expand(self, task: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
-        """Return the task to run, with the written `with` and `body`, from a valid task."""
+        """Return the task to run, with the author's `with` and `body`, from a valid task."""
         raise NotImplementedError(f"module {self.type} has no expand()")
 
     def task_problems(self, task: Mapping[str, Any]) -> list[ConfigProblem]:
-        """Return problems of a task and its body, which may be malformed."""
+        """Return the problems of a task and its body, which can be malformed."""
         return []
 
 

@@ -1,13 +1,13 @@
 """Check whether the running step may connect to a host, whenever a connection begins.
 
-The egress rules of the step's workspace and the boundary of each credential that the step uses
-decide.
+The egress rules of the step's workspace decide, and the boundary of each credential that the step
+uses.
 
-    with using(credentials):        the executor, around a step that uses some
+    with using(credentials):        the executor, around a step that uses credentials
         judge("api.example.com", 443)   each client, before it sends
 
-Every request is checked, including redirects and connections that were already open: what matters
-is where secrets go, not which code opened the connection.
+Every request is checked, including redirects and connections that were already open. The
+destination of the secrets matters, not the code that opened the connection.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ MOST_NOTED = 20
 
 @dataclass(frozen=True, slots=True)
 class RefusedHost:
-    """A connection that a credential's boundary refused."""
+    """A connection that a credential's boundary rejected."""
 
     name: str
     place: str
@@ -48,7 +48,7 @@ def using(
 ) -> Iterator[None]:
     """Check every connection of this thread against these credentials while the block runs.
 
-    Refused connections are added to `refused`, even if the module handles the error.
+    Rejected connections are added to `refused`, even if the module handles the error.
     """
     mark = _in_use.set({name: one for name, one in credentials.items() if not one.any_host})
     noted = _refused.set([] if refused is None else refused)

@@ -1,6 +1,6 @@
-"""The module types of the engine and of plugins, and the location of each.
+"""The module types of the engine and of plugins, and the location of each module.
 
-It needs no Django, so that code that only runs or describes modules imports little.
+This file needs no Django, so that code that only runs or describes modules imports little.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def declare(
 ) -> None:
     """Add a plugin's module types, and the package and extra that some of them need.
 
-    Raises ValueError if another plugin declared a type already.
+    Raises ValueError if another plugin has already declared a type.
     """
     for name, place in types.items():
         if _declared.setdefault(name, place) != place:

@@ -64,7 +64,7 @@ def judge_egress(host: str, port: int | None) -> None:
 
 
 def address_rules(host: str, port: int | None) -> tuple[str, ...]:
-    """Return the ranges that decide on a host by its addresses; none if the name alone decides."""
+    """Return the address ranges that decide on a host; none if its name alone decides."""
     rules = egress_rules()
     if rules is None or rules.verdict(host, port).name != "BY_ADDRESS":
         return ()
@@ -72,9 +72,9 @@ def address_rules(host: str, port: int | None) -> tuple[str, ...]:
 
 
 def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
-    """Return the addresses of a host that the rules allow.
+    """Return those addresses of a host that the rules allow.
 
-    Raises EgressRefused if none of them is allowed. The host's name was checked before.
+    Raises EgressRefused if none of them is allowed. The caller has checked the host's name.
     """
     found = list(addresses)
     rules = egress_rules()
@@ -87,7 +87,7 @@ def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
 
 
 def address_filter(host: str, port: int | None) -> Callable[[str], bool]:
-    """Return a function that decides on addresses of a host, for a thread that has no rules."""
+    """Return a function that decides on a host's addresses, for a thread without rules."""
     rules = egress_rules()
     if rules is None or not address_rules(host, port):
         return lambda address: True

@@ -12,7 +12,7 @@ from runners.modules.base import Module, ModuleInputs, StepContext, StepError
 
 
 class AnyInputs(ModuleInputs):
-    """Any inputs that a workflow gives to the module; they are not read."""
+    """Any inputs that a workflow passes to the module. The stand-in does not read them."""
 
     model_config = ConfigDict(extra="allow")
 

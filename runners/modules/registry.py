@@ -1,7 +1,7 @@
 """Find modules by type: those declared in code, in entry points, and in the environment.
 
 A family's file is imported when one of its types is first used, and a module is described on
-request, so that a worker starts fast. A third party's module that cannot be loaded or described is
+request. A worker therefore starts fast. A third-party module that cannot be loaded or described is
 logged, and named when a workflow uses it; it never stops the engine.
 """
 
@@ -92,7 +92,7 @@ logger = logging.getLogger(__name__)
 
 
 class UnknownModule(LookupError):
-    """No module of that type is installed."""
+    """No module of this type is installed."""
 
 
 class Registry:
@@ -107,9 +107,9 @@ class Registry:
         self._third_parties_loaded = False
 
     def get(self, type_name: str) -> Module[Any]:
-        """Return the module of that type.
+        """Return the module of this type.
 
-        Raises `UnknownModule`, which names what failed to load.
+        Raises `UnknownModule`, whose message names the packages or files that failed to load.
         """
         module = self._modules.get(type_name)
         return module if module is not None else self._find(type_name)
@@ -133,7 +133,7 @@ class Registry:
     def describe(self, type_name: str) -> ModuleSpec | None:
         """Return the graph's view of a module.
 
-        Return None for a broken module of a third party.
+        Return None for a broken third-party module.
         """
         with self._lock:
             if type_name not in self._described:
@@ -155,7 +155,8 @@ class Registry:
         """Load every module, and the imports for some queues, as a worker does before it forks.
 
         Its children then share the memory, and no step spends time on imports. Without `queues`,
-        only what all modules need is loaded; the rest is loaded with the first step that needs it.
+        only the imports that all modules need are loaded; the first step that needs others loads
+        them.
         """
         with self._lock:
             self._load_third_parties()
@@ -181,7 +182,7 @@ class Registry:
 
     @contextmanager
     def standing_in(self, wrap: Callable[[Module[Any]], Module[Any]]) -> Iterator[None]:
-        """Replace every module by `wrap(module)` while the block runs. For tests only."""
+        """Replace every module with `wrap(module)` while the block runs. For tests only."""
         with self._lock:
             real, self._modules = self._modules, StandIns(self._modules, wrap)
         try:
@@ -230,7 +231,7 @@ class Registry:
 
 
 class StandIns(UserDict[str, Module[Any]]):
-    """A registry's modules; each lookup returns the module wrapped in its replacement."""
+    """A registry's modules; each lookup returns the module in its wrapper."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class NoResult:
 
 
 class StepFunction(Generic[P, R]):
-    """A function that is a step; outside a workflow's trace, a call runs the function.
+    """A function that is a step. Outside a workflow's trace, a call runs the function.
 
     `given` are the decorator's arguments, by their names in a workflow's document.
     """
@@ -74,7 +74,7 @@ class StepFunction(Generic[P, R]):
         return cast("R", tracer(self, args, kwargs, options))
 
     def parameters(self) -> inspect.Signature:
-        """Return the function's signature without the parameter that takes the context."""
+        """Return the function's signature without the parameter that receives the context."""
         full = inspect.signature(self.function)
         kept = [p for p in full.parameters.values() if p.name != self._context(full)]
         return full.replace(parameters=kept)

@@ -19,8 +19,8 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 class StepSignature:
     """The parameters and the return value of a function, according to its annotations.
 
-    `context` is the parameter that takes the StepContext, or "". `returns` is the type that is
-    described as output (Any: not described); `shape` says how the returned value holds it: the
+    `context` is the parameter that receives the StepContext, or "". `returns` is the type that is
+    described as output (Any: not described). `shape` says what the returned value contains: the
     `output` itself, the `outcome` alone, a `pair` of outcome and output, or a whole `result`.
     """
 
@@ -139,4 +139,4 @@ def _text(hint: Any) -> str:
 
 
 class _Plain(typing.TypedDict):
-    """A sample, whose metaclass identifies the other `typing.TypedDict` classes."""
+    """A sample, whose metaclass identifies all other `typing.TypedDict` classes."""

@@ -1,4 +1,4 @@
-"""Contents in the payload store, which modules pass on as references in inputs and outputs."""
+"""Content in the payload store, which modules pass on as references in inputs and outputs."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -45,7 +45,7 @@ PassedOn = Annotated[Any, _PASSES]
 
 
 class ContentStore(Protocol):
-    """The store of the content that a step writes and reads."""
+    """The store for the content that a step writes and reads."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
         """Write content to the store, and return its reference."""
@@ -79,7 +79,7 @@ def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
 
 
 def marked(value: Any, known: list[dict[str, Any]]) -> Any:
-    """Return the value with each copy of a known reference replaced by the reference."""
+    """Return the value with each copy of a known reference replaced with the reference."""
     if is_reference(value):
         return StoredReference(value) if value in known else value
     if isinstance(value, dict):

@@ -33,7 +33,7 @@ Patience = Annotated[float, Field(gt=0, le=MAX_SECONDS, allow_inf_nan=False)]
 class WaitingModule(Module[Any]):
     """The base of modules that suspend with `Wait`.
 
-    The engine keeps the row and continues with `woken`.
+    The engine keeps the run's row and continues with `woken`.
     """
 
     category: ClassVar[str] = "control"
@@ -87,7 +87,7 @@ class DelayOutputs(ModuleOutputs):
 def instant(text: str) -> datetime:
     """Return the instant that a text names.
 
-    Raises ValueError for an invalid one or one without a zone.
+    Raises ValueError if the text is invalid or has no time zone.
     """
     try:
         found = datetime.fromisoformat(text)

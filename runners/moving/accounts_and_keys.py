@@ -1,4 +1,4 @@
-"""Make what a workspace's rows need from outside available in the target."""
+"""Copy to the target the objects outside the workspace that its rows need."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "sta
 def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
     """Copy the accounts and groups to which rows of the workspace refer; return their number.
 
-    With `paused`, copy only those to which rows copied during the pause refer.
+    With `paused`, copy only those that rows copied during the pause refer to.
     """
     needed: set[tuple[Any, Any]] = set()
     for table in tables():
@@ -43,7 +43,7 @@ def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = Fal
 
 
 def copy_keys(sessions: MoveSessions) -> None:
-    """Add the source's data keys to the target's keys; the target still seals with its own.
+    """Add the source's data keys to the target's keys; the target still seals with its own key.
 
     Raises the errors of `store.present`.
     """
@@ -66,7 +66,7 @@ def tier_in(sessions: MoveSessions, tier_id: UUID) -> UUID:
 
 
 def renumber_permissions(sessions: MoveSessions, workspace: UUID) -> None:
-    """Let copied grants refer to the target's rows of the same permissions."""
+    """Make copied grants refer to the target's rows of the same permissions."""
     numbers = {}
     for of in (sessions.source_alias, sessions.target_alias):
         rows = Permission.objects.using(of).order_by()
@@ -93,7 +93,7 @@ def renumber_permissions(sessions: MoveSessions, workspace: UUID) -> None:
 
 
 def copy_schedules(sessions: MoveSessions, workspace: UUID) -> None:
-    """Copy beat's entries of the workspace's triggers; skip entries that already exist."""
+    """Copy beat's entries for the workspace's triggers; skip entries that already exist."""
     with serving(sessions.source_alias):
         triggers = list(Trigger.objects.filter(workflow__workspace_id=workspace, type="CRON"))
         entries = beat_entries.entries_of(triggers)
@@ -111,7 +111,7 @@ def copy_schedules(sessions: MoveSessions, workspace: UUID) -> None:
 
 
 def remove_schedules(sessions: MoveSessions, workspace: UUID) -> None:
-    """Remove beat's entries of the workspace's triggers from the source."""
+    """Remove beat's entries for the workspace's triggers from the source."""
     with serving(sessions.source_alias):
         triggers = list(Trigger.objects.filter(workflow__workspace_id=workspace))
         for entry in beat_entries.entries_of(triggers).values():

@@ -1,4 +1,4 @@
-"""Remove rows of a workspace from a database that it left, or that it did not reach.
+"""Remove a workspace's rows from a database that it left, or to which a move did not complete.
 
 The rows of live executions are deleted first, because the sweeper of that database reads them until
 then.

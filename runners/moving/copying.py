@@ -1,4 +1,4 @@
-"""Copy rows of the workspace between two databases, and compare both afterwards."""
+"""Copy a workspace's rows between two databases, and compare both afterwards."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -42,8 +42,9 @@ def snapshot(session: Session) -> Iterator[None]:
 def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given) -> int:
     """Copy rows and compare both databases; return how many were copied. Raises RowsDiffer.
 
-    Columns whose values belong to one database get their defaults, if they have any. The rows must
-    not change during the copy: call it in a `snapshot` of the source, or after the pause began.
+    Columns whose values are specific to one database get their defaults, if they have any. The rows
+    must not change during the copy: call this function in a `snapshot` of the source, or after the
+    pause began.
     """
     here = digest(sessions.source, table, condition, given)
     if not here[0]:
@@ -114,7 +115,7 @@ def copy_ended(
 def catch_up(sessions: MoveSessions) -> int:
     """Copy executions that changed since they were copied; return how many.
 
-    Executions that run again are removed from the target until the pause.
+    If an execution runs again, its rows are removed from the target until the pause.
     """
     with snapshot(sessions.source):
         found = sessions.source.execute(
@@ -136,7 +137,7 @@ def changed(session: Session) -> list[UUID]:
 
 
 def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
-    """Return the IDs of those executions that exist and have ended."""
+    """Return the IDs of the given executions that exist and have ended."""
     rows = session.execute(
         f"SELECT id FROM {EXECUTIONS} WHERE id = ANY(%s) AND finished_at IS NOT NULL",
         [list(ids)],
@@ -145,9 +146,9 @@ def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
 
 
 def replace(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> None:
-    """Replace the rows of executions `ids` in the target by the source's rows of `kept`.
+    """Replace the rows of executions `ids` in the target with the source's rows of `kept`.
 
-    Call it in a transaction of the target and a `snapshot` of the source.
+    Call this function in a transaction of the target and a `snapshot` of the source.
     """
     without_triggers(sessions.target)
     for table in of_kind(MoveKind.EXECUTION):

@@ -1,7 +1,7 @@
 """Bring the rest of a paused workspace to the target, in one transaction of the target.
 
-That transaction decides: before its commit, the workspace is in the source; after it, in the
-target, whose sweeper sends the runs that are due within a second.
+The commit of that transaction decides: before it, the workspace is in the source; after it, in the
+target. The target's sweeper then sends the runs that are due, within a second.
 """
 
 import time
@@ -44,7 +44,7 @@ UPDATE {RUNS} r SET published_at = NULL, due_at = clock_timestamp()
 
 
 class PauseTooLong(Exception):
-    """The copy did not end within the permitted length of the pause."""
+    """The copy did not end within the permitted duration of the pause."""
 
 
 def is_cut_over(target_alias: str, move: WorkspaceMove) -> bool:
@@ -62,8 +62,7 @@ def cut_over(
 ) -> None:
     """Copy the remaining rows of a closed workspace; `tell` is called before the commit.
 
-    Raises PauseTooLong after `seconds`, and RowsDiffer. The target does not change if either is
-    raised.
+    Raises PauseTooLong after `seconds`, or RowsDiffer. After either error, the target is unchanged.
     """
     until = time.monotonic() + seconds
     try:
@@ -113,7 +112,7 @@ def _count(sessions: MoveSessions, table: str, condition: str, given: copying.Gi
 
 
 def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
-    """Give copied rows the values that apply in the target, and record the cutover."""
+    """Set the values that apply in the target in the copied rows, and record the cutover."""
     given = {"workspace": move.workspace_id}
     sessions.target.execute(
         f"UPDATE {Workspace._meta.db_table} SET tier_id = %(tier)s WHERE id = %(workspace)s",
@@ -132,7 +131,10 @@ def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
 
 
 def _limit(sessions: MoveSessions, until: float, place: str) -> None:
-    """Limit each of the next statements to the rest of the pause. Raises PauseTooLong after it."""
+    """Limit each of the next statements to the remaining time of the pause.
+
+    Raises PauseTooLong if no time remains.
+    """
     left = int((until - time.monotonic()) * 1000)
     if left <= 0:
         raise _too_long(place)

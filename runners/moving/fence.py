@@ -1,13 +1,14 @@
 """The fence at the source: triggers that note changed executions, and reject writes in the pause.
 
-They exist only during a move, so other workspaces pay nothing before and after. Each written row of
-the moving workspace takes a shared advisory lock until its transaction ends. The pause takes the
-lock alone: then no transaction with such a write is open, and later ones see the gate closed.
+They exist only during a move, so other workspaces have no cost before and after it. Each write of a
+row of the moving workspace takes a shared advisory lock until its transaction ends. The pause takes
+the lock exclusively: then no transaction with such a write is open, and later transactions see the
+gate closed.
 
 A rejected INSERT, or UPDATE of settings, raises an error that the API answers with 503. A rejected
-UPDATE of a run or an execution, or a DELETE, changes no row, as if another process had been faster:
-so claims find nothing, late results find that the lease is lost, and sweeps of all workspaces go
-on.
+UPDATE of a run or an execution, or a DELETE, changes no row, as if another process had been faster.
+Claims then find nothing, late results find that the lease is lost, and sweeps of all workspaces
+continue.
 """
 
 import time
@@ -39,7 +40,7 @@ SELECT count(*) FROM {Run._meta.db_table} r JOIN {WorkflowExecution._meta.db_tab
 
 
 class MoveGate(StrEnum):
-    """The writes of the workspace that are allowed."""
+    """The writes to the workspace's rows that are allowed."""
 
     OPEN = "open"
     DRAINING = "draining"  # nothing starts; steps that run are recorded
@@ -47,11 +48,11 @@ class MoveGate(StrEnum):
 
 
 class StillWriting(Exception):
-    """A transaction with writes of the workspace did not end within the time limit."""
+    """A transaction with writes to the workspace's rows did not end within the time limit."""
 
 
 def install(session: psycopg.Connection[Any], workspace: UUID) -> None:
-    """Install the open fence, or open an existing one; writes continue."""
+    """Install the fence open, or open an existing fence; writes continue."""
     session.execute(f"CREATE TABLE IF NOT EXISTS {GATE} (workspace uuid NOT NULL, mode text)")
     session.execute(f"CREATE TABLE IF NOT EXISTS {CHANGED} (execution uuid NOT NULL)")
     with session.transaction():
@@ -98,8 +99,8 @@ def set_gate(session: psycopg.Connection[Any], mode: MoveGate, seconds: float = 
 def pause(session: psycopg.Connection[Any], workspace: UUID) -> int:
     """Close the gate when running steps have ended, or after two seconds.
 
-    Return how many steps still ran: their results are rejected, and they run again in the target.
-    Raises StillWriting if a transaction with writes does not end.
+    Return how many steps were still running: their results are rejected, and they run again in the
+    target. Raises StillWriting if a transaction with writes does not end.
     """
     set_gate(session, MoveGate.DRAINING)
     until = time.monotonic() + DRAIN_SECONDS
@@ -115,7 +116,7 @@ def _held(session: psycopg.Connection[Any], workspace: UUID) -> int:
 
 
 def _patiently(session: psycopg.Connection[Any], statements: list[str]) -> None:
-    """Run statements in a transaction; try again if the locks are not granted in time."""
+    """Run statements in a transaction; retry if the locks are not granted in time."""
     for tried in range(TRIES):
         try:
             with session.transaction():
@@ -184,7 +185,8 @@ def _draining(table: MovedTable, workspace: UUID) -> str:
     """Return the SQL that prevents new work while running steps may still be recorded.
 
     A run that is inserted as claimed becomes pending and due instead. It keeps its token, because
-    its worker executes it: the next claim gets another token, and the worker's result is late.
+    its worker executes it. The next claim gets another token, and the worker's result is then too
+    late.
     """
     if table.model is WorkflowExecution:
         refusal = _refusal(workspace)

@@ -1,4 +1,4 @@
-"""Move a workspace: the phases in order, each of which can be repeated after a kill."""
+"""The move of a workspace: its phases in order. After a kill, each phase can be repeated."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ class MoveRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MoveEstimate:
-    """What a move would copy: ended executions before the pause, and rows by table during it."""
+    """The size of a move: ended executions before the pause, and rows by table during it."""
 
     workspace: Workspace
     source: str
@@ -45,12 +45,12 @@ class MoveEstimate:
 
     @property
     def pause_seconds(self) -> float:
-        """Return the estimated pause, with the time for running steps."""
+        """Return the estimated seconds of the pause, including the time for running steps."""
         return fence.DRAIN_SECONDS + sum(self.paused.values()) / ROWS_PER_SECOND
 
 
 def find(name: str) -> tuple[Workspace, str]:
-    """Return a workspace by ID or slug, and its cell. Raises MoveRefused."""
+    """Return a workspace by ID or slug, and its cell. Raises MoveRefused if there is none."""
     places = _places()
     for of in routing.aliases():
         cell = routing.cell_of(of)
@@ -61,7 +61,7 @@ def find(name: str) -> tuple[Workspace, str]:
 
 
 def estimate(name: str, target: str) -> MoveEstimate:
-    """Return the estimate of a move; change nothing. Raises MoveRefused and NotAllowed."""
+    """Return the estimate of a move; change nothing. Raises MoveRefused or NotAllowed."""
     workspace, source = find(name)
     _refuse(source, target)
     with opened(routing.alias_of(source), routing.alias_of(target)) as sessions:
@@ -80,7 +80,7 @@ def estimate(name: str, target: str) -> MoveEstimate:
 def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SECONDS) -> None:
     """Move a workspace, or continue its move, until its rows are only in the target.
 
-    Raises MoveRefused, NotAllowed, StillWriting, PauseTooLong, RowsDiffer.
+    Raises MoveRefused, NotAllowed, StillWriting, PauseTooLong or RowsDiffer.
     """
     with _alone():
         row = _open(name, target, tell)
@@ -92,7 +92,7 @@ def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SEC
 
 
 def abort(name: str, tell: Tell) -> None:
-    """Undo a workspace's move that has not switched. Raises MoveRefused."""
+    """Undo a workspace's move before the switch. Raises MoveRefused if it has switched."""
     with _alone():
         row = _unfinished(name)
         if row is None:
@@ -152,7 +152,7 @@ def _copy_and_cut_over(
 
 
 def _reopen(sessions: MoveSessions, row: WorkspaceMove) -> None:
-    """Let the workspace continue at the source, unless it is in the target already."""
+    """Let the workspace continue at the source, unless it is already in the target."""
     if not cutover.is_cut_over(sessions.target_alias, row):
         fence.set_gate(sessions.source, MoveGate.OPEN)
         sessions.source.execute(cutover.SENT_AGAIN, {"workspace": row.workspace_id})
@@ -173,7 +173,7 @@ def _finish(sessions: MoveSessions, row: WorkspaceMove, tell: Tell) -> None:
 
 
 def _record_once(sessions: MoveSessions, row: WorkspaceMove) -> None:
-    """Record the move in the target's audit trail, with the last change of the receipt there."""
+    """Record the move in the target's audit trail, together with the end of its receipt there."""
     with routing.serving(sessions.target_alias), transaction.atomic():
         receipts = WorkspaceMove.objects.using(sessions.target_alias).filter(pk=row.pk)
         if receipts.exclude(state=MoveState.DONE).update(state=MoveState.DONE):
@@ -237,13 +237,13 @@ def _by(name: str) -> dict[str, object]:
 
 
 def _places() -> dict[UUID, str]:
-    """Return the cells of workspaces that were moved."""
+    """Return the current cells of workspaces that were moved."""
     rows = WorkspaceMove.objects.exclude(switched_at=None).order_by("switched_at")
     return dict(rows.values_list("workspace_id", "target"))
 
 
 def _note(row: WorkspaceMove, **values: object) -> None:
-    """Update the move's row in the directory; times are those of that database."""
+    """Update the move's row in the directory; times are by the clock of that database."""
     WorkspaceMove.objects.filter(pk=row.pk).update(**values)
 
 

@@ -1,6 +1,6 @@
 """Direct sessions in the source and the target of a move.
 
-They do not fire triggers when they write rows of the workspace. Rows are copied unchanged, in any
+Writing rows of the workspace in these sessions fires no triggers. Rows are copied unchanged, in any
 order. Foreign keys are not checked, because the source satisfies them.
 """
 
@@ -22,12 +22,12 @@ HELD = (AdvisoryLock.RETENTION, AdvisoryLock.PARTITIONS, AdvisoryLock.ARCHIVE)
 
 
 class NotAllowed(Exception):
-    """A database does not allow what a move needs; the message says which statement allows it."""
+    """A database does not allow an action of the move; the message names the statement to run."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveSessions:
-    """Sessions of a move, which commit each statement, and the aliases of their databases."""
+    """The sessions of a move, which commit each statement, and the aliases of their databases."""
 
     source: Session
     target: Session
@@ -39,7 +39,7 @@ class MoveSessions:
 def opened(source_alias: str, target_alias: str) -> Iterator[MoveSessions]:
     """Open both sessions.
 
-    Raises NotAllowed, and psycopg's OperationalError.
+    Raises NotAllowed, or psycopg's OperationalError.
     """
     with _session(source_alias) as source, _session(target_alias) as target:
         for one, of in ((source, source_alias), (target, target_alias)):
@@ -49,7 +49,7 @@ def opened(source_alias: str, target_alias: str) -> Iterator[MoveSessions]:
 
 @contextmanager
 def without_retention(sessions: MoveSessions) -> Iterator[None]:
-    """Prevent duties from deleting old rows during the block; first wait for running ones."""
+    """Prevent duties from deleting old rows during the block; first wait for running duties."""
     for session in (sessions.source, sessions.target):
         for lock in HELD:
             session.execute("SELECT pg_advisory_lock(%s)", [lock.value])
@@ -57,7 +57,7 @@ def without_retention(sessions: MoveSessions) -> Iterator[None]:
 
 
 def without_triggers(session: Session) -> None:
-    """Let the rest of the transaction write rows without triggers and checks of foreign keys."""
+    """Let the rest of the transaction write rows without triggers and foreign key checks."""
     session.execute("SET LOCAL session_replication_role = replica")
 
 

@@ -20,7 +20,7 @@ from executions.models import WorkflowExecution, Workspace
 
 
 class MoveKind(StrEnum):
-    """When the rows of a table are copied."""
+    """The times at which the rows of a table are copied."""
 
     EXECUTION = "execution"
     WHOLE = "whole"
@@ -32,9 +32,9 @@ class MoveKind(StrEnum):
 class MovedTable:
     """A table that moves; conditions are SQL about a row `t`, with `%(workspace)s`.
 
-    `key` is the column that holds the execution's ID, in tables of the kind `EXECUTION`. `depth`
-    counts the foreign keys between a row and its workspace. `renewed` columns get other values in
-    the target.
+    `key` is the column with the execution's ID, in tables of the kind `EXECUTION`. `depth` counts
+    the foreign keys between a row and its workspace. `renewed` columns get other values in the
+    target.
     """
 
     model: type[Model]
@@ -88,7 +88,7 @@ def of_kind(*kinds: MoveKind) -> list[MovedTable]:
 
 
 def workspace_of(model: type[Model], row: str, depth: int = 0) -> str:
-    """Return SQL for the ID of a row's workspace; it gives null if a row on the way is missing."""
+    """Return SQL for the ID of a row's workspace; it gives null if a row in between is missing."""
     if model is Workspace:
         return f"{row}.id"
     column = _direct(model) or _parent(model)
@@ -148,7 +148,7 @@ def _within(column: Any, row: str, depth: int) -> str:
 
 
 def _of_execution(model: type[Model]) -> str:
-    """Return the column that holds the ID of a row's execution, or ""."""
+    """Return the column with the ID of a row's execution, or ""."""
     if model is WorkflowExecution:
         return "id"
     found = (one for one in _foreign(model) if one.related_model is WorkflowExecution)
@@ -166,7 +166,7 @@ def _direct(model: Any) -> Any:
 
 
 def _parent(model: type[Model]) -> Any:
-    """Return the first foreign key, which is never null, to a row that leads to a workspace."""
+    """Return the first foreign key that is never null and leads to a workspace."""
     found = (one for one in _foreign(model) if not one.null and one.related_model is not model)
     return next((one for one in found if _leads(one.related_model)), None)
 

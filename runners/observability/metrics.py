@@ -1,7 +1,7 @@
 """Metrics of this app: steps recorded, the time they waited, and repairs.
 
 Each event is counted when it is certain: a result after its commit, and a repair by the duty that
-made it. Labels come from closed lists: modules, queues, outcomes, duties.
+made the repair. Labels come from closed lists: modules, queues, outcomes, duties.
 """
 
 import time
@@ -99,7 +99,7 @@ def claimed(queue: str, sent_seconds: float | None, taken_up: float) -> None:
 
 @contextmanager
 def swept(duty: str) -> Iterator[None]:
-    """Time a duty of the sweeper, and count its failure."""
+    """Measure the duration of a duty of the sweeper, and count the duty's failure."""
     began = time.perf_counter()
     try:
         yield

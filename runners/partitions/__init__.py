@@ -1,8 +1,9 @@
 """Partitions of the runs' table by time: optional, and off by default.
 
-The table is range-partitioned by the id of the runs' execution, which begins with the execution's
-time. `layout` reads the partitions, `naming` finds the one of a statement, `switching` converts the
-table and back, `upkeep` adds partitions ahead and removes old ones, `orphans` finds rows that a
-foreign key would reject.
+The table is range-partitioned by the ID of the runs' execution, which begins with the execution's
+time. `layout` reads the partitions, and `naming` finds the partition for a statement. `switching`
+converts the table and back. `upkeep` adds future partitions and removes old ones. `orphans` finds
+rows that a foreign key would reject.
+
 Django's models do not change: `Run.id` stays the key, unique in each partition.
 """

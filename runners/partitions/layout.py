@@ -30,7 +30,7 @@ class RunPartition:
 
     Without `first` it begins with the smallest ID. The default partition has neither `first` nor
     `end`: it holds the executions that belong to no other partition. `rows` is PostgreSQL's
-    estimate.
+    estimate of the number of rows.
     """
 
     name: str
@@ -46,7 +46,7 @@ class RunPartition:
 
     @property
     def begins(self) -> datetime | None:
-        """Return the earliest time of an execution in the partition; None if there is no limit."""
+        """Return the earliest time of an execution in the partition; None without a lower limit."""
         return None if self.first is None else time_of(self.first)
 
     @property
@@ -62,7 +62,7 @@ class RunPartition:
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """The partitions of the table by time, if there are any, and the data for converting it back.
+    """The partitions of the table by time, if there are any, and the data to convert it back.
 
     `foreign_keys` are the foreign keys that were removed: (table, name, definition). `days` is the
     length of new partitions.
@@ -117,7 +117,7 @@ def is_partitioned() -> bool:
 
 
 def note(foreign_keys: tuple[tuple[str, str, str], ...], days: int) -> str:
-    """Return the table's comment, which keeps the removed foreign keys and the length."""
+    """Return the table's comment, which stores the removed foreign keys and the length."""
     return MARK + json.dumps({"foreignKeys": foreign_keys, "days": days})
 
 
@@ -132,7 +132,7 @@ def quoted(name: str) -> str:
 
 
 def limits_of(bound: str) -> tuple[UUID | None, UUID | None]:
-    """Return the first id and the end of a partition, from its bound; None without a limit."""
+    """Return the first ID and the end of a partition, from its bound; None without a limit."""
     found = BOUND.search(bound)
     return (None, None) if found is None else (_limit(found["first"]), _limit(found["end"]))
 

@@ -2,8 +2,8 @@
 
 The partitions of each database are read at most every ten seconds. Only the partitions of
 yesterday, today and tomorrow are named: a connection keeps a plan of each statement for each of
-them, and partitions that retention removes are older. With row-level security none is named, since
-its policies belong to the table.
+them, and partitions that retention removes are older. With row-level security, no partition is
+named, because the policies belong to the table.
 """
 
 import time
@@ -33,7 +33,7 @@ SELECT c.relname, pg_get_expr(c.relpartbound, c.oid)
 
 @dataclass(frozen=True, slots=True)
 class NamedPartitions:
-    """Partitions in the order of their first ids; `until` is a time of `time.monotonic()`."""
+    """Partitions in the order of their first IDs, valid until `until` of `time.monotonic()`."""
 
     firsts: tuple[int, ...]
     ends: tuple[int, ...]
@@ -50,7 +50,7 @@ _known: dict[str, NamedPartitions] = {}
 
 
 def partition_of(ids: UUID | Sequence[UUID]) -> str:
-    """Return the name of the one partition of these executions' runs; "" if it is not known."""
+    """Return the name of the one partition that has these executions' runs; "" if it is unknown."""
     known = _known.get(alias())
     if known is None or known.until < time.monotonic():
         known = _known[alias()] = _read()
@@ -63,7 +63,7 @@ def partition_of(ids: UUID | Sequence[UUID]) -> str:
 
 
 def forget() -> None:
-    """Read the partitions again at the next statement."""
+    """Forget the partitions, so that the next statement reads them again."""
     _known.clear()
 
 

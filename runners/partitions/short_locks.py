@@ -1,8 +1,8 @@
 """Transactions that change tables while workers run.
 
-A statement that waits for an exclusive lock blocks all later statements. So these statements wait
-at most half a second, which is less than PostgreSQL's `deadlock_timeout`: no worker's transaction
-is ended because of them. They are tried again until they succeed.
+A statement that waits for an exclusive lock blocks all later statements. Statements therefore wait
+at most half a second, which is less than PostgreSQL's `deadlock_timeout`, so that no worker's
+transaction is ended because of them. They are repeated until they succeed.
 """
 
 import random

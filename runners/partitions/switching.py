@@ -5,8 +5,8 @@ repeated, so a call after a crash continues. `turn_off` copies all rows except t
 partition, and blocks the workers until it ends.
 
 PostgreSQL has no unique key on `id` alone in a partitioned table, so no foreign key can refer to
-it: those from and to the table are removed, and their definitions are kept in the table's comment
-until `turn_off`. `orphans` finds the rows that they would have rejected.
+it. The foreign keys from and to the table are removed, and their definitions are kept in the
+table's comment until `turn_off`. `orphans` finds the rows that they would have rejected.
 """
 
 import re
@@ -77,9 +77,9 @@ class NotConvertible(ValkyrError):
 
 
 def turn_on(days: int = 1) -> bool:
-    """Partition the runs' table by `days`; return False if it is partitioned already.
+    """Partition the runs' table by `days`; return False if it is already partitioned.
 
-    Raises NotConvertible, and TableBusy if the table was in use during all attempts.
+    Raises NotConvertible, or TableBusy if the table was in use during all attempts.
     """
     with alone(AdvisoryLock.PARTITIONS) as held:
         if not held:
@@ -115,7 +115,7 @@ def _boundary() -> datetime:
 
 
 def _bound(end: datetime) -> None:
-    """Have PostgreSQL check that all runs belong to the first partition, without blocking writes.
+    """Make PostgreSQL check that all runs belong to the first partition, without blocking writes.
 
     After that, PostgreSQL need not read the table while it is locked.
     """
@@ -169,7 +169,7 @@ def _comment(cursor: Any, text: str) -> None:
 
 
 def _partition(cursor: Any, end: datetime, days: int) -> None:
-    """Put a partitioned table in place of the table, and make the table its first partition."""
+    """Replace the table with a partitioned table whose first partition is the existing table."""
     name, first = table(), f"{table()}_first"
     cursor.execute(f"LOCK TABLE {quoted(name)} IN ACCESS EXCLUSIVE MODE")
     kept = note(layout().foreign_keys, days)
@@ -208,7 +208,7 @@ def of_first(index: str) -> str:
 
 
 def index_of(definition: str, index: str, of: str) -> str:
-    """Return the statement that creates an equal index of another table."""
+    """Return the statement that creates an equivalent index on another table."""
     made, count = INDEX.subn(rf"\1 {quoted(index)} ON {quoted(of)} USING", definition)
     assert count == 1, definition
     return made
@@ -227,7 +227,7 @@ class TableFacts:
         self.views = cursor.fetchall()
 
     def give(self, cursor: Any, name: str) -> None:
-        """Apply the facts to the table that has the name now."""
+        """Apply the facts to the table that now has the name."""
         of = quoted(name)
         cursor.execute(f"ALTER TABLE {of} OWNER TO {self.owner}")
         for privilege, role, grantable in self.grants:
@@ -260,16 +260,17 @@ def copy_rows(cursor: Any, source: str, target: str, where: str = "true", *given
 
 
 def rows_to_copy() -> int:
-    """Return about how many rows `turn_off` copies: all except those of the largest partition."""
+    """Return approximately how many rows `turn_off` copies: all except the largest partition's."""
     rows = [one.rows for one in layout().partitions]
     return sum(rows) - max(rows, default=0)
 
 
 def turn_off() -> bool:
-    """Make one table of the partitions; return False if there is only one table already.
+    """Convert the partitions to one table; return False if there is only one table already.
 
-    Workers wait until all rows are copied. Runs without an execution are deleted, since the foreign
-    key would reject them. A call after a crash continues. Raises NotConvertible and TableBusy.
+    Workers wait until all rows are copied. Runs without an execution are deleted, because the
+    foreign key would reject them. A call after a crash continues. Raises NotConvertible or
+    TableBusy.
     """
     with alone(AdvisoryLock.PARTITIONS) as held:
         if not held:
@@ -311,7 +312,7 @@ def _join(cursor: Any) -> None:
 
 
 def _return_foreign_keys() -> None:
-    """Create the foreign keys again: first for new rows, then PostgreSQL checks the others."""
+    """Create the foreign keys again: first for new rows, then PostgreSQL checks existing rows."""
     for of, name, definition in layout().foreign_keys:
         _return_foreign_key(of, name, definition)
 

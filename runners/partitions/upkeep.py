@@ -1,8 +1,8 @@
 """Add future partitions, and remove partitions whose executions are gone.
 
-A start never fails for lack of a partition: the default partition takes the executions of days that
-have none. Days whose executions it already holds get no partition; retention deletes their rows one
-by one, as in a table without partitions.
+A start never fails for lack of a partition: the default partition takes the executions of days
+without one. Days whose executions are already in the default partition get no partition. Retention
+deletes their rows one by one, as in a table without partitions.
 """
 
 from dataclasses import dataclass
@@ -40,9 +40,9 @@ NIL = UUID(int=0)
 
 
 def add_ahead(*, attempts: int = SOON) -> int:
-    """Add partitions until they reach 14 days ahead; return how many were added.
+    """Add partitions up to 14 days ahead; return how many were added.
 
-    Does nothing for a table without partitions. Raises TableBusy.
+    Does nothing for a table without partitions. Raises TableBusy if the table stays in use.
     """
     now = layout()
     last = now.last_end
@@ -61,8 +61,8 @@ def add(begins: datetime, ends: datetime, *, attempts: int = SOON) -> str:
     """Add a partition for the executions of this time; return its name.
 
     The new table is attached complete and empty: this locks the default partition, not the table.
-    The name contains both limits: processes that still know a name from before cannot take another
-    range for it.
+    The name contains both limits. A process that still knows an old name therefore cannot mistake
+    another range for it.
     """
     name, of = f"{table()}_{begins:%Y%m%d}_{ends:%Y%m%d}", quoted(table())
     first, end = first_id_at(begins), first_id_at(ends)
@@ -90,7 +90,7 @@ def ahead(now: PartitionLayout) -> int:
 
 
 def problems(now: PartitionLayout) -> list[str]:
-    """Return the problems that an operator must solve, with instructions. Reads no rows."""
+    """Return the problems that an operator must solve, with instructions. Reads no rows of runs."""
     found = []
     if not now.partitioned and now.foreign_keys:
         found.append(
@@ -133,7 +133,7 @@ MOST_EXECUTIONS, MOST_RUNS = 1_000, 20_000
 class Leavers:
     """The executions that remain in a partition, and their runs.
 
-    `many` is true if there are too many to move; then the counts are incomplete.
+    `many` is true if there are too many to move; the counts are then incomplete.
     """
 
     executions: tuple[UUID, ...] = ()
@@ -158,8 +158,8 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
     """Remove the oldest partition; the runs of executions that remain are moved.
 
     They move to the partition of all earlier executions, whose range grows. Returns False if the
-    partition must stay: too many executions remain, it is not over yet, or it is not the oldest.
-    Raises TableBusy.
+    partition must stay: too many executions remain, its period has not ended, or it is not the
+    oldest. Raises TableBusy if the table stays in use.
     """
     ranges = [one for one in layout().ranges if not is_long(one)]
     over = old.ends is not None and old.ends < database_now() - DAY
@@ -193,22 +193,22 @@ DETACHED = "valkyr: to be dropped"
 
 
 def _name_of_detached(old: RunPartition) -> str:
-    """Return the name of a partition that is detached."""
+    """Return the name that a partition gets when it is detached."""
     return f"{old.name}_detached"
 
 
 def long_name() -> str:
-    """Return the name of the partition of executions that outlived their own."""
+    """Return the name of the partition for executions that outlived their own partition."""
     return f"{table()}_long"
 
 
 def is_long(one: RunPartition) -> bool:
-    """Return whether this is the partition of executions that outlived their own."""
+    """Return whether this is the partition for executions that outlived their own partition."""
     return one.name == long_name()
 
 
 def detach(cursor: Any, old: RunPartition) -> None:
-    """Detach a partition under another name, so that statements which name it fail from then on."""
+    """Detach a partition and rename it, so that statements that name it fail from then on."""
     name, detached = quoted(old.name), quoted(_name_of_detached(old))
     cursor.execute(f"ALTER TABLE {quoted(table())} DETACH PARTITION {name}")
     cursor.execute(f"ALTER TABLE {name} RENAME TO {detached}")

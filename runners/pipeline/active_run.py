@@ -47,7 +47,7 @@ class ActiveRun:
     def tell(self, details: Any) -> None:
         """Keep details for the next attempt; the next renewal writes them.
 
-        Raises PayloadError here for details that cannot be stored, so that only this step fails:
+        Raises PayloadError at once for details that cannot be stored, so that only this step fails:
         the renewal serves every step of the process.
         """
         text = payloads.dump(details, "details of the heartbeat", MAX_DETAILS_BYTES)

@@ -1,7 +1,7 @@
 """Automatic checkpoints, taken in transactions that hold the execution's lock.
 
 Without the lock, steps are only counted in memory; the worker's next locked transaction takes the
-checkpoint. A plugin stores checkpoints; without it, none is ever due.
+checkpoint. A plugin stores checkpoints; without the plugin, no checkpoint is ever due.
 """
 
 from executions.definition.graph.model import CheckpointPolicy, due
@@ -43,8 +43,8 @@ def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
 def after_step(state: SegmentState, work: Work, unit: Unit) -> None:
     """Take a checkpoint if one is due; the caller holds the execution's lock.
 
-    Call it while the execution continues, not at its end. The checkpoint is named after the last
-    step that was recorded or suspended.
+    Call this function while the execution continues, not at its end. The checkpoint is named after
+    the last step that was recorded or suspended.
     """
     policy = None if state.prefix.endswith(UNDO) else _policy(state)
     passed = state.passed

@@ -32,7 +32,7 @@ Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A claim to make, the rendered inputs, and the assessment of the lost holder's crash."""
+    """A claim to make: the rendered inputs, and the assessment of the lost holder's crash."""
 
     state: SegmentState
     seen: LiveRun
@@ -80,8 +80,8 @@ def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> W
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
     inputs cannot be rendered is claimed too, and fails. Processes with several threads do not claim
-    a run whose holder was lost: it runs isolated (`runners/isolation`). `inputs` are the step's
-    inputs if they are already rendered.
+    a run whose holder was lost: such a run is executed in isolation (`runners/isolation`). `inputs`
+    are the step's inputs if they are already rendered.
     """
     request = request_claim(state, seen, inputs)
     if request is None:
@@ -128,7 +128,7 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """Return the claim of the next execution's run, to be made with the record of this one's end.
+    """Return the claim of the next execution's run, to be made when this one's end is recorded.
 
     Return None if there is no next run, if this worker is late, or if the run was tried before. A
     run that was tried before is loaded separately.
@@ -146,7 +146,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next sibling that came with the state's message; return None if there is none."""
+    """Claim the next sibling in the state's message; return None if there is none."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)
@@ -156,7 +156,7 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """Return the recorded inputs of a woken run, or the rendered inputs of another run."""
+    """Return the recorded inputs of a woken run; for other runs, return the rendered inputs."""
     if seen.wake is not None and state.unreadable is None:
         return _attempt(
             state, seen.step, lambda: recorded(state.data, seen.step, seen.inputs, seen.overrides)
@@ -165,7 +165,7 @@ def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failur
 
 
 def held_seconds(waits_for: str, wake: Any) -> float:
-    """Return the seconds for which a run was held back before its module ran."""
+    """Return how many seconds a run was held before its module ran."""
     return float((wake or {}).get("waitedSeconds", 0)) if waits_for in HOLDS else 0.0
 
 
@@ -174,8 +174,8 @@ def attempt_prepare(
 ) -> tuple[Prepared | None, Failure | None]:
     """Return the step's inputs, or the failure to render or store them.
 
-    Raises LoadsOutside in a transaction, if a template reads a stored value, or if the inputs are
-    to be stored.
+    In a transaction, raises LoadsOutside if a template reads a stored value, or if the inputs must
+    be stored.
     """
 
     def prepared() -> Prepared:
@@ -207,7 +207,7 @@ def permanent(message: str, exception: str) -> Failure:
 
 
 def poisoned(path: str, crashes: int, cause: str) -> Failure:
-    """Return the failure of a step that repeatedly ended its process."""
+    """Return the failure of a step that repeatedly crashed its process."""
     return permanent(
         f"Step {path} ended its worker process {crashes} times, so it is not retried. The "
         f"last time, {cause or 'the process ended'}. Find the cause, such as memory, a crash "

@@ -44,7 +44,7 @@ def mend(
     """Release a lost run and send it, or fail it after too many crashes.
 
     Return 0 if the run was taken over. `crashes` is the previous count. From the second crash on,
-    the run waits before it is sent, unless `at_once`.
+    the run waits before it is sent, unless `at_once` is set.
     """
     crashes += death.crashed
     if crashes >= config().poison:
@@ -80,7 +80,7 @@ def _end(execution_id: UUID, run_id: UUID, token: int, crashes: int, death: Deat
 
 
 def _send_siblings(execution_id: UUID, run_id: UUID) -> None:
-    """Send again the siblings that may have come with the same message and have no holder."""
+    """Send again the siblings that may have been in the same message and have no holder."""
     limits = config()
     asked = {"execution": execution_id, "run": run_id, "most": limits.pack_steps - 1}
     found = statements.fetch("stranded", asked)

@@ -1,9 +1,9 @@
 """Run a step whose database writes and record are one transaction (`effect = "database"`).
 
 The module runs inside the transaction that records its result, so both commit or neither does: an
-error, a lost lease or a dead process undoes the module's writes. Secrets and gates come before the
-transaction. The engine locks no row until the module has returned, so the heartbeat renews the
-lease on its own connection. The next steps are claimed and sent as usual.
+error, a lost lease or a dead process undoes the module's writes. Secrets and gates are handled
+before the transaction. The engine locks no row until the module has returned, so the heartbeat can
+renew the lease on its own connection. The next steps are claimed and sent as usual.
 """
 
 import logging
@@ -47,8 +47,9 @@ def applies(work: Work) -> bool:
 def perform_and_record(state: SegmentState, work: Work) -> Work | None:
     """Execute the claimed step and record it in one transaction; return the next work.
 
-    A failure undoes the module's writes and is recorded in its own transaction. Raises LeaseLost,
-    and IntegrityError if another worker planned the same steps; nothing is written then.
+    A failure undoes the module's writes and is recorded in a separate transaction. Raises
+    LeaseLost, or IntegrityError if another worker planned the same steps; in both cases, nothing is
+    written.
     """
     work.at_most = config().database_step
     try:
@@ -77,7 +78,7 @@ def perform_and_record(state: SegmentState, work: Work) -> Work | None:
 class _StepTransaction(ExitStack):
     """The transaction of one step, from the start of the module to the end of the record.
 
-    No transaction begins if a gate holds the step back or if a stored result is used.
+    No transaction begins if a gate holds the step or if a stored result is used.
     """
 
     def __init__(self, state: SegmentState) -> None:
@@ -104,7 +105,7 @@ class _StepTransaction(ExitStack):
             _hand_over(self._state)
 
     def undo(self) -> None:
-        """Roll the transaction back, if it began."""
+        """Roll back the transaction if it has begun."""
         if not self._begun:
             return
         transaction.set_rollback(True)
@@ -129,7 +130,7 @@ def _limit(seconds: float, grace: float) -> None:
 
 
 def _check_transaction() -> None:
-    """Raise StepError if the module ended the transaction in which to record."""
+    """Raise StepError if the module ended the transaction that must record the result."""
     if _status() in (TransactionStatus.IDLE, None):
         raise StepError(
             "The function ended the transaction in which its step is recorded. Only the "
@@ -145,7 +146,7 @@ def _check_transaction() -> None:
 
 
 def _hand_over(state: SegmentState) -> None:
-    """Send the next steps to workers: the module's own hooks run after the commit.
+    """Send the next steps to workers, because the module's own hooks run after the commit.
 
     If this worker claimed a next step, its lease would not be renewed during these hooks.
     """

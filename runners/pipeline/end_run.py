@@ -1,8 +1,8 @@
 """End a live run from outside its holder: after a timeout or crashes, or by quarantine.
 
 The run's token is increased first, so the database rejects later writes by its holder. The run then
-fails like any other, with a retry, error edge or dead letter. A run that a gate holds back before a
-worker claims it is suspended the same way.
+fails like any other, with a retry, an error edge or a dead letter. A run that a gate holds before a
+worker claims it is suspended in the same way.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Looked:
 def execution_of(run_id: UUID) -> UUID | None:
     """Return the execution of a run, for callers that know only the run; None if there is no run.
 
-    Statements about a run name its execution too, so that they read only one partition of a
+    Statements about a run also name its execution, so that they read only one partition of a
     partitioned table.
     """
     row = statements.fetch_one("execution_of", {"run": run_id})
@@ -84,7 +84,7 @@ def fail(
 ) -> bool:
     """Fail a live run: it is retried, follows an error edge, or becomes a dead letter.
 
-    Return False if it is no longer live. With `token`, also return False if another worker has
+    Return False if the run is no longer live. With `token`, also return False if another worker has
     taken the run over since the token was read. With `crash_cause`, count one more crash.
     """
     with transaction.atomic():
@@ -109,7 +109,7 @@ def put_to_sleep(execution_id: UUID, run_id: UUID, wait: Wait, *, token: int) ->
 
 
 def dead_letter(execution_id: UUID, run_id: UUID, failure: Failure, *, manual: str) -> Any:
-    """Send a live run to the dead-letter queue for a user.
+    """Move a live run to the dead-letter queue for a user.
 
     Return the dead letter, or None if the run is not live. Raises WrongState for a container whose
     body is running.

@@ -1,4 +1,4 @@
-"""Execute a claimed step, and in memory the pure steps that follow it."""
+"""Execute a claimed step and, in memory, the pure steps that follow it."""
 
 import logging
 import time
@@ -56,7 +56,7 @@ from runners.waits import events
 
 
 def seconds_for(step: Step) -> float:
-    """Return a step's time limit; a pure step's limit is below its lease, which is not renewed."""
+    """Return a step's time limit; a pure step's limit is below the lease, which is not renewed."""
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 
@@ -88,7 +88,7 @@ def failure_of(
 
 
 def _of_the_engine(error: BaseException, path: str) -> Failure | None:
-    """Return the failure for an error that the engine itself raises around a module."""
+    """Return the failure for an error that the engine itself raises, not the module."""
     if isinstance(error, TemplateError):
         return template_failure(error, path)
     if isinstance(error, PayloadError):
@@ -110,7 +110,7 @@ _NOTHING = nullcontext()
 
 @observed
 def perform(state: SegmentState, work: Work) -> Unit:
-    """Execute the claimed step, and after a pure step the pure steps that follow it."""
+    """Execute the claimed step and, if it is pure, the pure steps that follow it."""
     if work.failure is not None or work.prepared is None:
         assert work.failure is not None
         return Unit(None, failure=work.failure)
@@ -146,7 +146,7 @@ def _egress_rules(workspace_id: UUID) -> EgressRules | None:
 
 
 def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
-    """Ask the gates, then run the module; return how it ended."""
+    """Ask the gates, then run the module; return how the step ended."""
     started = time.perf_counter()
     context = _context(state, work)
     revealed: Revealed | None = None
@@ -253,7 +253,7 @@ def next_item(state: SegmentState, unit: Unit) -> bool:
 
 
 def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Context) -> Revealed:
-    """Return the step's secrets, which only its module receives."""
+    """Return the step's secrets, which only the step's module receives."""
     revealed = reveal_secrets.revealed(
         state.data,
         work.step,
@@ -276,7 +276,7 @@ def _run_module(
     """Run the module; run it again if a receiver rejected short-lived secrets that were not new.
 
     A step that writes in the recording transaction is not run again, because it would write twice.
-    It gets new secrets at its next attempt.
+    Such a step gets new secrets at its next attempt.
     """
     run = partial(run_module, state.place, work.step, prepared, context, work.wake, revealed)
     try:
@@ -299,7 +299,7 @@ def _run_module(
 def _ask(
     state: SegmentState, work: Work, prepared: Prepared, revealed: Revealed | None
 ) -> gates.Passage | Wait:
-    """Ask the gates whether the step may run; skip the gates if the step's own wait just ended."""
+    """Ask the gates whether the step may run; skip them if the step's own wait has just ended."""
     if work.step.inline or work.wake is not None:
         return gates.OPEN
     module = registry.get(work.step.module)
@@ -400,7 +400,7 @@ def held(
 
 
 def _not_renewed(work: Work) -> LeaseLost:
-    """Return the error of a step that was stopped; anything that the step returned is discarded."""
+    """Return the error for a step that was stopped; any value that it returned is discarded."""
     log.warning(
         "stopped: run %s of step %s could not renew its lease; another worker runs it again",
         work.run_id,
@@ -429,7 +429,7 @@ def _context(state: SegmentState, work: Work) -> Context:
 
 
 def _writes(unit: Unit) -> bool:
-    """Return whether the last step in the unit wrote variables: a segment ends with such a step."""
+    """Return whether the last step in the unit wrote variables; such a step ends a segment."""
     last = unit.more[-1] if unit.more else unit.head
     return last is not None and last.step.writes_variables
 
@@ -437,7 +437,7 @@ def _writes(unit: Unit) -> bool:
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
     """Return the target of the step's circuit, without secrets and without the part before a colon.
 
-    Return "" if the module names none, or its inputs do not contain it. Never raises.
+    Return "" if the module names no target, or if its inputs do not contain it. Never raises.
     """
     try:
         kind = registry.get(module)

@@ -3,9 +3,9 @@
 This module is pure: it uses no clock and no threads.
 
 After the lease ends, another worker takes the step over, so the step's effects must end before that
-time. Here the age of a lease begins before its last renewal is sent, on a monotonic clock. In the
-database it begins when that renewal is served, which is later. So no stage here comes too late,
-even with wrong wall clocks.
+time. Here the age of a lease is measured from before its last renewal was sent, on a monotonic
+clock. In the database, it is measured from when that renewal was served, which is later. So no
+stage here comes too late, even with wrong wall clocks.
 """
 
 from enum import IntEnum
@@ -16,7 +16,7 @@ MOST_PERIOD = 0.5
 
 
 class LeaseStage(IntEnum):
-    """The stages of a lease that is not renewed."""
+    """The stages of a lease that cannot be renewed."""
 
     HELD = 0
     TELL = 1  # ask the step to end, by its context

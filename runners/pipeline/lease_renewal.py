@@ -1,7 +1,7 @@
 """One thread per process renews the leases of long steps and ends steps that time out.
 
-It starts with the first step that may run long (never before a fork), on its own connection, which
-it reopens after any error.
+The thread starts with the first step that may run long (never before a fork). It uses its own
+connection, which it reopens after any error.
 """
 
 import logging
@@ -48,7 +48,7 @@ class Heart:
         pack: Pack[Any] | None = None,
         sealer: PayloadSealer | None = None,
     ) -> ActiveRun:
-        """Watch a step. If it is slow, the rest of its message's work is sent to other workers."""
+        """Watch a step. If the step is slow, other workers get the rest of its message's work."""
         now = time.monotonic()
         beat = ActiveRun(
             work, until=now + seconds, renewed=work.claimed_at, pack=pack, sealer=sealer
@@ -145,7 +145,7 @@ class Heart:
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _hand_back(self, beats: list[ActiveRun]) -> None:
-        """Return work to the queue in another thread: a slow broker must not delay the renewals."""
+        """Return work to the queue in another thread; a slow broker must not delay the renewals."""
         for beat in beats:
             if beat.pack is not None and beat.pack.left and beat.pack.late():
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
@@ -191,5 +191,5 @@ def _heart(pid: int) -> Heart:
 
 
 def heart() -> Heart:
-    """Return this process's lease renewal; a forked child has its own."""
+    """Return this process's lease renewal; a forked child has a separate one."""
     return _heart(os.getpid())

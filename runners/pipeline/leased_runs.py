@@ -78,8 +78,8 @@ def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
 def scrubber(looked: Looked) -> Scrubber | None:
     """Return the scrubber of the run's reports; None if the step has no secrets.
 
-    Call it outside a transaction: reading secrets may call a key service. Raises SecretUnavailable
-    if a secret has been deleted since the lease began.
+    Call this function outside a transaction, because reading secrets can call a key service. Raises
+    SecretUnavailable if a secret has been deleted since the lease began.
     """
     if not uses_secrets(looked.work.step):
         return None
@@ -88,7 +88,7 @@ def scrubber(looked: Looked) -> Scrubber | None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Leasable:
-    """A run about to be leased under `token`, with the data that its gates need.
+    """A run that is about to be leased under `token`, with the data that its gates need.
 
     `inputs` are rendered and contain references; `revealed` is None for a step without secrets.
     """
@@ -106,7 +106,7 @@ class Leasable:
 
 
 def question(run: Leasable) -> gates.Asked:
-    """Return the question for the run's gates. Raises the validation errors of its inputs."""
+    """Return the question for the run's gates. Raises the validation errors of the run's inputs."""
     prepared = Prepared(run.inputs, "", "", "")
     work = Work(
         run_id=run.run_id,
@@ -131,7 +131,7 @@ def question(run: Leasable) -> gates.Asked:
 def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
     """Suspend or fail a run that must not be leased; return False if it was taken over.
 
-    States and signals are the same as for a step that a gate holds back in a worker.
+    States and signals are the same as for a step that a gate holds in a worker.
     """
     if isinstance(answer, Wait):
         return end_run.put_to_sleep(run.context.execution_id, run.run_id, answer, token=run.token)
@@ -183,7 +183,7 @@ def record_failure(
 def _record(
     looked: Looked, token: int, make: Callable[[_Held], Unit], failure: Failure | None
 ) -> bool:
-    """Record the unit that `make` returns, then notify the gates that the step ended."""
+    """Record the unit that `make` returns, and then notify the gates that the step ended."""
     state, work = looked.state, looked.work
     work.token = token
     # The previous holder knew no more than the rows, so there is nothing else to look for.
@@ -206,7 +206,7 @@ def _record(
 def _hold(state: SegmentState, work: Work) -> _Held | None:
     """Lock the execution and then the run; return None if the lease is over.
 
-    Needs an open transaction.
+    Requires an open transaction.
     """
     locked = statements.fetch_one("lock", {"execution": state.context.execution_id})
     if locked is None or locked[0] not in ("RUNNING", "PAUSED") or locked[1] != state.context.epoch:
@@ -303,7 +303,7 @@ def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
 
 
 def _reused(state: SegmentState, seen: LiveRun, prepared: Prepared) -> bool:
-    """Record an existing result of an equal step for the run; return whether there is one."""
+    """Record the existing result of an equal step for the run; return whether there is one."""
     done = result_cache.lookup(state, seen.step, prepared)
     if done is None:
         return False

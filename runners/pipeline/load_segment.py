@@ -1,4 +1,4 @@
-"""Load a segment's live run, and the work that came with it, before any claim."""
+"""Load a segment's live run, and the other work in its message, before any claim."""
 
 import time
 from collections import deque
@@ -75,7 +75,7 @@ def load(
 def load_pack(
     version_id: UUID, segment: str, execution_ids: Sequence[UUID]
 ) -> ExecutionPack[SegmentState]:
-    """Load executions whose segments came in one message, as `load` does.
+    """Load executions whose segments are in one message, as `load` does.
 
     Skip executions of other versions: their segments are sent again when they are moved.
     """
@@ -206,7 +206,7 @@ class _Loaded(NamedTuple):
 
 
 def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
-    """Return the row with its payloads opened, if they are sealed."""
+    """Return the row with its payloads opened if they are sealed."""
     path = found.path
     return found._replace(
         input=opened(execution_id, found.input, "trigger_payload"),
@@ -220,7 +220,7 @@ def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
 
 
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
-    """Load the siblings that came with a state's segment, and record the siblings that are pending.
+    """Load the siblings in a segment's message, and record in the state which ones are pending.
 
     When the time for these siblings is over, other workers get the rest.
     """
@@ -248,7 +248,7 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
 
 
 def _patience(version: Compiled, segments: Sequence[str]) -> float:
-    """Return the seconds that these segments may take: only a few if a duration is unknown."""
+    """Return how many seconds these segments may take: only a few if a duration is unknown."""
     steps = [find(version.graph, segment)[1] for segment in segments]
     effects = [step for step in steps if not step.inline]
     estimates.learn_durations(version.workflow_id, effects)

@@ -1,4 +1,4 @@
-"""Receive a message: claim its segments and run each until none is left for this worker."""
+"""Receive a message: claim its segments and run each until no step is left for this worker."""
 
 import logging
 import time
@@ -40,11 +40,11 @@ def run_segment(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> None:
-    """Run a segment from its live run, and then the siblings that came with it.
+    """Run a segment from its live run, and then the siblings in the same message.
 
     A duplicate or late message finds no run to claim and returns. Raises LeaseLost if another
     worker took the run over. Raises StepFailed (outside chains and chords) if a step failed, so
-    that Flower shows it.
+    that Flower shows the failure.
     """
     until = time.monotonic() + config().stay_seconds
     left = deque((segment, *others))
@@ -78,8 +78,8 @@ def run_segment(
 def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str) -> None:
     """Run the same segment of several executions, each from its live run, one after another.
 
-    The record that ends one execution claims the next. Work that exceeds the pack's time is sent
-    again. Raises StepFailed if a step of any execution failed.
+    The record that ends one execution also claims the run of the next. Work that exceeds the pack's
+    time is sent again. Raises StepFailed if a step of any execution failed.
     """
     until = time.monotonic() + config().stay_seconds
     pack = load_segment.load_pack(version_id, segment, execution_ids)
@@ -122,7 +122,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Give work that has not started back to other workers, including a run already claimed."""
+    """Return work that has not started to other workers, including a run already claimed."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:
@@ -130,7 +130,7 @@ def _leave(pack: ExecutionPack[SegmentState]) -> None:
 
 
 def _run_execution(state: SegmentState, work: Work, until: float) -> Failure | None:
-    """Run one execution of a pack, as far as one message carries it; return its failure, if any."""
+    """Run one execution of a pack as far as this message allows; return its failure, if any."""
     context = state.context
     ended: SegmentState | None = _run_on(state, work, until)
     failure = state.failure
@@ -153,14 +153,14 @@ def _run_one(
     """Run one segment; return the state that names the next segment, if any.
 
     After `until` (of `time.monotonic`) this worker takes no further segment. `others` are siblings
-    to run as well; siblings that ran are removed.
+    that this worker also runs; the function removes the siblings that ran.
     """
     taken = claim_segment(execution_id, version_id, segment, others, links=links, header=header)
     return None if taken is None else _run_on(*taken, until)
 
 
 def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentState | None:
-    """Run a claimed segment and the siblings that came with it.
+    """Run a claimed segment and the siblings in its message.
 
     Return the state that names the next segment; None if other workers continue.
     """
@@ -187,9 +187,10 @@ def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentStat
 
 
 def settle(state: SegmentState) -> None:
-    """Plan the execution if a join depends on siblings that this worker left to others.
+    """Plan the execution if a join depends on siblings that this worker left to other workers.
 
-    The workers that ran these may have checked the join before this worker had recorded its result.
+    The workers that ran these siblings may have checked the join before this worker recorded its
+    result.
     """
     if state.owes_join:
         plan_execution.advance(state.context.execution_id)
@@ -205,7 +206,10 @@ def _perform_and_record(state: SegmentState, work: Work, until: float) -> Work |
 
 
 def _may_stay(state: SegmentState, until: float) -> bool:
-    """Return whether this worker may take further segments: it has time, and no execution waits."""
+    """Return whether this worker may take further segments.
+
+    It may do so while it has time, no other execution of the pack waits, and it is not draining.
+    """
     waits = state.executions is not None and state.executions.left
     return not waits and time.monotonic() < until and not draining()
 
@@ -213,9 +217,10 @@ def _may_stay(state: SegmentState, until: float) -> bool:
 def run_one_step(
     execution_id: UUID, version_id: UUID, segment: str, *, links: tuple[str, ...] = ()
 ) -> bool:
-    """Run a segment's current step only; everything after it is sent to workers.
+    """Run a segment's current step only; send everything after it to workers.
 
-    Return False if its lease was lost: the row may name this process as the holder for a while.
+    Return False if its lease was lost; in that case, the row may name this process as the holder
+    for a while.
     """
     taken = claim_segment(execution_id, version_id, Segment(segment, "", ""), links=links)
     if taken is None:
@@ -236,7 +241,7 @@ def run_one_step(
 
 
 def hand_back(state: SegmentState, work: Work | None) -> None:
-    """Give the held run, and the siblings that have not started, back to other workers."""
+    """Return the held run, and the siblings that have not started, to other workers."""
     if work is not None:
         claim_run.give_back(work)
     if state.pack is not None:
@@ -255,7 +260,7 @@ def claim_segment(
     """Load a segment and claim its live run.
 
     Return None if there is no live run, and None for the work if another worker has the run.
-    `others` are the siblings that came with the segment; siblings that ran are removed.
+    `others` are the siblings in the segment's message; the function removes the siblings that ran.
     """
     found = load_segment.load(
         execution_id, version_id, segment.path, others=others or (), links=links, header=header

@@ -40,8 +40,8 @@ from runners.states import RunState, WaitKind
 def record(state: SegmentState, work: Work, unit: Unit) -> Work | None:
     """Record a unit; return the next work, or None at the segment's end.
 
-    Raises LeaseLost if another worker holds the run; nothing is recorded then. The cost of an
-    attempt is written last, because all steps of a workspace share the budgets' counters.
+    If another worker holds the run, raises LeaseLost and records nothing. The cost of an attempt is
+    written last, because all steps of a workspace share the counters of the budgets.
     """
     if not unit.costs or not record_costs.provided:
         return _record(state, work, unit)
@@ -120,7 +120,7 @@ def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
 
 
 def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun | None:
-    """Return the sibling to claim with a segment's last record, if no other write is needed."""
+    """Return the sibling to claim with a segment's last record, if no other write is necessary."""
     if state.pack is None or next_steps.step is not None or next_steps.pending:
         return None
     if unit.more or unit.skipped or state.frontier.skipped:
@@ -180,7 +180,7 @@ def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
-    """Record a run as dead and notify the dead-letter queue; return the letter.
+    """Record a run as dead and notify the dead-letter queue; return the dead letter.
 
     The execution fails if no other step is in progress. `manual` is the reason of a quarantine.
     """
@@ -203,7 +203,7 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
 
 
 def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Record the unit and end the execution, or use the lock if its output cannot be rendered."""
+    """Record the unit and end the execution; use the lock if its output cannot be rendered."""
     try:
         output = finish.output_of(state)
     except finish.NoOutput:
@@ -227,7 +227,7 @@ def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
 def _claiming_next(state: SegmentState) -> Iterator[Also | None]:
     """Claim the run of the pack's next execution in the statement that records the result.
 
-    Do not use it in a larger transaction, whose rollback would undo the claim.
+    Do not use this in a larger transaction, whose rollback would undo the claim.
     """
     pack = state.executions
     request = None if connection.in_atomic_block else claim_run.request_next(pack)
@@ -253,7 +253,7 @@ def _record_locked(
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
 ) -> Work | None:
-    """Record a unit, plan the execution, and end it if it is over, under its lock."""
+    """Under the execution's lock, record a unit, plan the execution, and end it if it is over."""
     finish.load_output(state)
     with transaction.atomic():
         next_steps, others = _write_locked(state, work, unit, run_state, outcome)
@@ -274,7 +274,7 @@ def _record_locked(
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> tuple[NextSteps, bool | None]:
-    """Lock the execution, choose and write the next steps.
+    """Lock the execution, and choose and write the next steps.
 
     Return the next steps, and whether other runs are live. Takes one round trip if the choice does
     not depend on data that only the lock makes certain.
@@ -318,7 +318,7 @@ def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def _settle_joins(state: SegmentState) -> None:
-    """Read how the other predecessors of this segment's joins ended, and settle these joins."""
+    """Read the outcomes of the other predecessors of this segment's joins; decide these joins."""
     graph = state.graph
     frontier = state.frontier
     looked: set[int] = set()
@@ -370,7 +370,7 @@ def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work |
 
 
 def _merge_variables(state: SegmentState, changes: dict[str, Any]) -> dict[str, Any]:
-    """Merge declared keys; the last commit wins a conflict."""
+    """Merge declared keys; in a conflict, the last commit wins."""
     declared = {key: value for key, value in changes.items() if key in state.graph.variables}
     row = statements.fetch_one(
         "variables",

@@ -30,7 +30,7 @@ WORKSPACE = "workspace"
 def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
     """Return an equal step's result as if this step had run; None if the step must run.
 
-    Its `cached_from` is the run that produced the result.
+    The result's `cached_from` is the run that produced it.
     """
     policy = step.cache
     if policy is None:
@@ -59,8 +59,8 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
 def store(state: SegmentState, work: Work, unit: Unit) -> None:
     """Store a recorded step's own result, if its cache policy requires it.
 
-    A result in object storage is not reused, because it belongs to its execution. A database error
-    never raises here: the step is recorded, even if the cache fails.
+    A result in object storage is not reused, because it belongs to its execution. Database errors
+    are not raised: the step is recorded even if the cache fails.
     """
     policy, done = work.step.cache, unit.head
     if policy is None or done is None or done.cached_from is not None or done.stored:
@@ -89,7 +89,7 @@ def key(step: Step, inputs_hash: str) -> str:
 
 
 def _place(step: Step, prepared: Prepared) -> str:
-    """Return the place that a sealed result is bound to: its key, regardless of the execution."""
+    """Return the place to which a sealed result is bound: its key, regardless of the execution."""
     return f"cached {key(step, prepared.hash)}||outputs"
 
 

@@ -1,17 +1,17 @@
 """Replace `[secret:…]` for a step's module, and remove the secrets from its results.
 
-Rows, hashes, messages and logs hold references only. The values are read right before a module
+Rows, hashes, messages and logs contain only references. The values are read right before a module
 runs, in one query, only for steps that name secrets or a credential (`uses_secrets`).
 
-A step gets a credential only within its boundary: `credentials.boundary` judges module and workflow
-here, `Revealed.used` checks the module's connections by host. Each use is recorded by the query
-that reads the values. Short-lived values are then fetched from the server that issues them.
+A step gets a credential only within its boundary: `credentials.boundary` checks module and workflow
+here, and `Revealed.used` checks the module's connections by host. The query that reads the values
+records each use. Short-lived values are then fetched from the server that issues them.
 
     revealed(data, step, inputs, run_id=…, attempt=…, overrides=…) -> Revealed
     secret_places(data, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
     filled(data, step, inputs, places, run_id=…, attempt=…) -> Revealed   in a process that renders
         nothing
-    scrubber_of(data, step) -> Scrubber      for what a remote runner reports later
+    scrubber_of(data, step) -> Scrubber      for later reports of a remote runner
 """
 
 import logging
@@ -63,9 +63,9 @@ class SecretRefused(SecretUnavailable):
 class Revealed:
     """The module's real inputs, its credential's fields, and the scrubber of its results.
 
-    `boundaries` are the boundaries of all credentials that the step names, `opened` are the
-    credentials, `short_lived` are the credentials whose values were issued, and `kept_from` are the
-    connections that a boundary refused.
+    `boundaries` are the boundaries of all credentials that the step names, and `opened` are the
+    credentials. `short_lived` are the credentials whose values were issued, and `kept_from` are the
+    connections that a boundary rejected.
     """
 
     inputs: Any
@@ -78,7 +78,7 @@ class Revealed:
     kept_from: list[RefusedHost] = field(default_factory=list)
 
     def used(self) -> AbstractContextManager[None]:
-        """Give the module its secrets in the block; the host of each connection is checked."""
+        """Give the module its secrets in the block, and check the host of each connection."""
         return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
@@ -112,10 +112,10 @@ def revealed(
     attempt: int,
     overrides: Any = None,
 ) -> Revealed:
-    """Read the secret values of a step, and put them where its inputs name them.
+    """Read the secret values of a step, and insert them where the step's inputs name them.
 
-    `inputs` are the rendered ones, with references (`Prepared.value`); they stay unchanged. Raises
-    SecretUnavailable, TemplateError, and the errors of `credentials.opened_for`.
+    `inputs` are the rendered inputs, with references (`Prepared.value`); they stay unchanged.
+    Raises SecretUnavailable, TemplateError, and the errors of `credentials.opened_for`.
     """
     asking = _asking(data, step, inputs, run_id, attempt)
     stored = _read(data, step, asking)
@@ -157,9 +157,9 @@ def renew(
 
 
 def note_refused(revealed: Revealed | None) -> None:
-    """Record the connections that a boundary refused. Makes no query if there are none.
+    """Record the connections that a boundary rejected. Makes no query if there are none.
 
-    The step's result does not depend on it.
+    The step's result does not depend on this record.
     """
     if revealed is None or revealed.step is None:
         return
@@ -222,7 +222,7 @@ def filled(
     """Reveal inputs whose `secret_places` are known, as `revealed` does, for a remote runner.
 
     Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
-    credential says whether remote runners may have it. Raises the errors of `revealed`, without
+    credential says whether remote runners may have it. Raises the errors of `revealed`, except
     TemplateError.
     """
     asking = _asking(data, step, inputs, run_id, attempt, remote=True)
@@ -236,7 +236,7 @@ def filled(
 
 
 def scrubber_of(data: TemplateData, step: Step) -> Scrubber:
-    """Return the scrubber for a step's results, by the current values of its secrets."""
+    """Return the scrubber for a step's results, based on the current values of its secrets."""
     found = credentials.opened_of(data.context.version.workspace_id, _names(step))
     _require(data, step, found)
     return Scrubber(_references(step, found))
@@ -251,7 +251,7 @@ def _asking(
     *,
     remote: bool = False,
 ) -> UsingStep:
-    """Return the description of the step for the records of used credentials."""
+    """Return the description of the step for the records of credential use."""
     version = data.context.version
     return UsingStep(
         version.workspace_id,
@@ -373,7 +373,7 @@ def _revealed(
 
 
 def _references(step: Step, opened: Mapping[str, OpenedCredential]) -> dict[str, str]:
-    """Return the reference that replaces each value that the step gets."""
+    """Return, for each value that the step gets, the reference that replaces it."""
     names = {
         opened[name].fields[field]: reference((name, field))
         for name, field in step.secrets
@@ -386,7 +386,10 @@ def _references(step: Step, opened: Mapping[str, OpenedCredential]) -> dict[str,
 def _refuse_written(
     data: TemplateData, step: Step, inputs: Any, left: list[Pointer], overrides: Any
 ) -> None:
-    """Reject a reference that a person wrote by hand: the module would receive it as plain text."""
+    """Raise an error for a reference that a person wrote by hand.
+
+    The module would otherwise receive the reference as plain text.
+    """
     names = [reference(secret) for secret in step.secrets]
     filled = {pointer for pointer, _, _ in step.config.sealed} - set(left)
     written: list[tuple[Pointer, Any]] = []

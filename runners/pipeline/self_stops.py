@@ -1,10 +1,10 @@
-"""Stop this process's steps before leases that it cannot renew end; `lease_guard` decides when.
+"""Stop this process's steps before the end of leases that it cannot renew.
 
-One thread per process checks its leases, separately from the heartbeat, which waits for the
-database. In a process whose main thread executes the step, SIGCONT triggers the check too: a
-process that was frozen past its lease ends when it resumes, before the step continues. Only workers
-are ended. Programs that run steps in their own process, such as tests, have no other worker to take
-over.
+`lease_guard` decides when. One thread per process checks its leases, separately from the heartbeat,
+which waits for the database. In a process whose main thread executes the step, SIGCONT triggers the
+check too: a process that was frozen past its lease ends when it resumes, before the step continues.
+Only workers are ended. Programs that run steps in their own process, such as tests, have no other
+worker to take over.
 """
 
 import logging
@@ -30,7 +30,7 @@ class _Others:
 
 
 def spare_others() -> None:
-    """Never end this process, whose threads execute other tasks too; only notify its steps."""
+    """Never end this process, whose threads also execute other tasks; only notify its steps."""
     _Others.here = True
 
 
@@ -44,7 +44,7 @@ class LeaseGuard:
         self._word = last_words.OwnWord()
 
     def begin(self) -> None:
-        """Start checking, in a worker. Called once, by a thread that executes a step."""
+        """Start the checks, in a worker. A thread that executes a step calls this method once."""
         self._armed = of_a_worker()
         if not self._armed:
             return
@@ -73,11 +73,11 @@ class LeaseGuard:
             self._prepare_word(latest)
 
     def _prepare_word(self, latest: LeaseStage) -> None:
-        """Write the excuse file in advance, and remove it after the leases are renewed.
+        """Write the note about the process's end in advance; remove it when the leases are renewed.
 
-        A process that must end has no time to wait for a slow disk or a busy machine. The file of a
-        process whose steps were stopped remains until it runs another: the process may end in any
-        way before the database releases the run that it still seems to hold.
+        A process that must end has no time to wait for a slow disk or a busy machine. If the
+        process's steps were stopped, the note remains until the process runs another step: the
+        process may end in any way before the database releases the run that it still seems to hold.
         """
         if latest is LeaseStage.HELD:
             self._word.take_back()
@@ -85,7 +85,7 @@ class LeaseGuard:
             self._word.leave()
 
     def _end(self, run: ActiveRun, age: float) -> None:
-        """End this process, and record that its steps did not cause it."""
+        """End this process, and record that its steps did not cause the end."""
         self._word.leave()
         self._word.wait()
         last_words.within(
@@ -112,6 +112,6 @@ class LeaseGuard:
 
 
 def begins_too_late(claimed_at: float) -> bool:
-    """Return whether too little time of the lease is left to begin the step."""
+    """Return whether too little time of the lease remains for the step to begin."""
     age = time.monotonic() - claimed_at
     return lease_guard.stage(age, config().lease) >= LeaseStage.INTERRUPT

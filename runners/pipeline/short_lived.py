@@ -34,7 +34,7 @@ NOT_SIGNED_IN = ("28P01", "28000")  # PostgreSQL: wrong password, unknown role
 
 
 class SecretNotIssued(StepError):
-    """The server did not issue a credential's values; its error says whether to retry."""
+    """The server did not issue a credential's values; the error's class says whether to retry."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,9 +49,9 @@ class ShortLived:
 def issue(
     who: str, step: UsingStep, stored: Mapping[str, OpenedCredential]
 ) -> tuple[Mapping[str, OpenedCredential], list[ShortLived]]:
-    """Return the credentials with issued values in place of the data for requesting them.
+    """Return the credentials, with issued values in place of the data that requests them.
 
-    Errors begin with `who`. Raises SecretNotIssued.
+    Error messages begin with `who`. Raises SecretNotIssued if a server issues no values.
     """
     kinds = {name: KINDS[one.type] for name, one in stored.items() if _is_issued(one)}
     if not kinds:
@@ -80,7 +80,7 @@ def refuse_remote(who: str, opened: Mapping[str, OpenedCredential]) -> None:
 
 
 def forget_rejected(found: Sequence[ShortLived], error: BaseException) -> bool:
-    """Forget values that a receiver rejected; return whether new ones can help."""
+    """Forget values that a receiver rejected; return whether new values can help."""
     old = [one for one in found if not one.is_new]
     if not old or not _rejects(error):
         return False
@@ -94,7 +94,7 @@ def _is_issued(one: OpenedCredential) -> bool:
 
 
 def _release() -> None:
-    """Close the connection of a pool's thread, which is idle while another server is asked."""
+    """Close the connection of a pool's thread, which is idle during the request to a server."""
     if pool() == "threads" and not connection.in_atomic_block:
         connection.close()
 

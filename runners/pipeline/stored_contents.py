@@ -1,7 +1,8 @@
 """Stored content that a step writes, reads and passes on.
 
-Templates pass on references to stored content, so an input may contain one. Only inputs of the type
-`StoredContent` may: another module would take the reference for a value.
+Templates pass on references to stored content, so an input can contain a reference. Only inputs of
+the type `StoredContent` may contain one, because another module would mistake the reference for a
+value.
 """
 
 from collections.abc import Iterable, Iterator
@@ -85,9 +86,9 @@ def _advice(found: dict[str, Any]) -> str:
 
 
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
-    """Return a result in which references are the ones that the step stored or was passed.
+    """Return a result in which references are the objects that the step stored or received.
 
-    A module may return copies of them, as pydantic does.
+    A module can return copies of them, as pydantic does.
     """
     known = [*passed, *context.stored]
     if not known:

@@ -1,6 +1,6 @@
 """Put a step's large output into object storage, before its result is recorded.
 
-A step whose output cannot be stored fails as if its module had failed, and is tried again.
+A step whose output cannot be stored fails as if its module had failed, and is retried.
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ from runners.segment.work import Done
 def dumped(value: Any, what: str) -> tuple[str, Encoded | None]:
     """Return an output's JSON for its row; or an empty text, and the encoded output for `store`.
 
-    A step that writes with its record keeps its output in the row: its transaction holds locks.
-    Raises PayloadError.
+    A step that writes in the recording transaction keeps its output in the row, because its
+    transaction holds locks. Raises PayloadError.
     """
     if not payload_store.enabled() or connection.in_atomic_block:
         return payloads.dump(value, what), None
@@ -73,7 +73,7 @@ def _remember(state: SegmentState, done: Done, large: Encoded, reference: Any) -
 
 
 def _store_variables(state: SegmentState, done: Done, variables: Mapping[str, Any]) -> None:
-    """Store large variables; an output that contains them refers to them as well."""
+    """Store large variables; an output that contains them also refers to them."""
     settings, result = valkyr_settings(), done.result
     references = {}
     for name, value in variables.items():

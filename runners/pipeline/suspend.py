@@ -1,4 +1,4 @@
-"""Suspend a run until the event it waits for."""
+"""Suspend a run until the event for which it waits."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ from runners.waits.events import catch_up
 
 
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
-    """Suspend the run, start its child or turns, and free the slot if all runs are suspended.
+    """Suspend the run, start its child or turns, and release the slot if all runs are suspended.
 
     Only a step with an effect can wait; this worker then holds no other step.
     """
@@ -66,7 +66,7 @@ def _logs(state: SegmentState, work: Work, unit: Unit) -> str | None:
 
 
 def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
-    """Return whether the run's event has arrived, which may happen during the suspension."""
+    """Return whether the run's event has arrived, which is possible during the suspension."""
     if wait.kind is WaitKind.EVENT:
         transaction.on_commit(partial(catch_up, work.run_id), robust=True)
     return wait.kind is WaitKind.CALLBACK and hand_over(

@@ -1,4 +1,4 @@
-"""The one statement that records a unit and adds the next runs, and the rows that it adds."""
+"""The statement that records a unit and inserts the next runs, and the rows that it inserts."""
 
 import logging
 import time
@@ -42,7 +42,7 @@ class Also:
 
 @dataclass(slots=True)
 class NextSteps:
-    """The runs that a record adds: at most one claimed run, and pending runs."""
+    """The runs that a record inserts: at most one claimed run, and pending runs."""
 
     step: Step | None = None
     run_id: UUID | None = None
@@ -54,7 +54,7 @@ class NextSteps:
 
 
 class LastWritten(NamedTuple):
-    """The data that a notification of an execution's end needs."""
+    """The data that notifications of an execution's end need."""
 
     parent_run_id: UUID | None
     trigger_id: UUID | None
@@ -71,7 +71,10 @@ def write(
     outcome: str | None = None,
     survey: bool = False,
 ) -> bool | None:
-    """Record the unit and its next steps; return whether other runs are live. Raises LeaseLost."""
+    """Record the unit and its next steps; return whether other runs are live.
+
+    Raises LeaseLost if another worker holds the run.
+    """
     if not survey and run_state is RunState.SUCCESS and _went_on(state, work, unit, next_steps):
         return None
     row = _insist(*_record(state, work, unit, next_steps, run_state, outcome, survey=survey))
@@ -79,7 +82,7 @@ def write(
 
 
 def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps) -> bool:
-    """Record a unit of one step and begin the next step, if nothing else is to be written.
+    """Record a unit of one step and begin the next step, if no other write is necessary.
 
     Return whether this was done.
     """
@@ -132,8 +135,8 @@ def lock_and_write(
 ) -> bool | None:
     """Lock the execution, then `write`, in one round trip; return whether other runs are live.
 
-    Call it inside a transaction. The record is a separate statement, so it sees commits made while
-    it waited for the lock. Raises LeaseLost; the transaction then undoes what was written.
+    Call this function inside a transaction. The record is a separate statement, so it sees commits
+    made while it waited for the lock. Raises LeaseLost; the transaction then undoes the writes.
     """
     record = _record(state, work, unit, next_steps, run_state, outcome, survey=True)
     locked, recorded = statements.fetch_together([execution_lock.asked(state), record])
@@ -147,8 +150,8 @@ def write_last(
     """Lock the execution, record the unit and end the execution, in one round trip.
 
     Return None if the unit was recorded and the execution continues: another run is live, or it is
-    paused. Raises LeaseLost; nothing is written then. `also` concerns another execution and runs
-    with the first statements.
+    paused. If the lease is lost, raises LeaseLost and writes nothing. `also` concerns another
+    execution and runs with the first statements.
     """
     nothing = NextSteps()
     name, params = _record(state, work, unit, nothing, RunState.SUCCESS, None, survey=False)
@@ -171,9 +174,9 @@ def write_last(
 def _together(
     asked: Sequence[tuple[str, dict[str, Any]]], also: Also | None
 ) -> list[list[tuple[Any, ...]]]:
-    """Run these statements and the additional ones in one round trip.
+    """Run these statements and the additional statements in one round trip.
 
-    Return the rows of `asked`; the rows of `also` are stored in it.
+    Return the rows of `asked`; the rows of `also` are stored in `also`.
     """
     if also is None and len(asked) == 1:
         return [_twice(partial(statements.fetch, *asked[0]))]
@@ -233,7 +236,7 @@ def hand_on(
     """Record a segment's last step and claim a pending sibling, in one statement.
 
     The step must have no other successor. Returns whether this worker claimed the sibling. Raises
-    LeaseLost.
+    LeaseLost if another worker holds the run.
     """
     row = _insist(
         "hand_on",
@@ -353,7 +356,7 @@ def _twice(record: Callable[[], T]) -> T:
 
 
 def publish(state: SegmentState, next_steps: NextSteps) -> None:
-    """Send the pending steps to workers after the commit, except those that the chain continues."""
+    """Send the pending steps to workers after the commit, except those that a chain sends."""
     steps = state.graph.steps
     ready = [
         index for index in next_steps.pending if state.path(steps[index]) not in state.context.links

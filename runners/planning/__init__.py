@@ -1,4 +1,4 @@
-"""Decide the continuation from the rows: more work, an iteration's end, or the execution's end.
+"""Decide from the rows how an execution continues: more work, an iteration's end, or its own end.
 
 Read in this order: `plan_from_rows`, `finish`, `plan_execution`.
 """

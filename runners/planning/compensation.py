@@ -1,7 +1,7 @@
 """Undo an execution step by step, decided from its rows under its lock.
 
-Undo steps are runs of the execution like any other, such as `refine[2].undo:charge.main`. Each is
-inserted when the previous one has ended; the end of the last one ends the execution.
+Undo steps are runs of the execution like any other, such as `refine[2].undo:charge.main`. Each one
+is inserted when the previous one has ended; the end of the last one ends the execution.
 """
 
 import logging
@@ -33,7 +33,7 @@ UNDER_WAY = (CompensationState.WAITING, CompensationState.RUNNING)
 
 
 def figures(execution_id: UUID) -> object:
-    """Return the figures stored with an execution that ends."""
+    """Return the figures that are stored with an execution when it ends."""
     row = statements.fetch_one("metrics", {"execution": execution_id})
     return row[0] if row else None
 
@@ -45,7 +45,7 @@ def in_flight(execution_id: UUID) -> bool:
 
 
 def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
-    """End the live runs of an execution to be undone; see `ports.stop_to_undo`."""
+    """End the live runs of an execution that will be undone; see `ports.stop_to_undo`."""
     asked = {"execution": execution_id, "undone": list(undone)}
     row = statements.fetch_one("undo_due", asked)
     if not (row and row[0]):
@@ -71,9 +71,10 @@ def fail(state: SegmentState, message: str, trace: str) -> bool:
 
 
 def go_on(state: SegmentState) -> bool | None:
-    """Start the next undo step, or end the execution after the last; return whether it did.
+    """Start the next undo step, or end the execution after the last one.
 
-    Return None if the execution is not being undone. The caller holds its lock.
+    Return whether this was done, or None if the execution is not being undone. The caller holds the
+    execution's lock.
     """
     if not state.context.version.graph.undone:
         return None
@@ -91,13 +92,13 @@ def go_on(state: SegmentState) -> bool | None:
 
 
 def waiting(batch: int) -> list[UUID]:
-    """Return executions to be undone without a live run."""
+    """Return the executions that must be undone and have no live run."""
     found = statements.fetch("undo_waits", {"execution": None, "batch": batch})
     return [pk for (pk,) in found]
 
 
 def _proceeds(state: SegmentState) -> bool:
-    """Begin the undo, unless steps or children that must also be undone still run.
+    """Begin the undo, unless steps or children that must also be undone are still running.
 
     Return whether it began.
     """

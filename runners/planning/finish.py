@@ -60,13 +60,13 @@ def conclude(state: SegmentState, *, others: bool) -> None:
 def settle_or_end(state: SegmentState) -> bool:
     """Plan the execution from its rows: start the remaining steps, or end it.
 
-    Return whether it did either.
+    Return whether a step was started or the execution ended.
     """
     return _whole(state)
 
 
 def _turn_over(state: SegmentState) -> bool:
-    """Remove the iterations that ended here from their container's counters."""
+    """Remove the iterations that ended in this segment from their container's counters."""
     place = state.place
     ended, state.ended_turns = state.ended_turns, []
     failed: list[int] = []
@@ -114,7 +114,7 @@ def _whole(state: SegmentState) -> bool:
 def end_well(state: SegmentState) -> None:
     """Move RUNNING to SUCCESS, or to FAILED if the output cannot be rendered, unless paused.
 
-    During an HTTP request, a worker renders the output instead.
+    During an HTTP request, this is left to a worker, which renders the output.
     """
     if state.paused or left_to_worker(state, state.context.version.graph.output):
         return
@@ -170,7 +170,7 @@ def _death(state: SegmentState, dead: list[str]) -> str:
 def output_of(state: SegmentState) -> Any:
     """Return the output of an execution whose tasks have all ended, rendered before the lock.
 
-    Raises NoOutput.
+    Raises NoOutput if the output cannot be rendered, or only under the execution's lock.
     """
     template = state.context.version.graph.output
     if not (template is None or template.constant or render_guard.renders_here()):
@@ -189,7 +189,7 @@ def _output(state: SegmentState) -> Any:
 
 
 def _present(state: SegmentState) -> tuple[SegmentContext, dict[str, Any]]:
-    """Return the context with the input, and the present variables."""
+    """Return the context with the input, and the current variables."""
     context, variables = state.context, state.data.variables
     if context.started_at is None:
         variables, payload, started_at = template_data.current(context.execution_id)
@@ -200,9 +200,10 @@ def _present(state: SegmentState) -> tuple[SegmentContext, dict[str, Any]]:
 
 
 def render_output(data: TemplateData, context: SegmentContext, variables: dict[str, Any]) -> Any:
-    """Return the workflow's output from the results of `data`, the data of the workflow itself.
+    """Return the workflow's output, rendered from the results in `data`.
 
-    Raises TemplateError, PayloadError, and the errors of loading stored values.
+    `data` is the data of the workflow itself, not of a body. Raises TemplateError, PayloadError,
+    and the errors of loading stored values.
     """
     template = context.version.graph.output
     if template is None:
@@ -230,7 +231,7 @@ def render_output(data: TemplateData, context: SegmentContext, variables: dict[s
 
 
 def load_output(state: SegmentState) -> None:
-    """Load stored values that the workflow's output reads, before the execution is locked.
+    """Load the stored values that the workflow's output reads, before the execution is locked.
 
     Errors are reported when the output is rendered. Does nothing without a payload store.
     """
@@ -250,7 +251,7 @@ def load_output(state: SegmentState) -> None:
 def _complete(data: TemplateData, context: SegmentContext, scope: dict[str, Any]) -> None:
     """Load the results that the workflow's output reads and that this worker does not have.
 
-    Also load the stored values that it reads, into the data and the scope.
+    Also load the stored values that the output reads, into the data and the scope.
     """
     graph = context.version.graph
     assert graph.output is not None

@@ -58,7 +58,7 @@ def _end_with_stored_output(state: SegmentState) -> None:
 
 
 def wake(execution_id: UUID) -> None:
-    """Send a resumed or reopened execution's pending runs again and plan it."""
+    """Send the pending runs of a resumed or reopened execution again, and plan the execution."""
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:
@@ -68,7 +68,7 @@ def wake(execution_id: UUID) -> None:
 
 
 def insert_first(execution: WorkflowExecution) -> None:
-    """Insert the first runs of a new execution that already has a past, without ending it."""
+    """Insert the first runs of a new execution that has recorded steps, without ending it."""
     version = compiled(execution.version_id)
     state = from_rows(execution.pk, version, execution.epoch, execution.priority)
     state.paused = True
@@ -76,7 +76,7 @@ def insert_first(execution: WorkflowExecution) -> None:
 
 
 def send_pending(state: SegmentState) -> None:
-    """Send a locked execution's due pending runs once more, after the commit."""
+    """Send a locked execution's due pending runs again, after the commit."""
     graph = state.graph
     waiting = statements.fetch(
         "waiting_segments",

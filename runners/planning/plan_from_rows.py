@@ -1,7 +1,7 @@
 """Plan an execution from its rows, including each open iteration of each body.
 
-Used when in-memory state is unavailable: by a chord's body, a resume, the sweeper, or a worker that
-took a segment over. The caller holds the execution's lock.
+This is used when in-memory state is unavailable: by a chord's body, a resume, the sweeper, or a
+worker that took a segment over. The caller holds the execution's lock.
 """
 
 from collections import defaultdict
@@ -47,7 +47,7 @@ class _Container:
 
     @property
     def spare(self) -> tuple[int, ...]:
-        """Return the items of a map that were skipped."""
+        """Return the items of a map that were set aside."""
         return self.turns.spare if isinstance(self.turns, MapTurns) else ()
 
     @property
@@ -91,7 +91,7 @@ def place_facts(state: SegmentState, place: Place) -> dict[int, StepFact]:
 
 
 def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
-    """Return the facts of steps from rows of (path, state, outcome, …), by the step's index.
+    """Return the facts of steps by the step's index, from rows of (path, state, outcome, …).
 
     The paths are relative to the graph. A failed or cancelled step without an outcome has no fact.
     If a step has several rows, the row of the live or ended run is used.
@@ -115,7 +115,7 @@ def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFa
 
 
 def begin(state: SegmentState, place: Place, planned: Plan) -> bool:
-    """Insert the runs that a plan starts and skips, and send the started ones after the commit."""
+    """Insert the runs that a plan starts or skips, and send the started runs after the commit."""
     graph = place.graph
     parts = [run_rows.pending(graph.steps[index], place.prefix) for index in planned.start]
     parts += [

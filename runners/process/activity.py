@@ -1,8 +1,8 @@
-"""This process's part of the watchdog: report that the process runs, and what its threads do.
+"""This process's part of the watchdog: it reports that the process runs, and what its threads do.
 
 A ticker thread writes the time; if it stops for `VALKYR_STALL_SECONDS`, the watchdog ends the
 process. The ticker does nothing else, so that a slow database does not make it look stalled.
-Without a watchdog, all of this does nothing.
+Without a watchdog, this module does nothing.
 """
 
 import itertools
@@ -68,7 +68,7 @@ def be_watched() -> None:
 
 
 def descriptors() -> list[int]:
-    """Return descriptors that a program must inherit so that processes it forks can be watched."""
+    """Return the descriptors that a program must inherit so that its forks can be watched."""
     given = os.environ.get(DESCRIPTOR)
     return [int(given)] if given else []
 
@@ -82,16 +82,16 @@ def be_left_alone() -> None:
 
 
 def executes(run_id: UUID, token: int) -> None:
-    """Record that the calling thread prepares or executes this run.
+    """Record that the calling thread is preparing or executing this run.
 
-    `token` is the newest fencing token that the thread has seen for the run.
+    `token` is the newest fencing token of the run that the thread has seen.
     """
     if _place is not None and (own := _own).number < THREADS:
         _place.note(own.number, own.thread, run_id.bytes, token, EXECUTES)
 
 
 def goes_on_after(run_id: UUID, token: int) -> None:
-    """Record that the run was executed, so that further work of this thread is not blamed on it."""
+    """Record that the run was executed, so that it is not blamed for the thread's further work."""
     if _place is not None and (own := _own).number < THREADS:
         _place.note(own.number, own.thread, run_id.bytes, token, AFTERWARDS)
 
@@ -134,7 +134,7 @@ def share_draining() -> None:
 
 
 def begin_draining() -> None:
-    """Begin no further step in this worker."""
+    """Stop this worker from starting further steps."""
     _flag[0] = 1
 
 
@@ -144,5 +144,5 @@ def draining() -> bool:
 
 
 def forget_draining() -> None:
-    """Stop draining (for tests, which end no process)."""
+    """Stop draining. This is for tests, which end no process."""
     _flag[0] = 0

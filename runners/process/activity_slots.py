@@ -1,8 +1,8 @@
-"""The memory that a worker's processes share with their watchdog; imports no Django.
+"""The memory that a worker's processes share with their watchdog. This module imports no Django.
 
-Each process has a slot. A slot is a head (the process, and the time at which its ticker last ran)
-and one note per thread (the run that the thread executes). Writing is one store into mapped memory,
-without a system call or a lock. Pages that were never written take no memory.
+Each process has a slot: a head with the process and the time at which its ticker last ran, and one
+note per thread with the run that it executes. A write is one store into mapped memory, without a
+system call or a lock. Pages that were never written take no memory.
 """
 
 import fcntl
@@ -45,7 +45,7 @@ class SlotHead:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The state of one thread: its native ID, the run, the token it has seen, and the phase."""
+    """The state of a thread: its native ID, its run, the newest token it has seen, its phase."""
 
     thread: int
     run_id: UUID
@@ -54,9 +54,9 @@ class Note:
 
 
 def create() -> int:
-    """Return a descriptor of new shared memory; it is freed with the last process that has it.
+    """Return a descriptor of new shared memory, which is freed with the last process that uses it.
 
-    Raises OSError if the system cannot provide it.
+    Raises OSError if the system cannot provide the memory.
     """
     descriptor = os.memfd_create("valkyr-stalls")
     os.ftruncate(descriptor, SIZE)
@@ -69,7 +69,7 @@ class StallSlot:
     def __init__(self, descriptor: int, start: int) -> None:
         """Take a slot; `start` is this process's start time.
 
-        Raises OSError if the memory is gone or full.
+        Raises OSError if the memory is no longer available or has no free slot.
         """
         self._memory = mmap.mmap(descriptor, SIZE)
         self.left = False
@@ -116,7 +116,7 @@ class StallSlot:
 
 
 def heads(descriptor: int, *, free: bool = False) -> Iterator[SlotHead]:
-    """Yield the processes that have a slot; with `free`, empty slots too."""
+    """Yield the processes that have a slot; with `free`, also yield empty slots."""
     data = os.pread(descriptor, _HEADS_BYTES, 0)
     for place in range(len(data) // _HEAD_BYTES):
         head = SlotHead(place, *_HEAD.unpack_from(data, place * _HEAD_BYTES))
@@ -136,7 +136,7 @@ def note_of(descriptor: int, place: int, thread: int) -> Note | None:
 
 
 def start_of(pid: int) -> int:
-    """Return a process's start in clock ticks since boot; 0 if it has ended or is a zombie."""
+    """Return a process's start, in clock ticks since boot; 0 if it has ended or is a zombie."""
     fields = stat_of(f"/proc/{pid}/stat")
     return 0 if not fields or fields[0] in "ZX" else int(fields[19])
 

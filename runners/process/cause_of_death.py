@@ -1,4 +1,4 @@
-"""Decide whether a run is to blame for the loss of its lease's holder.
+"""Decide whether a run caused the loss of its lease's holder.
 
 A run is blamed only if no other cause can have ended the process: no other run executed there, and
 the process's parent still runs (it would have ended with the container, the host or the whole
@@ -25,7 +25,7 @@ MOST = 200  # characters of a cause
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """The decision about a run: `crashed` counts against it; a `suspect` runs in isolation."""
+    """The decision about a run: `crashed` counts against the run; a `suspect` runs in isolation."""
 
     lost: int = 0
     crashed: int = 0
@@ -41,12 +41,12 @@ SHORT = Death(lost=1, suspect=True, delay=2.0)
 
 
 def crash(cause: str) -> Death:
-    """Return a death for which only this run can be the cause."""
+    """Return the decision for a death that only this run can have caused."""
     return Death(lost=1, crashed=1, cause=cause[:MOST], suspect=True)
 
 
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
-    """Return the death to count for a run whose holder ended or stopped renewing its lease.
+    """Return the decision about a run whose holder ended or stopped renewing its lease.
 
     `companions` are other runs that the same process held. If the worker announced its shutdown,
     nothing is counted. A process that could not renew its leases, and still runs or ended itself,
@@ -66,6 +66,6 @@ def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
 
 
 def announced(leased_by: str) -> bool:
-    """Return whether the holder's worker announced its shutdown: then its end is not a crash."""
+    """Return whether the holder's worker announced its shutdown; its end is then not a crash."""
     name = leased_by.partition("|")[0]
     return bool(name) and Runner.objects.filter(name=name, leaving_at__isnull=False).exists()

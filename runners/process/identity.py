@@ -1,10 +1,10 @@
-"""The identity of a lease's holder, which tells others on the machine whether it has ended.
+"""The identity of a lease's holder, which shows others on the machine whether it has ended.
 
-A process ID alone says nothing after a restart or in another container; boot, pid namespace and
+A process ID alone is not unique after a restart or in another container; boot, PID namespace and
 start time together identify a process. If any of them is unknown or differs, the process is not
 declared gone.
 
-A process that executes one step at a time names its parent too: if the parent still runs, the
+A process that executes one step at a time also names its parent: if the parent still runs, the
 process alone has ended. A process whose threads execute many steps names no parent.
 """
 
@@ -59,7 +59,7 @@ def gone(other: str) -> bool:
 
 
 def lives(other: str) -> bool:
-    """Return whether the holder's process certainly still runs: it was only slow."""
+    """Return whether the holder's process certainly still runs and was therefore only slow."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and started(int(parts[1])) == parts[2]
 
@@ -91,13 +91,13 @@ def unreaped(other: str) -> bool:
 
 
 def shortage_at_end(other: str) -> out_of_memory.Shortage | None:
-    """Return the memory shortage that the parent of an ended holder found at its end, or None."""
+    """Return the memory shortage that the holder's parent found when the holder ended, or None."""
     parts = other.split(SEPARATOR)
     return out_of_memory.told(int(parts[1]), parts[2])
 
 
 def ended_itself(other: str) -> bool:
-    """Return whether the holder recorded that it ended itself: it could not renew its leases."""
+    """Return whether the holder recorded its own end, because it could not renew its leases."""
     parts = other.split(SEPARATOR)
     return _is_here(parts) and parts[1].isdigit() and last_words.left_by(int(parts[1]), parts[2])
 
@@ -109,14 +109,14 @@ def pid_of(other: str) -> int | None:
 
 
 def _is_here(parts: list[str]) -> bool:
-    """Return whether the holder's process can be inspected: it has this boot and pid namespace."""
+    """Return whether the holder's process can be inspected: it has this boot and PID namespace."""
     if len(parts) not in {SHARED, ALONE, ISOLATED} or not all(parts):
         return False
     return (parts[3], parts[4]) == (_namespace(), _boot())
 
 
 def started(pid: int) -> str:
-    """Return a process's start in clock ticks since boot; "" if it has ended or is a zombie."""
+    """Return a process's start, in clock ticks since boot; "" if it has ended or is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,7 +1,7 @@
 """A note of a process that ended because it could not renew its leases: no step caused this.
 
-It is a file next to the signs of life, for processes on the machine that judge the process's end.
-This module imports no Django.
+The note is a file next to the signs of life, for processes on the machine that judge the process's
+end. This module imports no Django.
 """
 
 import _thread
@@ -21,7 +21,7 @@ SECONDS = 0.1  # writing must not keep a process from its end
 
 
 class OwnWord:
-    """The note of this process, which a separate thread writes because a disk may not respond.
+    """The note of this process. A separate thread writes it, because a disk may not respond.
 
     Use it from one thread at a time, or from a signal handler of the main thread.
     """
@@ -31,7 +31,7 @@ class OwnWord:
         self._written = _thread.allocate_lock()
 
     def leave(self) -> None:
-        """Begin to write, once, that this process may end because of its leases; do not wait."""
+        """Begin to write, once, that this process may end because of its leases. Does not wait."""
         if not self._left:
             self._left = True
             self._written = begin(leave, os.getpid())
@@ -77,7 +77,7 @@ def _unlink_after(written: _thread.LockType, pid: int) -> None:
 
 
 def leave(pid: int) -> None:
-    """Write that the process ends now because of its leases."""
+    """Write that the process is ending because of its leases."""
     with suppress(OSError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def leave(pid: int) -> None:
 
 
 def left_by(pid: int, start: str) -> bool:
-    """Return whether the process of that ID and start was ended because of its leases."""
+    """Return whether the process with this ID and start ended because of its leases."""
     return _word(pid, start).exists()
 
 

@@ -40,7 +40,7 @@ def limited_megabytes() -> int:
 
 
 def what_to_raise() -> str:
-    """Return the setting or system limit to raise to give a process more memory."""
+    """Return which setting or system limit must be raised to give a process more memory."""
     return _setting or "the limit that the system sets (RLIMIT_AS)"
 
 

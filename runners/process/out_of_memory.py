@@ -1,9 +1,9 @@
 """Find out whether memory ran out when a child was killed, and whether the child had used it.
 
 The kernel's OOM killer ends a process of its choice, which may not be the one that used the memory:
-isolated steps are killed first, and the cause may be a process outside. Only the parent sees the
-peak of a child, at its end; so the parent judges, and leaves a note for processes that recover the
-child's run. This module imports no Django.
+isolated steps are killed first, and the cause may be an unrelated process. Only the parent sees a
+child's peak memory, when the child ends. The parent therefore judges, and leaves a note for
+processes that recover the child's run. This module imports no Django.
 """
 
 import json
@@ -29,7 +29,7 @@ _STATE, _PARENT, _START, _PAGES = 0, 1, 19, 21
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A child was killed while memory was short; `took` is true if the child had used it."""
+    """A child was killed while memory was short; `took` is true if the child used the memory."""
 
     took: bool
     cause: str = ""
@@ -42,7 +42,7 @@ class KillWatch:
     """Detects whether the OOM killer has recently ended any process on this machine."""
 
     def __init__(self, seconds: float = MOMENT) -> None:
-        """Start to watch; after a kill, memory counts as short for `seconds`."""
+        """Start to watch. After a kill, memory counts as short for `seconds`."""
         self._seconds = seconds
         self._seen = kills()
         self._until = 0.0
@@ -55,7 +55,7 @@ class KillWatch:
         return now < self._until
 
     def look(self) -> None:
-        """Ignore kills up to now, none of which was a child of this process."""
+        """Ignore all kills so far, because none of them was a child of this process."""
         self._seen = kills()
 
 
@@ -110,7 +110,7 @@ def tell(pid: int, start: str, found: Shortage) -> None:
 
 
 def told(pid: int, start: str) -> Shortage | None:
-    """Return the note of a process's parent about the process's end; None if there is none."""
+    """Return the note that a process's parent left about its end; None if there is none."""
     try:
         return Shortage(**json.loads(_word(pid, start).read_text()))
     except (OSError, ValueError, TypeError):
@@ -135,9 +135,9 @@ def _forget_old(where: Path) -> None:
 
 
 def _around(pid: int) -> tuple[int, int, bool]:
-    """Return the KiB of this and of the largest other process, and whether another child ended.
+    """Return the KiB of this process and of the largest other, and whether another child ended.
 
-    If a cgroup limits the memory, only the cgroup's processes can have used it.
+    If a cgroup limits the memory, only the processes of the cgroup can have used it.
     """
     me = os.getpid()
     group = _group(me) if conf.limited() else ""

@@ -1,6 +1,6 @@
 """Connect the engine's threads and programs to the database without Django's connections.
 
-The arguments are plain values, which can be passed to another program.
+The arguments are plain values that can be passed to another program.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from executions.database import connection
 
 
 def parameters() -> dict[str, Any]:
-    """Return the arguments of Django's connection that libpq knows, such as the TLS ones."""
+    """Return the arguments of Django's connection that libpq knows, such as those for TLS."""
     known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
     return {
         name: value if isinstance(value, int) else str(value)  # a file may be a path

@@ -1,7 +1,7 @@
 """End a pool's child with its worker, even if the worker dies while the child starts.
 
 Celery asks the kernel, in the child, to kill the child when its parent dies. If the parent dies
-before that, the child remains: it waits forever on a pipe whose other end it holds itself.
+before that request, the child remains: it waits forever on a pipe whose other end it holds itself.
 """
 
 import os
@@ -17,6 +17,6 @@ def remember() -> None:
 
 
 def end_without() -> None:
-    """End this process if its parent has ended; call it after the request to the kernel."""
+    """End this process if its parent has ended; call this after the request to the kernel."""
     if _parent and os.getppid() != _parent:
         os.kill(os.getpid(), signal.SIGKILL)

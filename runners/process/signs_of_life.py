@@ -2,8 +2,8 @@
 
 For containers: `python runners/process/signs_of_life.py worker` exits with 0 or 1 and prints the
 reason, within 0.05 s, because it starts neither Django nor Celery. A worker renews its file only
-after a message that it sent to itself came back through the broker, so that a worker that runs but
-receives no messages is detected. This file needs only Python.
+after a message that it sent to itself came back through the broker. The check therefore detects a
+worker that runs but receives no messages. This file needs only Python.
 """
 
 import argparse
@@ -85,7 +85,7 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
 
 
 def _answers() -> tuple[bool, str]:
-    """Return whether the web process at `PORT` responds, regardless of its allowed hosts."""
+    """Return whether the web process at `PORT` responds, whatever its allowed hosts are."""
     from http.client import HTTPConnection, HTTPException
 
     port = int(os.environ.get("PORT", "").strip() or 8000)
@@ -114,7 +114,7 @@ def _unwell(sign: Sign) -> str:
 
 
 def _signs(kind: str) -> Iterator[Sign]:
-    """Yield the signs of processes that still run; remove the others."""
+    """Yield the signs of processes that still run; delete the other files."""
     for path in sorted(folder().glob(f"{kind}-*.json")):
         try:
             said = json.loads(path.read_text())

@@ -1,13 +1,13 @@
-"""The public modules of `runners` for plugins. Everything else may change without notice.
+"""The public modules of `runners` for plugins. Everything else can change without notice.
 
-- `admin`: show why a run is held back
+- `admin`: show why a run is held
 - `api`: show runs over HTTP
 - `checkpoints`: save variables when the engine takes a checkpoint
 - `circuits`: targets whose circuit is open
 - `costs`: receive the costs of attempts
 - `events`: the signals
-- `explain`: why runs are held back
-- `gates`: hold steps back before they run
+- `explain`: why runs are held
+- `gates`: hold steps before they run
 - `forks`: start new executions in the middle of others
 - `leased_runs`: runs that external programs execute
 - `models`: the tables
@@ -22,7 +22,7 @@
 - `steps`: run a module outside a workflow
 - `targets`: rules for the targets of steps
 - `testing`: run workflows in a test
-- `tracing`: make spans
+- `tracing`: create spans
 """
 
 __all__ = []

@@ -1,4 +1,4 @@
-"""Show in the admin why a run is held back."""
+"""Show in the admin why a run is held."""
 
 from runners.admin.run import HELD_BY
 

@@ -1,4 +1,4 @@
-"""Report the targets of steps whose circuit is open."""
+"""Report the targets that steps call and whose circuit is open."""
 
 from runners.ports import open_circuits
 

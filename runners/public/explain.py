@@ -1,4 +1,4 @@
-"""Explain why runs are held back."""
+"""Explain why runs are held."""
 
 from executions.explain.reason import Reason, at, brief, iso, sentence
 from runners.explain.holds import HOLDS, HeldRuns

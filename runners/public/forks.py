@@ -1,4 +1,4 @@
-"""Start new executions from the middle of others: the request and its provider."""
+"""Start new executions from the middle of others: the request, and the port that serves it."""
 
 from runners.planning.plan_execution import insert_first
 from runners.repair.forks import (

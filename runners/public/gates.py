@@ -1,4 +1,4 @@
-"""Hold steps back before their modules run, and resume them."""
+"""Hold steps before their modules run, and resume them."""
 
 from runners.conf import config
 from runners.failures.classification import Failure

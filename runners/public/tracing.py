@@ -1,4 +1,4 @@
-"""Make spans for the steps of workers and remote runners."""
+"""Create spans for the steps of workers and remote runners."""
 
 from runners.observability.tracing import Perform
 from runners.ports import trace_remote_run, trace_run, traceparents

@@ -1,1 +1,1 @@
-"""The sweeper, which repairs lost work, and the steps after restoring a backup."""
+"""The sweeper, which repairs lost work, and the steps after a backup is restored."""

@@ -1,9 +1,10 @@
-"""Prepare a database that was restored from a backup, once, before any worker is started.
+"""Prepare a database that was restored from a backup, once, before any worker starts.
 
-A restored database repeats the time after its backup, and gives out the same lease tokens again. A
+A restored database repeats the time after its backup, and issues the same lease tokens again. A
 worker from before the restore could hold the same token as a new worker and renew that worker's
-lease. So every live run's token is increased by more than a run can count in its lifetime. Sessions
-that ended after the backup would be open again, so the command ends all sessions.
+lease. The command therefore increases every live run's token by more than a run can count in its
+lifetime. Sessions that ended after the backup would be open again, so the command ends all
+sessions.
 """
 
 from dataclasses import dataclass
@@ -27,12 +28,12 @@ FIRST = UUID(int=0)
 
 
 class StillConnected(Exception):
-    """Valkyr processes are connected to the database, but must be stopped."""
+    """Valkyr processes are still connected to the database and must be stopped first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The result of the command, and the time of the newest data in the backup."""
+    """The result of the restore command, and the time of the newest data in the backup."""
 
     runs: int
     sessions: int
@@ -42,8 +43,9 @@ class Restored:
 def settle(actor: Actor, *, force: bool = False) -> Restored:
     """Fence all lease holders, end all sessions, and record the restore. Call it once per restore.
 
-    Raises StillConnected if Valkyr processes are connected: old workers, or new ones started too
-    early. `force` continues anyway; the steps of these workers then run again.
+    Raises StillConnected if Valkyr processes are connected: old workers, or new workers that
+    started too early. With `force`, the function continues anyway; the steps of these workers then
+    run again.
     """
     others = connected()
     if others and not force:
@@ -83,7 +85,7 @@ def connected() -> list[str]:
 
 
 def _leap() -> list[int]:
-    """Fence the runs in batches, each in a transaction; yield how many were fenced."""
+    """Fence the runs in batches, each in one transaction; yield how many were fenced."""
     done, after = [], FIRST
     while found := fetch("fence", {"after": after, "most": BATCH, "leap": LEAP}):
         done.append(len(found))

@@ -1,7 +1,7 @@
-"""The sweeper's duties of plugins, and the processing of a duty's rows.
+"""The sweeper's duties from plugins, and the processing of a duty's rows.
 
-A duty picks a bounded batch, changes or processes every row so that it is not selected again at
-once, and publishes last. It returns a count.
+A duty selects a bounded batch. It changes or processes every row so that the row is not selected
+again at once, and publishes last. It returns a count.
 """
 
 import logging
@@ -21,7 +21,8 @@ EVERY_FIVE_SECONDS: dict[str, Duty] = {}
 def each(what: str, serve: Callable[P, int], *args: P.args, **kwargs: P.kwargs) -> int:
     """Process one row of a duty and return the result of `serve`.
 
-    If it fails, log the error and return 0. So a row with an error never blocks the rows after it.
+    If this fails, log the error and return 0, so that a row with an error never blocks the rows
+    after it.
     """
     try:
         return int(serve(*args, **kwargs))

@@ -1,1 +1,1 @@
-"""Repairs of failed steps by users, and the permissions: rerun, skip, record a result."""
+"""Repairs of failed steps by users (rerun, skip, record a result), and their permissions."""

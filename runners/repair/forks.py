@@ -1,7 +1,7 @@
-"""Requests for forks: the step to fork from, and the changes.
+"""Requests for forks: the step at which to fork, and the changes.
 
 The plugin `timetravel` provides forks; redrives of many executions need only this part. The audit
-trail keeps the names of what is changed, never values.
+trail stores the names of changed values, never the values.
 """
 
 from collections.abc import Mapping
@@ -26,9 +26,9 @@ WHOLE = "(whole)"  # the name for an input that is not an object
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """The changes, each merged into the present value (RFC 7396).
+    """The changes, each merged into the current value (RFC 7396).
 
-    `steps` changes the inputs of steps that the fork begins with, by their paths.
+    `steps` changes the inputs of the steps with which the fork begins, by their paths.
     """
 
     input: Any = None
@@ -36,7 +36,7 @@ class Overrides:
     steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def names(self) -> dict[str, Any]:
-        """Return the names of changes: inputs by step path, variables, keys of the payload."""
+        """Return the names of the changes: inputs by step path, variables, keys of the payload."""
         told: dict[str, Any] = {}
         if self.input is not None:
             told["input"] = names_of(self.input)
@@ -51,10 +51,10 @@ class Overrides:
 
 
 def merged_payload(workspace_id: UUID, recorded: Any, changes: Any) -> Any:
-    """Return a recorded payload with changes, stored if it is large.
+    """Return a recorded payload with changes; a large result is stored.
 
-    A recorded payload in the payload store is loaded, so call it before a transaction. Raises
-    InvalidPayload if it is too large for that, and the errors of `stored_input.from_row`.
+    A payload in the payload store is loaded, so call this function before a transaction. Raises
+    InvalidPayload if it is too large to load, and the errors of `stored_input.from_row`.
     """
     found = stored_input.from_row(workspace_id, recorded)
     if isinstance(found, StoredInput) and not found.loaded:
@@ -72,8 +72,8 @@ class ForkRequest:
     """An execution to fork, the step before the fork (None: the beginning), and the changes.
 
     `version` is `pinned`, `latest` or a number; a priority of None keeps the priority of the
-    origin. A changed payload that belongs in the payload store is in `payload`: it was stored
-    before the transaction began (`starting.stored_input`).
+    origin. If a changed payload belongs in the payload store, `payload` contains it, because it was
+    stored before the transaction began (`starting.stored_input`).
     """
 
     execution_id: UUID
@@ -96,7 +96,7 @@ and other ValkyrErrors where the execution has no such step or does not take the
 
 
 def names_of(patch: Any) -> list[str]:
-    """Return the names that a merge patch changes, sorted; at most the first hundred."""
+    """Return the names that a merge patch changes, sorted; at most the first hundred names."""
     if not isinstance(patch, Mapping):
         return [WHOLE]
     return [name[:MAX_NAME] for name in sorted(patch)[:MAX_NAMES]]

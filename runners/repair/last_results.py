@@ -1,4 +1,4 @@
-"""The latest results of a workflow's tasks, for authors who want real values."""
+"""The last results of a workflow's tasks, for authors who want to see real values."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _TURN = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """A value; if it is too large, only its minimum size in characters."""
+    """A value, or only its minimum size in characters if it is too large."""
 
     value: Any
     size: int
@@ -79,5 +79,5 @@ def last_results(execution_id: UUID) -> Iterator[TaskResult]:
 
 
 def task_path(step_path: str) -> str:
-    """Return the task that a step belongs to, such as `refine.draft` for `refine[2].draft.main`."""
+    """Return the task of a step, such as `refine.draft` for `refine[2].draft.main`."""
     return _TURN.sub("", step_path).rpartition(".")[0]

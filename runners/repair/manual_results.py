@@ -1,4 +1,4 @@
-"""Record a result by hand in place of a run, or skip the run; neither executes it."""
+"""Record a result manually in place of a run, or skip the run; neither executes the run."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -46,10 +46,10 @@ class Given:
 def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, note: str) -> Given:
     """Return the validated result for a step of this version.
 
-    A missing value becomes null if the module allows null. Raises ResultRefused with every problem:
-    outputs that break the module's output schema, an outcome the step cannot have, variables that
-    the workflow does not declare; ApprovalNeeded for an approval; PayloadError for outputs that
-    cannot be stored.
+    A missing value becomes null if the module allows null. Raises ResultRefused, which lists every
+    problem: outputs that violate the module's output schema, an outcome that the step cannot have,
+    and variables that the workflow does not declare. Raises ApprovalNeeded for an approval, and
+    PayloadError for outputs that cannot be stored.
     """
     graph = compiled(version_id).graph
     _, step = find(graph, step_path)
@@ -70,8 +70,8 @@ def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, n
 def give(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, given: Given) -> None:
     """Record the next attempt of a dead run's step as a success with the given result.
 
-    The caller holds the execution's lock and plans it afterwards. Raises WrongState for the same
-    reasons as `reruns.again`.
+    The caller holds the execution's lock and plans the execution afterwards. Raises WrongState for
+    the same reasons as `reruns.again`.
     """
     dead = newest_dead(execution, dead_run_id)
     _, step = find(compiled(execution.version_id).graph, dead.step_path)
@@ -176,9 +176,9 @@ def _path(start: str, parts: Any) -> str:
 def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note: str) -> None:
     """Record the next attempt of a dead run's step as skipped.
 
-    Its task ends there, including the later steps of its chain. No edge out of the task is taken,
-    so tasks that depend on it alone are also skipped. The caller holds the execution's lock and
-    plans it afterwards. Raises WrongState for the same reasons as `reruns.again`.
+    The step's task ends there, including the later steps of its chain. No edge out of the task is
+    followed, so tasks that depend on it alone are also skipped. The caller holds the execution's
+    lock and plans it afterwards. Raises WrongState as `reruns.again` does.
     """
     dead = newest_dead(execution, dead_run_id)
     _, step = find(compiled(execution.version_id).graph, dead.step_path)

@@ -1,4 +1,4 @@
-"""The permissions to repair a failed step by hand; an approval's result cannot be recorded."""
+"""The permissions to repair a failed step manually; an approval's result cannot be recorded."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -29,7 +29,7 @@ def refuse_other_inputs(module: str, step_path: str) -> None:
 
 
 def refuse_given_result(module: str, step_path: str) -> None:
-    """Raise ApprovalNeeded if the step is an approval: its result cannot be recorded by hand."""
+    """Raise ApprovalNeeded if the step is an approval: its result cannot be recorded manually."""
     if module == APPROVAL:
         raise ApprovalNeeded(
             f"Step {step_path} is an approval, whose decision cannot be set manually. Requeue it "
@@ -38,7 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Return the executions in which, or in whose callers or callees, an approval was given."""
+    """Return those executions in which, or in whose callers or callees, an approval was given."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})
@@ -46,10 +46,10 @@ def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
 
 
 def check_repair(may: Powers, execution_id: UUID) -> None:
-    """Raise Forbidden if inputs or a result would be changed by hand after an approval.
+    """Raise Forbidden if inputs or a result would be changed manually after an approval.
 
-    Authors are allowed, because they could remove the approval from the workflow. For other users
-    the check takes one query.
+    Authors are allowed to do so, because they could remove the approval from the workflow. For
+    other users the check takes one query.
     """
     if not may.allows(Action.AUTHOR):
         check_change(may, AccessChange(approved=bool(given_in([execution_id]))))

@@ -1,4 +1,4 @@
-"""Reruns of permanently failed steps, requested by users: one, or many at once."""
+"""Reruns of permanently failed steps that users request: one step, or many at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Rerun:
 
 @dataclass(frozen=True, slots=True)
 class _Dead:
-    """The facts of a dead run."""
+    """The data of a dead run."""
 
     step_path: str
     attempt: int
@@ -55,9 +55,9 @@ def again(
 ) -> None:
     """Insert the next attempt of a dead run's step, pending, with a new retry budget.
 
-    The caller holds the execution's lock, and sends the run; its priority is the execution's by
-    default. Raises WrongState if the run is not the step's newest, is not dead, or precedes a
-    roll-back.
+    The caller holds the execution's lock, and sends the run. By default, the run has the
+    execution's priority. Raises WrongState if the run is not the step's newest, is not dead, or
+    precedes a roll-back.
     """
     dead = newest_dead(execution, dead_run_id)
     rerun = Rerun(
@@ -84,8 +84,8 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
     The runs are sent after the commit. The caller holds the executions' locks. A dead run that
     cannot have another attempt is omitted.
 
-    No execution is planned: a FAILED one had no steps left to start, and a live one is planned when
-    its steps end.
+    No execution is planned: a FAILED execution had no steps left to start, and a live execution is
+    planned when its steps end.
     """
     dead = newest_dead_of(
         [rerun.dead_run_id for rerun in reruns], [rerun.execution_id for rerun in reruns]
@@ -103,9 +103,9 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
 
 
 def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
-    """Return the dead runs that are the newest attempt of their step. Uses one query.
+    """Return the dead runs that are the newest attempts of their steps. Uses one query.
 
-    The two lists are parallel: the run and the execution of each.
+    The two lists are parallel: the runs, and the execution of each run.
     """
     found = statements.fetch(
         "newest_dead", {"runs": list(run_ids), "executions": list(execution_ids)}
@@ -117,7 +117,7 @@ def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> di
 
 
 def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
-    """Return the dead run, which must be its step's newest attempt. Raises WrongState."""
+    """Return the run if it is dead and its step's newest attempt. Otherwise, raise WrongState."""
     dead = Run.objects.only(
         "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
     ).get(pk=dead_run_id)
@@ -185,7 +185,7 @@ def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
 
 
 def one_after_other(first: Any, second: Any) -> Any:
-    """Return one JSON merge patch that has the effect of two in sequence; its nulls remove keys."""
+    """Return one JSON merge patch with the effect of two in sequence; its nulls remove keys."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
     changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}

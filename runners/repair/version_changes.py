@@ -1,9 +1,9 @@
 """Move a live execution to another version of its workflow, in one transaction.
 
 Finished steps keep their results. Waiting steps keep their runs, and with them their timers,
-approvals, callbacks and children. The execution's lock excludes planners, and the runs' growing
-tokens exclude workers that loaded a step of the old version. A step that a worker executes is not
-interrupted: the move is rejected until it ends.
+approvals, callbacks and children. The execution's lock excludes planners. The runs' tokens
+increase, which excludes workers that loaded a step of the old version. A step that a worker is
+executing is not interrupted: the move is rejected until the step ends.
 """
 
 import json
@@ -46,19 +46,19 @@ MOST_NAMED = 3
 
 
 class CannotMove(ValkyrError):
-    """The execution cannot move to that version; the message gives the reason."""
+    """The execution cannot move to the version; the message gives the reason."""
 
     code = "cannot_move"
 
 
 class NotOnVersion(CannotMove):
-    """The execution has ended, or is not on the version that it should leave."""
+    """The execution has ended, or is not on the move's source version."""
 
     code = "not_on_version"
 
 
 class StepRunning(CannotMove):
-    """A step of the execution runs or is due; the execution can move when the step ends."""
+    """A step of the execution is running or due; the execution can move when the step ends."""
 
     code = "step_running"
 
@@ -73,17 +73,17 @@ class VersionMove:
 
     @property
     def source(self) -> Compiled:
-        """Return the compiled version that executions leave."""
+        """Return the compiled version that the execution leaves."""
         return compiled(self.source_id)
 
     @property
     def target(self) -> Compiled:
-        """Return the compiled version that executions move to."""
+        """Return the compiled version to which the execution moves."""
         return compiled(self.target_id)
 
     @property
     def change(self) -> VersionPair:
-        """Return both graphs, for the decision."""
+        """Return both graphs, which the decision compares."""
         target = self.target
         return VersionPair(self.source.graph, target.graph, target.number, self.names)
 
@@ -116,10 +116,10 @@ def move_execution(
 ) -> Judgement:
     """Move a live execution to another version, and continue it there.
 
-    Raises NotFound; StepRunning while a worker executes one of its steps, or while a step that does
-    not fit the version is due; NotOnVersion if it has ended or left the source version; CannotMove
-    if its steps do not fit the version, or its payload does not match that version's input schema.
-    A payload in the payload store is loaded before.
+    A payload in the payload store is loaded before the transaction. Raises NotFound. Raises
+    StepRunning while a worker executes a step, or while a step that does not fit the version is
+    due. Raises NotOnVersion if the execution has ended or left the source version, and CannotMove
+    if its steps or its payload do not fit the version.
     """
     payload = _payload_to_check(execution_id, move)
     with transaction.atomic():
@@ -178,7 +178,7 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row per step: the row of its live or ended run, or else of a failed run."""
+    """Return one row per step: the row of its live or ended run, otherwise that of a failed run."""
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)
@@ -224,7 +224,7 @@ def _refuse(found: Judgement) -> None:
 
 
 def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
-    """Return the payload, which never changes, if the new version's input schema is another."""
+    """Return the payload, which never changes, if the new version has a different input schema."""
     if move.target.input_schema in (None, move.source.input_schema):
         return None
     row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)
@@ -280,7 +280,7 @@ def _write(execution: WorkflowExecution, move: VersionMove, runs: Sequence[_Reac
 
 
 def _rename(execution: WorkflowExecution, move: VersionMove) -> None:
-    """Give the runs of renamed tasks their new paths; their sealed payloads are sealed again."""
+    """Give the runs of renamed tasks their new paths, and seal their sealed payloads again."""
     graph = move.target.graph
     for run in Run.objects.filter(execution_id=execution.pk).iterator(chunk_size=200):
         path, segment = new_path(run.step_path, move.names), new_path(run.segment, move.names)
@@ -304,6 +304,6 @@ def _rename(execution: WorkflowExecution, move: VersionMove) -> None:
 
 
 def _open(row: Run | EarlyCallback) -> None:
-    """Open the sealed columns, whose envelopes name the old path."""
+    """Open the sealed columns before the path changes; their envelopes name the old path."""
     for column in row._meta.concrete_fields:
         getattr(row, column.attname)

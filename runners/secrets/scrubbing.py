@@ -1,7 +1,7 @@
-"""Replace secrets in a step's results by their references.
+"""Replace secrets in a step's results with references.
 
-Each value is searched as it is and in the usual encodings: percent-encoded, Base64 (also inside a
-longer encoded text), hexadecimal, and escaped for JSON, Python and HTML. Values that a module
+Each value is searched for as it is and in the usual encodings: percent-encoded, Base64 (also inside
+a longer encoded text), hexadecimal, and escaped for JSON, Python and HTML. Values that a module
 encrypts, hashes or splits itself are not recognised.
 """
 
@@ -33,7 +33,7 @@ _PERCENT = re.compile(r"%[0-9A-F]{2}")
 
 
 class Scrubber:
-    """The secrets that a step uses; `names` gives each value the reference that replaces it."""
+    """The secrets that a step uses; `names` maps each value to the reference that replaces it."""
 
     __slots__ = ("_forms", "_pieces")
 
@@ -53,7 +53,7 @@ class Scrubber:
     def message(self, text: str) -> str:
         """Return the text as `text` does, and also replace truncated secrets.
 
-        Error messages quote prefixes of values.
+        Error messages can quote prefixes of values.
         """
         spans = self._whole(text)
         for form, piece, name in self._pieces:
@@ -65,10 +65,10 @@ class Scrubber:
         return _without(text, spans) if spans else text
 
     def value(self, value: Any, what: str = "value") -> Any:
-        """Return a JSON value with every secret replaced, in keys and in numbers too.
+        """Return a JSON value with every secret replaced, also in keys and in numbers.
 
         Values that are not JSON are left for the storage to reject. Raises PayloadError, which
-        names `what`, if it nests deeper than 200.
+        names `what`, if the value nests deeper than 200 levels.
         """
 
         def too_deep(_: Any) -> Any:
@@ -113,7 +113,7 @@ class Scrubber:
 
 
 def _replaced(data: bytes, forms: list[tuple[bytes, str]], most: int) -> tuple[bytes, int]:
-    """Return the first `most` bytes or so of data without secrets, and their original length."""
+    """Return about the first `most` bytes of data without secrets, and their original length."""
     spans = sorted(
         (start, -len(form), name) for form, name in forms for start in _places(data, form)
     )
@@ -151,7 +151,7 @@ def _walk(
 
 
 def _number(value: float, scrub: Callable[[str], str]) -> Any:
-    """Return a number, or the reference of the secret whose digits it has."""
+    """Return a number, or the reference of the secret that has the same digits."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return value
     text = str(value)
@@ -209,10 +209,10 @@ def _inside(value: str) -> list[str]:
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:
-    """Yield the parts of every Base64 text that encodes data with the value in it.
+    """Yield the parts common to every Base64 text that encodes data with the value in it.
 
-    Three bytes make four characters, so the value can have three alignments; the first and last
-    characters may hold bits of neighbouring data.
+    Three bytes become four characters, so the value can have three alignments. The first and last
+    characters can contain bits of neighbouring data.
     """
     alone = base64.b64encode(data).decode()
     for encoded in (alone, alone.rstrip("=")):
@@ -228,7 +228,7 @@ def _base64_forms(data: bytes) -> Iterator[str]:
 
 
 def _piece(form: str) -> str:
-    """Return the prefix that identifies a truncated form: half of it, at least 6 characters."""
+    """Return the prefix that identifies a truncated form: half of it, but at least 6 characters."""
     return form[: min(LONGEST_PIECE, max(SHORTEST, len(form) // 2))]
 
 
@@ -240,7 +240,7 @@ def _places(text: AnyStr, part: AnyStr) -> Iterator[int]:
 
 
 def _agreeing(text: str, start: int, form: str) -> int:
-    """Return how many characters of the form are at `start`."""
+    """Return how many characters at `start` equal the beginning of the form."""
     length = 0
     for found, expected in zip(text[start : start + len(form)], form, strict=False):
         if found != expected:
@@ -252,7 +252,7 @@ def _agreeing(text: str, start: int, form: str) -> int:
 def _without(text: str, spans: list[Span]) -> str:
     """Return the text with each span replaced by its name.
 
-    Overlapping spans become the first one.
+    Overlapping spans are replaced by the name of the first one.
     """
     parts: list[str] = []
     done = 0
@@ -304,7 +304,7 @@ def _install() -> None:
 
 
 def _scrub(record: logging.LogRecord, scrubbers: tuple[Scrubber, ...]) -> None:
-    """Format message and traceback, and remove secrets."""
+    """Format the message and the traceback, and remove secrets."""
     try:
         text = record.getMessage()
     # Arguments that do not match the format would be printed unchanged.

@@ -1,5 +1,5 @@
 """The data that a worker has about an execution while it runs a segment.
 
-`context` never changes, `template_data` is what templates read, and `state` is the progress of the
-pipeline. `work` holds the values that the pipeline's stages exchange.
+`context` never changes, `template_data` contains what templates read, and `state` is the progress
+of the pipeline. `work` contains the values that the pipeline's stages exchange.
 """

@@ -1,4 +1,4 @@
-"""The segment's data from the message and the execution's row. They never change."""
+"""The segment's data from the message and the execution's row. The data never changes."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

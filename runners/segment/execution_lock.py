@@ -1,4 +1,4 @@
-"""The execution's lock, needed to plan its next steps, write its variables or end it."""
+"""The execution's lock, which is needed to plan its next steps, write its variables or end it."""
 
 from functools import partial
 from typing import Any
@@ -13,12 +13,15 @@ from runners.segment.state import SegmentState
 
 
 def lock(state: SegmentState) -> None:
-    """Lock the execution until the end of the transaction. Raises LeaseLost."""
+    """Lock the execution until the end of the transaction.
+
+    Raises LeaseLost unless the execution is live, in this epoch and on this version.
+    """
     check(state, statements.fetch_one(*asked(state)))
 
 
 def asked(state: SegmentState) -> tuple[str, dict[str, Any]]:
-    """Return the statement that locks the execution, to run it together with others."""
+    """Return the statement that locks the execution, to run it together with other statements."""
     return "lock", {"execution": state.context.execution_id}
 
 
@@ -45,8 +48,8 @@ def note_state(state: SegmentState, execution_state: str) -> None:
 def left_to_worker(state: SegmentState, template: Template | None) -> bool:
     """Return whether `template` must not be rendered here.
 
-    If so, ask a worker to plan the execution. The message is sent after the commit. If it is lost,
-    the sweeper plans the execution.
+    If so, send a message after the commit that asks a worker to plan the execution. If the message
+    is lost, the sweeper plans the execution.
     """
     if template is None or template.constant or render_guard.renders_here():
         return False

@@ -1,4 +1,4 @@
-"""A step's inputs: rendered, merged with an operator's overrides, and hashed for its key."""
+"""A step's inputs: rendered, merged with an operator's overrides, and hashed for the step's key."""
 
 import time
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def prepare(
 ) -> Prepared:
     """Render a step's `with`.
 
-    `overrides` are the values that a requeue stored: `inputs`, merged into the rendered ones
+    `overrides` are the values that a requeue stored: `inputs`, merged into the rendered inputs
     (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError, and
     TemplateTimeout if rendering alone takes the step's time limit.
     """
@@ -71,7 +71,8 @@ def restored(
 ) -> Prepared:
     """Return prepared inputs from their value.
 
-    `began` is the time of `time.monotonic` at which this attempt's rendering began, or None.
+    `began` is the time on the clock of `time.monotonic` at which this attempt's rendering began, or
+    None.
     """
     text, hashed, large = _for_row(data, step, value)
     seconds = 0.0 if began is None else time.monotonic() - began
@@ -99,7 +100,7 @@ def recorded(
 
 
 def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
-    """Return inputs whose text is a reference, after storing them if they are large.
+    """Return inputs whose text is a reference; first store them if they are large.
 
     Raises PayloadStoreUnavailable, the errors of sealing, and LoadsOutside in a transaction.
     """
@@ -148,7 +149,7 @@ def _salt(overrides: Mapping[str, Any] | None) -> str:
 def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str:
     """Return the idempotency key: SHA-256 over execution, step path, module, inputs and config.
 
-    The key is equal for all attempts with equal inputs; after a permanent failure a requeue adds a
+    All attempts with equal inputs have the same key. A requeue after a permanent failure adds a
     salt.
     """
     parts = (

@@ -27,10 +27,10 @@ State = TypeVar("State")
 
 @dataclass(slots=True)
 class Pack(ABC, Generic[T]):
-    """Work that has not started, in the order of its execution.
+    """Work that has not started, in the order in which it runs.
 
-    The heartbeat's thread may return the remaining work while a step runs, so each item is removed
-    once.
+    The heartbeat's thread can return the remaining work while a step runs, so each item is removed
+    only once.
     """
 
     version: Compiled
@@ -49,8 +49,8 @@ class Pack(ABC, Generic[T]):
     def hand_back(self) -> None:
         """Send the remaining work to other workers; a duplicate message is harmless.
 
-        Each new pack has as many segments as this worker completed in the pack's time, so slow
-        steps are sent one by one and short ones together.
+        Each new pack has as many segments as this worker completed in the pack's time. Slow steps
+        are therefore sent one by one, and short steps together.
         """
         rest = list(_drain(self.left))
         if not rest:
@@ -68,15 +68,15 @@ class Pack(ABC, Generic[T]):
 class SiblingPack(Pack[str]):
     """Sibling segments of one execution, by the paths of their first steps.
 
-    This worker may claim the siblings in `seen` without another query: they are pending and were
-    never tried.
+    This worker may claim the siblings in `seen` without another query, because they are pending and
+    were never tried.
     """
 
     execution_id: UUID
     seen: dict[str, LiveRun] = field(default_factory=dict)
 
     def following(self) -> LiveRun | None:
-        """Remove and return the next segment that may be claimed without another query."""
+        """Return the next segment that may be claimed without another query, and remove it."""
         if self.late():
             self.hand_back()
         try:
@@ -96,10 +96,10 @@ class SiblingPack(Pack[str]):
 
 @dataclass(slots=True)
 class ExecutionPack(Pack[UUID], Generic[State]):
-    """Executions of one version whose segments of one path came together.
+    """Executions of one version whose segments of the same path are in one message.
 
-    `seen` are the states and live runs of all of them, from one query. `claimed` is the execution
-    whose run the previous record claimed.
+    `seen` contains the states and live runs of all of them, from one query. `claimed` is the
+    execution whose run the previous record claimed.
     """
 
     segment: SegmentLink
@@ -107,7 +107,7 @@ class ExecutionPack(Pack[UUID], Generic[State]):
     claimed: tuple[State, Work] | None = None
 
     def following(self) -> tuple[State, LiveRun] | None:
-        """Remove and return the next execution that has work."""
+        """Return the next execution that has work, and remove it."""
         while (execution_id := self._next()) is not None:
             if (seen := self.seen.pop(execution_id, None)) is not None:
                 return seen

@@ -1,8 +1,8 @@
 """New runs as JSON rows for `record.sql` and `insert.sql`.
 
-The constant part of a step is rendered once per process; the other values are joined as text, since
-inputs and outputs are already canonical JSON. `prefix` is the place of the step's body: empty for
-the workflow itself, `refine[2].` inside a loop.
+The constant part of a step is rendered once per process. The other values are joined as text,
+because inputs and outputs are already canonical JSON. `prefix` is the place of the step's body:
+empty for the workflow itself, `refine[2].` inside a loop.
 """
 
 import json
@@ -37,7 +37,7 @@ def _static(step: Step) -> str:
 
 
 def skipped(step: Step, prefix: str) -> str:
-    """Return the row of a step that no taken edge leads to."""
+    """Return the row of a step to which no followed edge leads."""
     path = prefix + step.path
     return (
         f'{{"id":"{uuid7()}","state":"SKIPPED","path":"{path}","segment":"{path}","attempt":1,"budget":1,'
@@ -130,7 +130,7 @@ def succeeded(
 
 
 def insert(state: SegmentState, parts: list[str]) -> int:
-    """Insert rows made by `rows` into the state's execution; return how many were new."""
+    """Insert rows of this module into the state's execution; return how many were new."""
     return len(insert_all(owned(state, parts), [state.context.execution_id]))
 
 

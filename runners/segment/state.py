@@ -1,7 +1,7 @@
-"""A worker's progress in the segment it runs. Only the pipeline changes it.
+"""A worker's progress in the segment that it runs. Only the pipeline changes it.
 
-Outcomes known here decide the next step without a query, if every predecessor ran in this segment.
-Planning under the execution's lock decides the rest.
+If every predecessor ran in this segment, the outcomes known here decide the next step without a
+query. Otherwise, planning under the execution's lock decides.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from runners.segment.template_data import TemplateData, result
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment to run next; `batch` are items of a pure map that come with it."""
+    """A segment to run next; `batch` are further items of a pure map for the same worker."""
 
     path: str
     queue: str
@@ -31,7 +31,7 @@ class Segment:
 
 @dataclass(slots=True)
 class Frontier:
-    """The steps that became ready, or are skipped, because steps ended since the last record."""
+    """The steps that became ready or are skipped, because steps ended since the last record."""
 
     ready: list[int] = field(default_factory=list)  # step indexes
     skipped: list[int] = field(default_factory=list)  # task indexes
@@ -42,9 +42,10 @@ class Frontier:
 class SegmentState:
     """A running segment; `segment` is the path of its first step.
 
-    It runs in one place at a time: the workflow itself, or one iteration of a container's body. A
-    worker runs many items of a pure map at a time: `batch` are the remaining ones, and
-    `ended_turns` are those that ended in memory but that the map's counters still contain.
+    The segment runs in one place at a time: the workflow itself, or one iteration of a container's
+    body. A worker runs many items of a pure map, one after another: `batch` are the remaining
+    items. `ended_turns` are the items that ended in memory but that the map's counters still
+    contain.
     """
 
     context: SegmentContext
@@ -91,7 +92,7 @@ class SegmentState:
         return self.data.place.prefix + step.path
 
     def ended(self, step: Step, outcome: str, outputs: Any, error: Any = None) -> None:
-        """Record that a step ended permanently, and find the next steps."""
+        """Record that a step has ended for good, and find the next steps."""
         if step.following is not None and error is None:
             self.data.chain[step.index] = outputs
             self.frontier.ready.append(step.following)
@@ -102,7 +103,7 @@ class SegmentState:
         self.follow([task.index])
 
     def follow(self, tasks: list[int]) -> None:
-        """Add to the frontier the steps that follow the end of these tasks."""
+        """Add the steps that follow the end of these tasks to the frontier."""
         self._extend(settle(self.graph, self.outcomes, tasks))
 
     def decide_joins(self) -> None:
@@ -126,7 +127,7 @@ class SegmentState:
 
     @property
     def settled(self) -> bool:
-        """Return whether every task of this place is known here as ended or skipped."""
+        """Return whether this worker knows that every task of this place ended or was skipped."""
         return len(self.outcomes) == len(self.graph.tasks)
 
     def enter(self, index: int) -> None:
@@ -138,7 +139,7 @@ class SegmentState:
         )
 
     def turn_to(self, step: Step) -> None:
-        """Switch to the sibling segment that begins with this step. No step of it has run yet."""
+        """Switch to the sibling segment that begins with this step. None of its steps has run."""
         self.segment = self.path(step)
         self.frontier = Frontier()
         self.carried, self.seconds = 1, step.timeout_seconds

@@ -33,7 +33,7 @@ CURRENCY_LETTERS = 3
 
 
 class Log:
-    """Messages kept with the run: the first 200. Later messages are only counted."""
+    """Messages stored with the run: the first 200. Later messages are only counted."""
 
     __slots__ = ("_began", "entries", "left_out", "scrub")
 
@@ -44,7 +44,7 @@ class Log:
         self._began = time.monotonic()
 
     def debug(self, message: str, **fields: Any) -> None:
-        """Log a debugging detail."""
+        """Log a message for debugging."""
         self._add("debug", message, fields)
 
     def info(self, message: str, **fields: Any) -> None:
@@ -60,7 +60,7 @@ class Log:
         self._add("error", message, fields)
 
     def kept(self) -> list[dict[str, Any]] | None:
-        """Return the log to store with the run, or None."""
+        """Return the log to store with the run, or None if it is empty."""
         if self.left_out:
             more = {"level": "warning", "message": f"{self.left_out} more messages were left out"}
             return [*self.entries, more]
@@ -166,7 +166,7 @@ class Context:
         return self.log.scrub is not None
 
     def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
-        """Set the process's heartbeat, which reports cancellations and stores details."""
+        """Connect the process's heartbeat, which reports cancellations and stores details."""
         self._cancelled = cancelled
         self._details = details
 
@@ -199,7 +199,7 @@ class Context:
         return found
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open the stored content that an input refers to."""
+        """Open the stored content to which an input refers."""
         return self._stored().open(dict(reference))
 
     def _stored(self) -> ContentStore:
@@ -219,7 +219,7 @@ class Context:
         return self._cancelled is not None and self._cancelled()
 
     def heartbeat(self, details: Any = None) -> None:
-        """Report that the step is alive; `details` reach the next attempt."""
+        """Report that the step is alive; the next attempt receives `details`."""
         if self._details is not None and details is not None:
             if self.log.scrub is not None:
                 details = self.log.scrub.value(details, "details of the heartbeat")
@@ -254,7 +254,10 @@ class Expense:
 
 
 def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
-    """Add a cost to an attempt's costs, by model and currency. Raises ValueError."""
+    """Add a cost to an attempt's costs, by model and currency.
+
+    Raises ValueError for invalid values.
+    """
     counts = (spent.tokens, spent.input_tokens, spent.output_tokens)
     amount = spent.amount
     known = all(0 <= count < MAX_INTEGER for count in counts)

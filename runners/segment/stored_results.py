@@ -1,6 +1,6 @@
 """Load stored outputs that templates read, in place of the references in the loaded results.
 
-Values are loaded before a transaction begins. In a transaction `load` raises `LoadsOutside`, and
+Values are loaded before a transaction begins. In a transaction, `load` raises `LoadsOutside`, and
 the caller sends the step as a message instead.
 """
 
@@ -26,13 +26,13 @@ GIVEN = frozenset({"input", "item", "loop", "previous"})
 
 
 class LoadsOutside(TemplateError):
-    """A template reads or makes a stored value, which is impossible in a transaction."""
+    """A template reads or creates a stored value, which is impossible in a transaction."""
 
 
 def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
     """Load the stored values that the step's templates read, into the scope and the data.
 
-    A value above the limit is not loaded: a template can pass it on, and not read it. Raises
+    A value above the limit is not loaded: a template can pass it on, but not read it. Raises
     TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside in a transaction.
     """
     if not payload_store.enabled():
@@ -47,10 +47,10 @@ def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
 
 
 def given_read(data: Any, references: Any, scope: dict[str, Any]) -> dict[Any, dict[str, Any]]:
-    """Return the values that templates read, other than results, if they contain stored values.
+    """Return the values with stored parts that templates read, other than results.
 
-    The result is by place: (name,) or ("vars", name). Each value is in a dictionary, as a result
-    is.
+    The result is by place: (name,) or ("vars", name). Each value is in a dictionary, in the same
+    form as a result.
     """
     wanted = {names[:2] if names[0] == "vars" else names[:1] for names in references}
     if ("vars",) in wanted:
@@ -86,7 +86,7 @@ def _at(scope: dict[str, Any], place: tuple[str, ...]) -> Any:
 def refuse(references: Any, scope: dict[str, Any]) -> None:
     """Raise TemplateError if a condition or filter, rendered in a transaction, reads stored values.
 
-    Otherwise it would read the references themselves.
+    Otherwise the template would read the references themselves.
     """
     if not payload_store.enabled():
         return
@@ -118,10 +118,10 @@ def names_read(references: Any) -> set[str]:
 
 
 def load_outputs(data: Any, results: dict[Any, dict[str, Any]]) -> None:
-    """Replace the references in these tasks' results by the stored values.
+    """Replace the references in these tasks' results with the stored values.
 
-    One size limit applies to the sum of the values. Values above it are not loaded: a template can
-    pass them on, but not read them.
+    One size limit applies to the sum of the values. Values above the limit are not loaded: a
+    template can pass them on, but not read them.
     """
     due = []
     for one in results.values():
@@ -147,7 +147,7 @@ def load_outputs(data: Any, results: dict[Any, dict[str, Any]]) -> None:
 
 
 class NotLoaded(dict[str, Any]):
-    """A stored value that is too large for templates, which may only pass it on."""
+    """A stored value that is too large for templates, which can only pass it on."""
 
     def __init__(self, reference: dict[str, Any], message: str) -> None:
         super().__init__({STORED: ""})
@@ -180,7 +180,7 @@ def reference_to(data: Any, value: Any) -> Any:
 def passed_on(data: Any, value: Any, *, loaded: bool = False) -> Any:
     """Return a rendered value with references in place of values that were not loaded.
 
-    With `loaded`, values that were loaded whole are replaced as well.
+    With `loaded`, values that were completely loaded are replaced as well.
     """
     if isinstance(value, NotLoaded):
         return value.reference
@@ -211,7 +211,7 @@ def _loaded(data: Any, value: Any) -> Any:
 
 
 def load_recorded(data: Any, inputs: Any) -> Any:
-    """Return recorded inputs with their stored values; those above the limit stay references.
+    """Return recorded inputs with their stored values; values above the limit stay references.
 
     Raises TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside.
     """
@@ -248,6 +248,6 @@ def read(workspace_id: UUID, value: Any) -> Any:
 
 
 def release_connection() -> None:
-    """Give a thread's connection back to the pool while the thread waits for the store."""
+    """Return a thread's connection to the pool while the thread waits for the store."""
     if pool() == "threads" and not connection.in_atomic_block:
         connection.close()

@@ -68,13 +68,13 @@ class ResultSource(Protocol):
     """The source from which templates get results of finished steps and items of maps."""
 
     def results(self, execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
-        """Return rows of finished steps' results, as `TemplateData.learn` takes them."""
+        """Return rows of finished steps' results, in the form that `TemplateData.learn` accepts."""
 
     def items(self, data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
-        """Return items of the map around `place`, by index."""
+        """Return items of the map that contains `place`, by index."""
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
-        """Return the value, with each reference to a stored value replaced by that value."""
+        """Return the value, with each reference to a stored value replaced with that value."""
 
 
 class ResultRows:
@@ -85,11 +85,11 @@ class ResultRows:
         return results_of(execution_id, paths)
 
     def items(self, data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
-        """Return items of the map around `place`, by index. Uses one query."""
+        """Return items of the map that contains `place`, by index. Uses one query."""
         return _items_of(data, place, indexes)
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
-        """Return the value, with each reference replaced by the value in the payload store."""
+        """Return the value, with each reference replaced with the value in the payload store."""
         return stored_results.read(workspace_id, value)
 
 
@@ -97,13 +97,13 @@ ROWS = ResultRows()
 
 
 def results_of(execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
-    """Return the rows of finished steps' results, as `TemplateData.learn` takes them."""
+    """Return the rows of finished steps' results, in the form that `TemplateData.learn` accepts."""
     found = statements.fetch("results", {"execution": execution_id, "reads": paths})
     return opened_results(execution_id, found)
 
 
 def current(execution_id: UUID) -> tuple[dict[str, Any], Any, Any]:
-    """Return the execution's present variables, its input and the time of its start."""
+    """Return the execution's current variables, its input and the time of its start."""
     row = statements.fetch_one("current", {"execution": execution_id})
     assert row is not None
     variables, payload, started_at = row
@@ -112,7 +112,7 @@ def current(execution_id: UUID) -> tuple[dict[str, Any], Any, Any]:
 
 
 def missing(data: "TemplateData", step: Step) -> list[str]:
-    """Return the paths of the results that this step's templates read and that are not loaded."""
+    """Return the paths of results that this step's templates read but that are not loaded."""
     graph = data.graph
     paths = [
         path
@@ -145,7 +145,7 @@ def task_paths(place: Place, task: int) -> list[str]:
 
 
 def last_paths(place: Place) -> list[str]:
-    """Return the path of the last step of each task, which holds an iteration's outputs.
+    """Return the paths of the last steps of all tasks, which hold an iteration's outputs.
 
     A failed task ends with another step, which has no output.
     """
@@ -169,7 +169,7 @@ def turn(data: "TemplateData") -> dict[str, Any]:
 
 
 def load_items(data: "TemplateData", indexes: list[int]) -> None:
-    """Load items of the nearest map."""
+    """Load items of the innermost map."""
     place = data.place.nearest("map")
     assert place is not None
     data.items = data.source.items(data, place, indexes)
@@ -218,7 +218,7 @@ def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
 
 
 def with_callback_urls(data: "TemplateData", step: Step, tasks: dict[str, Any]) -> dict[str, Any]:
-    """Add `callbackUrl` to the tasks whose URL the step reads; they may not have started."""
+    """Add `callbackUrl` to the tasks whose URL the step reads; these tasks may not have started."""
     found = {}
     for levels, task in step.callbacks:
         place = data.place.up(levels)
@@ -248,7 +248,7 @@ def _load_item(data: "TemplateData") -> None:
 
 
 def load_last(data: "TemplateData") -> None:
-    """Load the outputs of the nearest loop's previous iteration."""
+    """Load the outputs of the previous iteration of the innermost loop."""
     place = data.place.nearest("loop")
     if place is not None and place.index and data.last is None:
         data.last = outputs_of_turn(data, place.turn(place.index - 1))
@@ -328,7 +328,7 @@ class TemplateData:
         return place
 
     def scope(self, step: Step, attempt: int, *, stored: bool = True) -> dict[str, Any]:
-        """Return the names that the step's templates may use; load the missing ones.
+        """Return the names that the step's templates may use; load missing values.
 
         With `stored`, also load values from object storage.
         """

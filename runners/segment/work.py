@@ -83,7 +83,7 @@ class Done:
 
 @dataclass(slots=True)
 class Broken:
-    """The step to claim next, if its inputs could not be rendered or it failed in memory."""
+    """The step to claim next, because its inputs could not be rendered or it failed in memory."""
 
     step: Step
     prepared: Prepared | None
@@ -92,7 +92,7 @@ class Broken:
 
 @dataclass(slots=True)
 class Unit:
-    """A unit of recording: one step with an effect, or a sequence of pure steps."""
+    """A recorded unit: one step with an effect, or a sequence of pure steps."""
 
     head: Done | None
     failure: Failure | None = None
@@ -139,7 +139,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """A live run as it was read; the claim checks that its token is unchanged."""
+    """A live run as it was read. The claim checks that its token has not changed."""
 
     id: UUID
     step: Step

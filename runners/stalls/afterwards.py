@@ -1,8 +1,8 @@
 """Clean up after a stalled process was killed: `python -m runners.stalls.afterwards {…}`.
 
-With Django, it sends the blamed run, or ends it if it crashed too often, and releases the other
-runs of the process, which are not blamed. If this process dies, the sweeper sends the blamed run
-after its delay, and treats the others as suspects.
+With Django, this program sends the blamed run, or ends it if it crashed too often. It also releases
+the other runs of the process, which are not blamed. If this process dies, the sweeper sends the
+blamed run after its delay, and treats the other runs as suspects.
 """
 
 import json
@@ -21,7 +21,7 @@ log = logging.getLogger("runners.stalls")
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A process that was killed, and the run that was blamed for it, if any."""
+    """A process that was killed, and the run that was blamed for the stall, if any."""
 
     pid: int
     start: str

@@ -1,4 +1,4 @@
-"""Start a worker's watchdog from the main process before the pool; restart it if it ends."""
+"""Start a worker's watchdog from the main process before the pool starts; restart it if it ends."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ START_SECONDS = 20.0
 
 @dataclass(slots=True)
 class Keeper:
-    """The watchdog of one worker: its process, once started."""
+    """The keeper of one worker's watchdog; it has no process before `begin`."""
 
     pid: int = 0
     start: int = 0

@@ -1,11 +1,11 @@
 """The watchdog's program: `python -m runners.stalls.watchdog`, next to each worker.
 
 It ends processes whose ticker stalls, and blames the thread that used the processor during the
-stall; a process that uses no processor time (swapped out) is left alone. A process that is stopped
+stall. A process that uses no processor time (swapped out) is left alone. A process that is stopped
 while it executes steps is ended before its leases expire; otherwise it could resume and run in
 parallel with the worker that took over its steps.
 
-It is plain Python without Django: it is small, and not affected by problems of the watched
+It is plain Python without Django, so it is small and independent of problems of the watched
 processes. It ends after its worker and all of the worker's processes have ended.
 """
 
@@ -49,7 +49,7 @@ FENCED, TAKEN_OVER = 0, 3
 
 @dataclass(frozen=True, slots=True)
 class Fencer:
-    """Records blamed runs in the database to which these arguments of `psycopg.connect` lead."""
+    """Records blamed runs in the database that these arguments of `psycopg.connect` select."""
 
     connection: Mapping[str, Any]
 
@@ -147,8 +147,8 @@ def usage(pid: int) -> CpuUsage | None:
 def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
     """Return the thread that used most of the process's CPU time between two readings.
 
-    Return None if no thread used most of it, or if the process hardly used the processor: it is
-    stopped, swapped out, or waits.
+    Return None if no thread used most of the time, or if the process hardly used the processor: it
+    is stopped, swapped out, or waiting.
     """
     if before.stopped or after.stopped:
         return None
@@ -189,7 +189,7 @@ class Watchdog:
     ) -> None:
         """Set the limits, in seconds without a tick.
 
-        `limit` is for a process that computes, and `stopped` is for a stopped one.
+        `limit` is for a process that uses the processor, and `stopped` is for a stopped process.
         """
         self._descriptor = descriptor
         self._fencer = fencer
@@ -276,7 +276,7 @@ class Watchdog:
 
 
 def _pause(seconds: float) -> None:
-    """Wait for a relative time: `time.sleep` computes an absolute one, and fails if clocks jump."""
+    """Wait for a relative time; `time.sleep` uses an absolute time and fails if clocks jump."""
     select.select((), (), (), seconds)
 
 
@@ -302,10 +302,10 @@ def _end(head: SlotHead) -> None:
 def main() -> None:
     """Watch a worker.
 
-    The arguments are the shared memory's descriptor, the limit in seconds, the worker's pid and its
-    start, and the number of seconds after which a stopped process must end. Standard input holds
-    the database's parameters, because every user can read a command line. A worker's children
-    execute steps, so this process detaches itself.
+    The arguments are the shared memory's descriptor, the limit in seconds, and the worker's PID and
+    start. The last argument is the number of seconds after which a stopped process must end.
+    Standard input contains the database's parameters, because every user can read a command line. A
+    worker's children execute steps, so this process detaches itself from the worker.
     """
     fencer = Fencer(json.loads(sys.stdin.read()))
     if child := os.fork():

@@ -16,8 +16,8 @@ T = TypeVar("T")
 class TargetRule:
     """The limits of the targets that a pattern matches; `*` stands for any characters, or none.
 
-    A limit of None is taken from the next rule. Times are in seconds; `timeout` is how long a call
-    of a model may take.
+    A limit of None is taken from the next matching rule. Times are in seconds; `timeout` is the
+    maximum duration of a call of a model.
     """
 
     pattern: str
@@ -38,9 +38,9 @@ class TargetLimits:
 
 
 def limits_for(target: str, rules: Iterable[TargetRule], base: TargetLimits) -> TargetLimits:
-    """Return the limits of a target; `base` has the limits that no rule sets.
+    """Return the limits of a target; `base` contains the limits that no rule sets.
 
-    If two rules have the same pattern, the first has precedence.
+    If two rules have the same pattern, the first one has precedence.
     """
     speaking = sorted((rule for rule in rules if matches(rule.pattern, target)), key=_order)
     return TargetLimits(
@@ -57,7 +57,7 @@ def matches(pattern: str, target: str) -> bool:
 
 
 def specificity(pattern: str) -> tuple[int, int]:
-    """Return a sort key: the number of characters before the first `*`, then of all characters."""
+    """Return a sort key: the number of characters before the first `*`, then the total number."""
     return len(pattern.partition("*")[0]), len(pattern.replace("*", ""))
 
 
@@ -106,7 +106,7 @@ BASE = TargetLimits(failures=5, window=60, recovery=60)
 
 
 def timeout_seconds(model: str) -> float:
-    """Return the timeout in seconds of calls of a language model, such as `glm-4-plus`."""
+    """Return the timeout, in seconds, for calls of a language model such as `glm-4-plus`."""
     found = limits_for(f"llm:{model}", DEFAULTS, BASE).timeout
     assert found is not None, "llm:* sets a timeout for every model"
     return found

@@ -1,4 +1,4 @@
-"""The testing kit: run one module, or a whole workflow on the real engine, in a test of your own.
+"""The testing kit: run one module, or a whole workflow on the real engine, in your own tests.
 
     from runners.testing import run_module
 
@@ -12,7 +12,7 @@
 
 The fixture `valkyr` comes with the plugin `valkyr_project.pytest_plugin`; docs/how-to/testing.md is
 the guide. No broker and no worker are needed: the rows show which steps are ready, and the kit
-executes them as a worker would. Import it after Django's setup, as in a test.
+executes them as a worker would. Import this package after Django's setup, for example in a test.
 """
 
 from runners.modules.base import Bad, Result, StepError, Wait

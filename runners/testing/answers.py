@@ -1,4 +1,4 @@
-"""Answers that a test gives in place of modules: by task, by step path or by module type.
+"""Answers that a test provides in place of modules: by task, by step path or by module type.
 
 The engine runs unchanged; only the module's own work is skipped. Its inputs are still rendered and
 checked, so that mistakes in a `with` are found.
@@ -38,7 +38,7 @@ def in_turn(*answers: Any) -> Turns:
 
 
 class StandIn:
-    """A module for which a test may return the result; all other behaviour is the module's own."""
+    """A module whose result a test can replace; all other behaviour is the module's own."""
 
     def __init__(self, module: Module[Any], answers: Answers) -> None:
         self._module = module
@@ -50,7 +50,7 @@ class StandIn:
     def run(
         self, config: Any, ctx: StepContext, wake: Mapping[str, Any] | None = None
     ) -> Result | Wait:
-        """Return the test's answer if it has one for this step; otherwise run the module."""
+        """Return the test's answer if there is one for this step; otherwise run the module."""
         key = next(
             (key for key in keys(ctx.step_path, self._module.type) if key in self._answers), ""
         )
@@ -65,7 +65,7 @@ def wrapped(answers: Answers) -> Callable[[Module[Any]], Module[Any]]:
 
 
 def keys(step_path: str, module_type: str) -> list[str]:
-    """Return the keys under which a test can give a step's answer, the most specific first.
+    """Return the keys under which a test can provide a step's answer, the most specific first.
 
     `refine[1].draft.main` is also `refine[1].draft`, `refine.draft.main`, `refine.draft`, `draft`.
     """
@@ -76,7 +76,7 @@ def keys(step_path: str, module_type: str) -> list[str]:
 
 
 def check_names(answers: Answers, graphs: Iterable[Graph], types: Iterable[str]) -> None:
-    """Reject an answer that no step would use; the AssertionError suggests similar names."""
+    """Raise AssertionError for an answer that no step would use, and suggest similar names."""
     known = set(types)
     for graph in graphs:
         known |= _names(graph, "")

@@ -1,7 +1,7 @@
 """Run executions as far as possible in this process, from rows and without messages.
 
-Each segment is run by the function that a worker's task calls. Other messages (children's ends,
-events, admission, planning after a fan-out) are replaced by calls of their functions.
+Each segment is run by the function that a worker's task calls. For other messages (children's ends,
+events, admission, planning after a fan-out), the kit calls their functions directly.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ def drive(root: UUID, answers: Answers) -> None:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Send nothing to a broker while the block runs."""
+    """Send no messages to a broker while the block runs."""
 
     def ignore(*_: Any) -> None:
         """Ignore a message, because the rows hold the same information."""
@@ -105,7 +105,7 @@ def _pending(ids: Sequence[UUID], answers: Answers) -> list[Pending]:
 
 
 def _carry(pending: Pending) -> bool:
-    """Run a segment as the task `run_segment` does; return whether the run changed."""
+    """Run a segment as the task `run_segment` does; return whether this changed the run."""
     run, execution, version, segment, token = pending
     with suppress(LeaseLost, StepFailed):  # Flower shows it; here the rows do
         receive.run_segment(execution, version, segment)

@@ -26,7 +26,7 @@ Definition = Mapping[str, Any] | str | Path
 
 
 class Valkyr:
-    """The fixture `valkyr`: it works in the default workspace of the test's database."""
+    """The fixture `valkyr`, which works in the default workspace of the test's database."""
 
     def __init__(self) -> None:
         """Disable the idle timeout in a test's transaction: no other process waits for the test."""
@@ -47,7 +47,7 @@ class Valkyr:
         """Publish a definition (a mapping, YAML text, or the path of a file) under its own name.
 
         A workflow of that name gets a new version, unless the definition is unchanged. Raises
-        AssertionError, which lists every problem.
+        AssertionError, whose message lists every problem.
         """
         workflow = self._draft(_document(definition))
         try:
@@ -66,11 +66,12 @@ class Valkyr:
         *,
         answers: Answers | None = None,
     ) -> WorkflowRun:
-        """Publish a definition, start an execution of it, and run it as far as possible.
+        """Publish a definition, start an execution of it, and run the execution as far as possible.
 
-        `answers` stand in for modules, by task (`charge`), step path (`charge.pay`) or type
-        (`http.request`): outputs, a Result, an exception (an instance or a class) to raise, a
-        function of (inputs, context) that returns one of these, or `in_turn(...)` of them.
+        `answers` replace modules, by task (`charge`), step path (`charge.pay`) or type
+        (`http.request`). An answer is the outputs, a Result, an exception (an instance or a class)
+        to raise, or a function of (inputs, context) that returns one of these. `in_turn(...)`
+        combines several answers.
         """
         workflow = definition if isinstance(definition, Workflow) else self.publish(definition)
         check_names(answers or {}, self._graphs(), registry.names())
@@ -94,8 +95,8 @@ class Valkyr:
     ) -> None:
         """Create a credential in the workspace: `valkyr.credential("bank", "bearer", token="t")`.
 
-        It may be sent to any host unless `hosts` restricts it, and used by the modules that its
-        type suggests.
+        The credential may be sent to any host unless `hosts` restricts it. The modules that its
+        type suggests may use it.
         """
         credentials.create(
             self.workspace, name=name, type=kind, fields=fields, hosts=hosts, actor=ACTOR

@@ -23,11 +23,11 @@ What = str | Module[Any] | type[Module[Any]] | Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class ModuleRun:
-    """The result of a module: JSON-able outputs, its outcome, its logs and its costs.
+    """The result of a module: JSON-serializable outputs, its outcome, its logs and its costs.
 
     `waits` describes the wait, if the module was suspended. `logs` are entries with `level`,
-    `message` and perhaps `fields`. Values of the credential are removed from all of it, as in the
-    engine.
+    `message` and optionally `fields`. Values of the credential are removed from all of these, as in
+    the engine.
     """
 
     outputs: Any
@@ -49,10 +49,10 @@ def run_module(
     wake: Mapping[str, Any] | None = None,
     seconds: float | None = None,
 ) -> ModuleRun:
-    """Run a module on inputs as a workflow's `with` writes them, without templates.
+    """Run a module on inputs in the form of a workflow's `with`, without templates.
 
     `module` is a type, a @step function, a Module or its class; it need not be installed.
-    `credential` are the fields of its credential; `details` are the details that the previous
+    `credential` contains the fields of its credential; `details` are the details that the previous
     attempt passed to `heartbeat`; `wake` is the cause that ends a wait (see `Module.woken`). The
     time limit is `seconds`, or by default the module's own timeout.
 
@@ -78,7 +78,7 @@ def run_module(
 def failing_module(module: What, given: Mapping[str, Any] | None = None, **more: Any) -> Failure:
     """Return a module's failure: `error_type`, `message`, `retry_after`.
 
-    Takes the arguments of `run_module`. Raises AssertionError if it succeeds.
+    Takes the arguments of `run_module`. Raises AssertionError if the module succeeds.
     """
     try:
         ended = run_module(module, given, **more)
@@ -94,7 +94,7 @@ def failing_module(module: What, given: Mapping[str, Any] | None = None, **more:
 def check_bad_inputs(module: What) -> None:
     """Run every row of a module's table `bad_inputs` that needs no server.
 
-    Raises AssertionError if a row ends differently.
+    Raises AssertionError if the result of a row differs from the table.
     """
     for bad in found(module).bad_inputs:
         if bad.needs:
@@ -109,7 +109,7 @@ def check_bad_inputs(module: What) -> None:
 def found(module: What) -> Module[Any]:
     """Return the module for a type, function, class or module.
 
-    Raises `UnknownModule` or TypeError.
+    Raises `UnknownModule` for an unknown type, and TypeError for any other object.
     """
     if isinstance(module, str):
         return registry.get(module)

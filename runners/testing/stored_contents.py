@@ -1,4 +1,4 @@
-"""Stored content, in memory, of modules that are tested one by one."""
+"""Stored content, kept in memory, for modules that are tested one by one."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ def content_of(reference: dict[str, Any]) -> bytes:
 
 
 class MemoryContents:
-    """The stored content of a step under test."""
+    """The stored content of a step that is being tested."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
         """Store content in memory, and return its reference."""

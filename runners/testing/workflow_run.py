@@ -77,9 +77,9 @@ ANYBODY = "tester"
 
 
 def person(name: str, workspace: Workspace) -> Any:
-    """Return the workspace's member with that name; a new user becomes a workflow author.
+    """Return the workspace's member with this name; a new user becomes a workflow author.
 
-    The name of a role (`ADMIN`) means a member with that role, and "" means an administrator.
+    The name of a role (`ADMIN`) selects a member with that role, and "" selects an administrator.
     """
     role = name if name in Role.values else (Role.WORKFLOW if name else Role.ADMIN)
     model = get_user_model()
@@ -126,8 +126,9 @@ ACTOR = Actor.system("a test")
 class WorkflowRun:
     """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
-    Name a task by its ID, by its place and ID in a body (`refine[1].draft`), or by the whole path
-    of a step (`charge.pay`); the ID of a task with several modules refers to its last step.
+    Name a task by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
+    path of a step (`charge.pay`). The ID of a task with several modules refers to the task's last
+    step.
     """
 
     id: UUID
@@ -140,7 +141,7 @@ class WorkflowRun:
 
     @property
     def state(self) -> str:
-        """Return `RUNNING` (even if it waits), `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
+        """Return `RUNNING` (also during waits), `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
         return str(self.execution.state)
 
     @property
@@ -150,7 +151,7 @@ class WorkflowRun:
 
     @property
     def variables(self) -> dict[str, Any]:
-        """Return the workflow's variables as they are now."""
+        """Return the current values of the workflow's variables."""
         return dict(self.execution.context_data)
 
     @property
@@ -169,12 +170,12 @@ class WorkflowRun:
 
     @property
     def waits(self) -> dict[str, str]:
-        """Return the waits by step path: `timer`, `approval`, `event`, `callback`, `child`."""
+        """Return the kinds of waits, by step: `timer`, `approval`, `event`, `callback`, `child`."""
         found = self._runs().filter(state=RunState.WAITING).exclude(waits_for=WaitKind.BODY)
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run until the execution ends or every step waits; the other methods do so too."""
+        """Run until the execution ends or every step waits, as the other methods also do."""
         drive(self.id, self.answers)
         return self
 
@@ -189,13 +190,13 @@ class WorkflowRun:
         return int(self._run(task).attempt)
 
     def outputs(self, task: str) -> Any:
-        """Return a task's output; raise AssertionError if it did not succeed."""
+        """Return a task's output. Raises AssertionError if the task did not succeed."""
         run = self._run(task)
         assert run.state == RunState.SUCCESS, self._told(f"{task} has no output: it is {run.state}")
         return run.outputs
 
     def outcome(self, task: str) -> str:
-        """Return a task's outcome: `success`, a branch, `error`; "" if it has not ended."""
+        """Return a task's outcome: `success`, a branch or `error`; "" if the task has not ended."""
         run = self._run(task)
         return "skipped" if run.state == RunState.SKIPPED else str(run.outcome)
 
@@ -228,8 +229,8 @@ class WorkflowRun:
     def advance_time(self, span: timedelta | float | None = None) -> "WorkflowRun":
         """Advance the time (seconds, or a timedelta); by default until the next wait is due.
 
-        The instants of waits, retries and deadlines in the rows are moved; the clock itself is not
-        changed. Raises AssertionError if no wait will become due.
+        The times of waits, retries and deadlines in the rows are moved; the clock itself does not
+        change. Raises AssertionError if no wait will become due.
         """
         ids = family(self.id)
         if span is None:
@@ -240,15 +241,15 @@ class WorkflowRun:
         return self.carry()
 
     def approve(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
-        """Approve a task's wait; `by` is a user's name, or a role."""
+        """Approve the approval of a task; `by` is a user's name, or a role."""
         return self._decide(task, approvals.APPROVED, by, comment)
 
     def reject(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
-        """Reject a task's wait."""
+        """Reject the approval of a task."""
         return self._decide(task, approvals.REJECTED, by, comment)
 
     def signal(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Send a signal to this execution. Raises NobodyWaits."""
+        """Send a signal to this execution. Raises NobodyWaits if no step waits for it."""
         with silent():
             signal(self.execution, name, payload, actor=ACTOR)
         return self.carry()
@@ -260,7 +261,7 @@ class WorkflowRun:
         return self.carry()
 
     def call_back(self, task: str, payload: Any = None) -> "WorkflowRun":
-        """Call the address of a `flow.callback`."""
+        """Call the address of a task with a `flow.callback`."""
         address = callback_url_of(self.id, self._path(task))
         with silent():
             callbacks.receive(address.rpartition("/")[2], payload, actor=ACTOR)
@@ -282,7 +283,7 @@ class WorkflowRun:
         return Run.objects.filter(execution_id=self.id, epoch=epoch, superseded=False)
 
     def _path(self, task: str) -> str:
-        """Return the path of a task's last step that has a run, or of its only step."""
+        """Return the path of a task's last step with a run, or the path of its only step."""
         return str(self._run(task).step_path)
 
     def _run(self, task: str) -> Run:

@@ -22,8 +22,8 @@ DECISIONS = (APPROVED, REJECTED)
 def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Actor) -> Run:
     """Approve or reject a run's question; return the run, which continues with the decision.
 
-    If two users decide, the first decision is used. Raises NotFound if the user may not see the
-    run, Forbidden if the user may not decide, and WrongState if the run does not wait for a
+    If two users decide, the first decision counts. Raises NotFound if the user may not see the run,
+    and Forbidden if the user may not decide. Raises WrongState if the run does not wait for a
     decision.
     """
     with transaction.atomic():
@@ -64,8 +64,8 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
 def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
     """Return whether a member may decide.
 
-    Approvers are named, or have a named role; without names, any operator may decide. A name that
-    equals a role refers to the role, even if a user has that name.
+    Approvers have one of the listed names or roles; without a list, any operator may decide. A name
+    that equals a role refers to the role, even if a user has that name.
     """
     if not approvers:
         return may.allows(Action.OPERATE)
@@ -76,7 +76,7 @@ def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
 
 
 def approvers_of(run: Run) -> list[str]:
-    """Return a waiting run's approvers; [] for all users who may operate."""
+    """Return a waiting run's approvers, or [] if all operators may decide."""
     facts: Any = run.progress or {}
     return list(facts.get("approvers", ()))
 

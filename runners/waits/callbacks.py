@@ -1,7 +1,7 @@
 """Calls to a step's own URL: a call resumes the step once.
 
-A call that comes before the step waits is stored until the step waits. The execution's lock decides
-which comes first.
+A call that arrives before the step waits is stored until the step waits. The execution's lock
+decides which comes first.
 """
 
 from typing import Any
@@ -49,15 +49,15 @@ class CallbackUsed(WrongState):
 
 
 class CallbackGone(ValkyrError):
-    """No step waits for this callback any more: it has expired, or its execution has ended."""
+    """No step waits for this callback any longer: it has expired, or its execution has ended."""
 
     code = "callback_gone"
 
 
 def receive(token: str, payload: Any, *, actor: Actor) -> None:
-    """Resume the step of a URL with `payload`, or store it until the step waits.
+    """Resume the step of a URL with `payload`, or store the payload until the step waits.
 
-    `actor` is the caller, known only by origin. Raises UnknownCallback, CallbackUsed or
+    `actor` is the caller, known only by its address. Raises UnknownCallback, CallbackUsed or
     CallbackGone.
     """
     named = read_callback_url(token)
@@ -83,7 +83,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
 
 
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
-    """Wake a step that begins to wait if its call came earlier; return whether a call had come.
+    """Wake a step that begins to wait if its call has already arrived; return whether it has.
 
     The caller holds the execution's lock and has suspended the run.
     """

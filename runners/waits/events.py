@@ -1,7 +1,8 @@
 """Deliver events and signals once to each waiting run; publish steps' events.
 
-One worker delivers the events of all workspaces. So each call evaluates filters briefly, stores its
-progress in the event's row, and sends another message, so that other events come first.
+One worker delivers the events of all workspaces. Each call therefore evaluates filters only
+briefly, stores its progress in the event's row, and sends another message. Other events can be
+delivered in between.
 """
 
 import re
@@ -53,15 +54,15 @@ class _Overtaken(Exception):
 
 
 def announce(event_id: UUID) -> None:
-    """Deliver a new event after the commit of its transaction, if any run listens."""
+    """Deliver a new event after the commit of its transaction, if any run waits for it."""
     transaction.on_commit(partial(_announced, event_id), robust=True)
 
 
 def _announced(event_id: UUID) -> None:
-    """Request the delivery of an event that is now visible to others.
+    """Request the delivery of an event that is now visible to other transactions.
 
     Runs that begin to wait later do not receive the event, so without listeners the delivery is
-    complete. A run that is being suspended cannot be seen yet; it checks for the event after its
+    complete. A run that is being suspended is not visible yet; it checks for the event after its
     own commit.
     """
     event = Event.objects.only("workspace_id", "name").get(pk=event_id)
@@ -75,7 +76,7 @@ def _announced(event_id: UUID) -> None:
 
 
 def deliver(event_id: UUID, stamp: str | None = None) -> int:
-    """Wake runs that an event matches, batch by batch; return how many this call woke.
+    """Wake the runs that an event matches, batch by batch; return how many this call woke.
 
     If the filters take longer than FILTER_SECONDS, another message continues after the last decided
     run. A message with an outdated stamp is a duplicate and has no effect.
@@ -106,8 +107,8 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 def catch_up(run_id: UUID) -> None:
     """Deliver events that arrived between a suspended run's clock reading and its commit.
 
-    Such an event may have been delivered before the run was visible. After a crash, or for more
-    than MISSED events, `deliver_missed` delivers the rest.
+    Such an event may have been delivered before the run was visible. `deliver_missed` handles
+    crashes, and events beyond the first MISSED.
     """
     since = Event.objects.filter(
         workspace_id=OuterRef("workspace_id"),
@@ -148,7 +149,7 @@ def catch_up(run_id: UUID) -> None:
 def deliver_missed(age: float, batch: int) -> int:
     """Request delivery to runs that were suspended `age` seconds ago and whose process died.
 
-    Returns how many runs had no check. The delivery evaluates the filters.
+    Returns how many runs had not been checked. The delivery evaluates the filters.
     """
     rows = statements.fetch("unheard", {"age": age, "batch": batch, "most": MISSED})
     missed: dict[tuple[UUID, datetime], list[tuple[UUID, datetime]]] = defaultdict(list)
@@ -165,9 +166,10 @@ def deliver_missed(age: float, batch: int) -> int:
 
 
 def _keep(event: Event, to: UUID) -> None:
-    """Store the last decided run. Raises _Overtaken.
+    """Store the position of the last decided run. Raises _Overtaken if another call continues.
 
-    Later runs without a filter are woken with it, so the next call does not find them again.
+    Later runs without a filter are woken together with this run, so the next call does not find
+    them again.
     """
     now = database_now()
     mine = Event.objects.filter(pk=event.pk, delivered_at=None, looked_at=event.looked_at)
@@ -225,7 +227,7 @@ STARTED_BY = re.compile(r"event:([0-9a-f-]{36}):.*")
 def announce_from_step(
     state: SegmentState, work: Work, name: str, payload: Any, number: int
 ) -> PublishedEvent:
-    """Publish the step's `number`th event (from 1). Raises StepError."""
+    """Publish the step's event with this `number` (from 1). Raises StepError if that fails."""
     try:
         return _told(_publish(state, work, name, payload, number))
     except InvalidPayload as error:
@@ -303,13 +305,13 @@ NAMED = 20
 
 
 class NobodyWaits(WrongState):
-    """No step of the execution waits for that signal."""
+    """No step of the execution waits for the signal."""
 
     code = "nobody_waits"
 
 
 class FiltersTooCostly(WrongState):
-    """The filters of the steps that wait take longer than one request may use."""
+    """The filters of the waiting steps take longer than one request may use."""
 
     code = "filters_too_costly"
 
@@ -360,7 +362,7 @@ def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Acto
 
 
 def _wake(batch: list[Listener], pairs: list[Pair], name: str, payload: Any) -> list[Woken]:
-    """Wake some runs, except those that were already woken."""
+    """Wake some of the runs, except those that were already woken."""
     waking = {"by": "event", "event": name, "eventId": None, "payload": payload}
     woken = wake_runs.wake_each(pairs, [WaitKind.EVENT], waking)
     return [Woken(one.run_id, one.path) for one in batch if one.run_id in woken]

@@ -1,9 +1,9 @@
 """Find the waiting runs that match an event, by name and filter.
 
 A filter is rendered in the scope of its step, with `event` for the payload. The data of a batch of
-filters is loaded together; a filter with an error does not match, and its run's log says why. Each
+filters is loaded together. A filter with an error does not match, and its run's log says why. Each
 filter has the budget of a web process, in every process. All filters of one request or message
-share an allowance, because one process evaluates those of all workspaces.
+share an allowance, because one process evaluates the filters of all workspaces.
 """
 
 from collections import defaultdict
@@ -59,7 +59,7 @@ class Listener:
 class EventTarget:
     """An event of a workspace, or (with an execution) a signal to one execution.
 
-    Only runs that waited `before` receive it; None means all runs that wait now.
+    Only runs that began to wait `before` this time receive it; None means all runs that wait now.
     """
 
     workspace_id: UUID
@@ -71,7 +71,7 @@ class EventTarget:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The matches of a batch; `over` is true if time ended before all filters were evaluated.
+    """The matches of a batch; `over` is true if time ran out before all filters were evaluated.
 
     `last` is the ID of the last run whose filter was evaluated; None if there is none.
     """
@@ -82,7 +82,7 @@ class Decided:
 
 
 def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Listener]]:
-    """Yield the listeners in batches by run ID, beginning after `after`."""
+    """Yield the listeners in batches, in the order of run IDs, beginning after `after`."""
     after = after or UUID(int=0)
     values: dict[str, Any] = {
         "name": call.name,
@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Return the matches like `meant`; if the time ends, return the matches found until then."""
+    """Return the matches as `meant` does; if time runs out, return the matches found so far."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []
@@ -235,7 +235,7 @@ def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
 
 
 def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
-    """Load the items of one map together, since each query unpacks its whole list."""
+    """Load the items of one map together, because each query unpacks the map's whole list."""
     sharing: dict[tuple[UUID, str], list[TemplateData]] = defaultdict(list)
     for listener, data in made:
         place = listener.place.nearest("map") if listener.step.reads_item else None

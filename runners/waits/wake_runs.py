@@ -1,4 +1,4 @@
-"""Wake waiting runs by an external event or their timer.
+"""Wake waiting runs because of an external event or their timer.
 
 Waking only marks the row and sends its segment; a worker then resumes the module. A run that no
 longer waits for that cause is not changed, so waking twice is harmless.
@@ -23,10 +23,10 @@ ANY_KIND = tuple(kind.value for kind in WaitKind if kind is not WaitKind.BODY)
 
 
 def wake(run_id: UUID, kind: WaitKind, waking: Mapping[str, Any]) -> bool:
-    """Wake one run that waits for `kind`; `waking` reaches its module (see `Module.woken`).
+    """Wake one run that waits for `kind`; its module receives `waking` (see `Module.woken`).
 
-    Returns False if the run does not wait for `kind` any more, or never did. Raises PayloadError if
-    the payload cannot be stored.
+    Returns False if the run does not wait for `kind`, or no longer does. Raises PayloadError if the
+    payload cannot be stored.
     """
     with transaction.atomic():
         execution = Run.objects.filter(pk=run_id).values_list("execution_id", flat=True).first()
@@ -41,7 +41,7 @@ def wake_all(
 ) -> int:
     """Wake (run, execution) pairs that wait for one of `kinds`; return how many were woken.
 
-    It works like `wake_each`, for callers that only need the number.
+    The function works like `wake_each`, for callers that need only the number.
     """
     return len(wake_each(found, kinds, waking, key))
 
@@ -54,9 +54,9 @@ def wake_each(
 ) -> set[UUID]:
     """Wake (run, execution) pairs that wait for one of `kinds`; return the woken runs.
 
-    `key` seals the payloads of all of them; None seals nothing. By default, the key is read for
-    each execution. Call inside a transaction that holds no run's lock: executions that need a slot
-    again are locked first.
+    `key` seals the payloads of all of them; with None, nothing is sealed. By default, the key is
+    read for each execution. Call this function in a transaction that holds no run's lock:
+    executions that need a slot again are locked first.
     """
     if not found:
         return set()
@@ -81,7 +81,7 @@ def wake_each(
 def _sealed(
     found: Sequence[tuple[UUID, UUID]], text: str, waking: Mapping[str, Any], key: int | None
 ) -> list[str | None] | None:
-    """Return the wake-up data of each run, sealed for the run; None if no workspace seals it.
+    """Return the wake-up data of each run, sealed for the run; None if no workspace seals payloads.
 
     Uses one query if the wake-up data contains a payload and the key is not known.
     """

@@ -1,1 +1,1 @@
-"""Workers: registration, shutdown, their queues, and their current runs."""
+"""Workers: their registration and shutdown, their queues, and their current runs."""

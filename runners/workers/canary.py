@@ -2,8 +2,8 @@
 
 The message uses the same connection, channel and loop as the steps' messages. After a broker
 outage, a consumer can run and answer pings but receive no messages; such a worker then stops its
-heartbeat. While all slots of the pool are busy, the broker holds all messages back, including this
-one; being busy then counts as healthy.
+heartbeat. While all slots of the pool are busy, the broker withholds all messages, including this
+one; a busy worker therefore counts as healthy.
 """
 
 import logging
@@ -30,7 +30,7 @@ RECONNECT_SECONDS = 600.0
 
 
 class Consuming(bootsteps.StartStopStep):
-    """A step of the consumer, which Celery restarts with every connection to the broker."""
+    """A consumer step, which Celery restarts with every connection to the broker."""
 
     requires = (Tasks,)
 
@@ -42,7 +42,7 @@ class Consuming(bootsteps.StartStopStep):
         self._refused = False
 
     def start(self, parent: Any) -> None:
-        """Listen, send at once, and check periodically."""
+        """Start listening, send a message at once, and check periodically."""
         queue = _own_queue(parent.hostname)
         name = queue.name
         listen(parent, NAME, queue, partial(self._hear, parent.connection_errors))
@@ -52,10 +52,10 @@ class Consuming(bootsteps.StartStopStep):
         self._send(parent, name)
 
     def stop(self, parent: Any) -> None:
-        """Stop checking over a closed connection.
+        """Stop the checks over a closed connection.
 
-        Checks resume with the next connection. Restarting the worker would not bring the broker
-        back, but would end the running steps.
+        The checks resume with the next connection. A restart of the worker would not bring the
+        broker back, but would end the running steps.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -131,10 +131,10 @@ class Consuming(bootsteps.StartStopStep):
 
 
 def _own_queue(hostname: str) -> Queue:
-    """Return a queue that ends with the connection, if the broker supports that (RabbitMQ).
+    """Return a queue that ends with the connection, if the broker supports this (RabbitMQ).
 
-    In a cluster, a queue that outlives its connection is on one node. While that node is down, no
-    other node lets a worker declare it.
+    In a cluster, a queue that outlives its connection is on one node. While that node is down, a
+    worker cannot declare the queue on any other node.
     """
     name = f"canary.{hostname}"
     if messaging.is_redis(messaging.broker_url()):

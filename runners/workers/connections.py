@@ -1,7 +1,7 @@
-"""A worker's database connections: they are not inherited or left broken for later steps.
+"""A worker's database connections: none is inherited, and none is left broken for later steps.
 
-Celery closes connections around each task, but not one with an interrupted transaction; then each
-later task of the process or thread would fail.
+Celery closes connections around each task, but not a connection with an interrupted transaction.
+Each later task of the process or thread would then fail.
 """
 
 from typing import Any
@@ -20,9 +20,9 @@ def tidy_around(sender: Any = None, **_: Any) -> None:
 
 
 def tidy() -> None:
-    """Leave no broken or half-used connection of this thread to the next task.
+    """Leave no broken or half-used connection of this thread for the next task.
 
-    Working connections are kept: a new one costs 3 ms.
+    Working connections are kept, because a new connection costs 3 ms.
     """
     for connection in connections.all(initialized_only=True):
         raw: Any = connection.connection

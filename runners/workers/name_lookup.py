@@ -6,7 +6,7 @@ import threading
 
 
 class NameLookup:
-    """One lookup, which begins at once."""
+    """A lookup of a host name, which begins at once."""
 
     def __init__(self, host: str) -> None:
         """Start the thread, which ends at the latest with the resolver's own timeout."""
@@ -20,9 +20,9 @@ class NameLookup:
             self._error = OSError(str(error))
 
     def addresses(self) -> list[str] | None:
-        """Return the addresses; None until the resolver answers. Raises OSError if it found none.
+        """Return the addresses; None until the resolver answers. Does not wait.
 
-        It does not wait.
+        Raises OSError if the resolver found no address.
         """
         if self._thread.is_alive():
             return None
@@ -40,7 +40,7 @@ class NameLookup:
 
 
 def is_name(host: str) -> bool:
-    """Return whether libpq would look up this host: it is not an address or a socket's path."""
+    """Return whether libpq would look up this host: it is not an address or a socket path."""
     if not host or host.startswith(("/", "@")):
         return False
     try:

@@ -27,7 +27,7 @@ OWN = ("control", "default", "io")
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Runs of one queue that wait for a worker; `oldest` is when the first of them became ready."""
+    """Runs of one queue that wait for a worker; `oldest` is when the first one became ready."""
 
     name: str
     waiting: int
@@ -43,8 +43,8 @@ class Queue:
 def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
     """Return the queues with work or workers, by name. Uses two statements.
 
-    `runs` and `runners` contain only rows that the user may see; at most 50,000 waiting runs are
-    counted, and each queue says if there are more.
+    `runs` and `runners` contain only rows that the user may see. At most 50,000 waiting runs are
+    counted, and each queue says whether there are more.
     """
     due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
     some = Run.objects.filter(pk__in=due.order_by().values("pk")[:BOUND])
@@ -65,7 +65,7 @@ def is_live(runner: Runner, now: datetime) -> bool:
 
 
 def command_for(queue: str) -> str:
-    """Return the command that starts a worker of a queue; `make up` starts Valkyr's own."""
+    """Return the command that starts a worker of a queue; `make up` starts Valkyr's own workers."""
     pool = "prefork" if queue == "default" else "threads"
     app = messaging.celery_app().main or "your_project"
     at_broker = messaging.at_broker(queue)
@@ -98,7 +98,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A run that a worker holds: its execution, and its start."""
+    """A run that a worker holds: its execution, and the time of its start."""
 
     run_id: UUID
     execution_id: UUID
@@ -109,14 +109,14 @@ class Step:
 
 @dataclass(slots=True)
 class Busy:
-    """A worker's current runs: the runs that take longest, and the total number."""
+    """A worker's current runs: the longest-running ones, and the total number."""
 
     steps: list[Step] = field(default_factory=list)
     number: int = 0
 
 
 def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
-    """Return each worker's runs among `runs`, the longest first. Uses one statement.
+    """Return each worker's runs among `runs`, the longest-running first. Uses one statement.
 
     At most 1,000 runs are read.
     """

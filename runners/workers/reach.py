@@ -1,10 +1,10 @@
 """Stop taking messages while the worker cannot reach the database.
 
 Such a worker holds each message that it takes until the network times out, and a broker that pushes
-messages (RabbitMQ) gives it several. Their runs would wait for the sweeper to send them again,
-perhaps to the same worker. The worker therefore queries the database every 2 s, over a connection
-that never waits for an answer, and stops consuming after 6 s of silence. Every 15 s the query is
-the update of the worker's row.
+messages (RabbitMQ) delivers several to it. Their runs would wait for the sweeper to send them
+again, perhaps to the same worker. The worker therefore queries the database every 2 s, over a
+connection that never blocks, and stops consuming after 6 s of silence. Every 15 s, the query is the
+update of the worker's row.
 """
 
 import logging
@@ -43,8 +43,8 @@ STEPS, STEP_MILLISECONDS = 20, 10
 class DatabaseProbe:
     """A libpq connection that sends queries and reads answers without blocking.
 
-    libpq tries several hosts in turn, but applies no time limit per host in this mode. So each
-    attempt names one host. libpq also waits for the resolver, so a thread looks the host up, and
+    libpq tries several hosts in turn, but applies no time limit per host in this mode. Each attempt
+    therefore names one host. libpq also waits for the resolver, so a thread looks up the host, and
     the attempt names one address.
     """
 
@@ -90,9 +90,9 @@ class DatabaseProbe:
         return time.monotonic() - self._answered_at
 
     def close(self) -> None:
-        """Drop the connection; the next look opens another.
+        """Drop the connection; the next look opens another one.
 
-        The next look begins with the first host, or after a failed handshake with the next one.
+        The next look begins with the first host, or, after a failed handshake, with the next host.
         """
         self._attempt = 0 if self._ready else self._attempt + 1
         if self._connection is not None:
@@ -101,7 +101,7 @@ class DatabaseProbe:
         self._waits_for = ""
 
     def _begin(self) -> None:
-        """Connect to the next host, unless its address is not known yet."""
+        """Connect to the next host, unless its address is not yet known."""
         target = self._targets[self._attempt % len(self._targets)]
         host = str(target.get("host", ""))
         if is_name(host) and not target.get("hostaddr"):
@@ -154,7 +154,10 @@ class DatabaseProbe:
                 return
 
     def _hear(self) -> bool:
-        """Return whether the server answered the last query. Raises OperationalError."""
+        """Return whether the server answered the last query.
+
+        Raises OperationalError if the connection is broken.
+        """
         connection = self._connection
         assert connection is not None
         connection.flush()
@@ -174,7 +177,7 @@ class DatabaseProbe:
 
 
 class Reaching(bootsteps.StartStopStep):
-    """Cancels the consumers of our queues while the database is out of reach."""
+    """Cancels the consumers of our queues while the database is unreachable."""
 
     requires = (Tasks,)
 
@@ -191,7 +194,7 @@ class Reaching(bootsteps.StartStopStep):
         self._seen_at = float("-inf")
 
     def start(self, parent: Any) -> None:
-        """Ask periodically; a new connection to the broker consumes all queues."""
+        """Check periodically; a new connection to the broker consumes all queues."""
         self._held, self._holds, self._changing = [], False, False
         self._probe = DatabaseProbe(own_connection.parameters())
         self._timer = parent.timer.call_repeatedly(LOOK_EVERY, self._look, (parent, self._probe))
@@ -243,7 +246,7 @@ class Reaching(bootsteps.StartStopStep):
 
 
 def _by_host(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the parameters for one host at a time; `hostaddr` may have the address of each host."""
+    """Yield the parameters for one host at a time; `hostaddr` can contain each host's address."""
     several = {
         name: str(parameters[name]).split(",")
         for name in ("host", "hostaddr", "port")
@@ -264,7 +267,7 @@ def _said(connection: pq.abc.PGconn) -> str:
 
 
 def _alone(names: Any) -> set[str]:
-    """Return those queues that only Valkyr's own tasks use."""
+    """Return the queues that only Valkyr's own tasks use."""
     return {name for name in names if messaging.ours_among([name])} - {
         *messaging.shared_among(names)
     }

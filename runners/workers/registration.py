@@ -45,7 +45,7 @@ WORKERS = "workers"  # the tag of checks that each worker makes
 
 
 class WorkerShare(enum.Enum):
-    """The share of Valkyr's tasks in a worker process: no tasks, some tasks or all tasks."""
+    """The part of a worker's tasks that are Valkyr's: none, some or all of them."""
 
     NOTHING = enum.auto()
     SOME = enum.auto()
@@ -53,7 +53,7 @@ class WorkerShare(enum.Enum):
 
 
 def connect() -> None:
-    """Connect the signals of a worker's start."""
+    """Connect the receivers of the signals of a worker's start."""
     for signal, receiver in (
         (worker_init, name_process),
         (celeryd_after_setup, warm_up),
@@ -82,10 +82,10 @@ def share_of(worker: Any) -> WorkerShare:
 
 
 def name_process(sender: Any = None, **_: Any) -> None:
-    """Name this worker before it forks, so that its children's leases have the name.
+    """Name this worker before it forks, so that its children's leases contain the name.
 
-    Only a worker that serves nothing else has a watchdog, which ends processes. Raises SystemExit
-    if threads cannot serve its queues.
+    Only a worker that runs nothing but Valkyr's tasks has a watchdog, because a watchdog ends
+    processes. Raises SystemExit if threads cannot serve its queues.
     """
     global _share  # noqa: PLW0603 - children inherit it
     _refuse_other_cells(sender)
@@ -129,7 +129,8 @@ def _refuse_other_cells(worker: Any) -> None:
 def warm_up(instance: Any = None, **_: Any) -> None:
     """Import the slow dependencies of this worker's modules, once for all children.
 
-    A pool of threads skips this: it loads a module with its first step, which halves its memory.
+    A pool of threads skips this: it loads a module with the module's first step, which halves the
+    memory of the process.
     """
     if _share is not WorkerShare.NOTHING and _forks():
         registry.warm_up(messaging.ours_among(instance.app.amqp.queues.consume_from))
@@ -137,14 +138,14 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 
 
 def share_memory(**_: Any) -> None:
-    """Freeze objects that children share: otherwise the garbage collector would copy each page."""
+    """Freeze objects that children share; otherwise the garbage collector would copy each page."""
     if _share is WorkerShare.ALL:
         parent.remember()
         gc.freeze()
 
 
 def arrive(sender: Any = None, **_: Any) -> None:
-    """Write the worker's row, and renew it while the worker lives."""
+    """Write the worker's row, and update it while the worker lives."""
     if _share is WorkerShare.NOTHING:
         return
     queues = messaging.ours_among(sender.app.amqp.queues.consume_from)
@@ -160,7 +161,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 
 
 def begin_child(**_: Any) -> None:
-    """Prepare a pool's child for steps: it joins the shared memory, and is watched."""
+    """Prepare a pool's child for steps: connect it to the shared memory, and watch it."""
     if _share is not WorkerShare.NOTHING:
         connections.forget_parents()
     if _share is WorkerShare.ALL:
@@ -177,14 +178,14 @@ def end_child(**_: Any) -> None:
 def leave(**_: Any) -> None:
     """Begin the shutdown: take no new steps.
 
-    Steps taken over from now on do not count as crashes.
+    If other workers take over steps from now on, this does not count as a crash.
     """
     if _share is not WorkerShare.NOTHING:
         _departure.begin(end=_share is WorkerShare.ALL)
 
 
 def gone(**_: Any) -> None:
-    """Close this process's resources."""
+    """Release this process's resources."""
     if _share is not WorkerShare.NOTHING:
         activity.be_left_alone()
         _departure.done()

@@ -1,8 +1,8 @@
-"""Shut a worker down: announce it, wait for its steps, then return the rest.
+"""Shut a worker down: announce this, wait for its steps, then return the rest to their queues.
 
 Celery's own warm shutdown (SIGTERM) waits for steps without a limit, and a supervisor kills a slow
-process, whose leases would remain for a while. So a thread waits in parallel. After the grace
-period it ends the pool's processes, sends their steps to other workers at once, and ends this
+process, whose leases would remain for a while. A thread therefore waits in parallel. After the
+grace period it ends the pool's processes, sends their steps to other workers at once, and ends this
 process. Such a step starts again with the same idempotency key, as after a crash, but does not
 count as a crash.
 """
@@ -33,7 +33,7 @@ VANISH_SECONDS = 2.0
 
 
 class WorkerShutdown:
-    """One worker's shutdown, run by its own thread."""
+    """The shutdown of one worker, which runs in a separate thread."""
 
     def __init__(self, announce: Callable[[], None]) -> None:
         """Store `announce`, which records this worker's shutdown in the database."""
@@ -43,7 +43,7 @@ class WorkerShutdown:
         self._thread = threading.Thread(target=self._mind, name="valkyr-departure", daemon=True)
 
     def begin(self, *, end: bool = True) -> None:
-        """Begin no further step; return at once, since it is called in a signal handler.
+        """Begin no further step; return at once, because a signal handler calls this method.
 
         Without `end`, no process is killed, because other tasks may run in the processes.
         """
@@ -53,7 +53,7 @@ class WorkerShutdown:
             self._thread.start()
 
     def done(self) -> None:
-        """Finish the shutdown when all steps ended in time; return after the announcement."""
+        """Finish the shutdown when all steps have ended in time; return after the announcement."""
         self._done.set()
         if self._thread.is_alive():
             self._thread.join(config().drain)
@@ -90,7 +90,7 @@ def give_back() -> int:
 
 
 def _end_children() -> None:
-    """Kill the processes that run steps; their results are no longer recorded."""
+    """Kill the processes that run steps; their results can no longer be recorded."""
     if pool() == "threads":
         client().stop()
         return

@@ -1,4 +1,4 @@
-"""The API client of the commands: errors become CliError, lists become rows.
+"""The API client of the commands. It raises CliError for errors and yields lists as rows.
 
 The same client calls a server over HTTP or, with `--local`, the project in this process; only the
 transport differs.
@@ -55,9 +55,10 @@ class ApiClient:
     def post(
         self, path: str, body: Any = None, *, key: str = "", seconds: float | None = None
     ) -> Any:
-        """Send a POST request and return its JSON; retries only with an Idempotency-Key.
+        """Send a POST request and return the response's JSON.
 
-        `seconds` is the time that the answer may take, if it is not the usual one.
+        The client repeats the request after a failure only if it has an Idempotency-Key. `seconds`
+        replaces the default timeout.
         """
         more: dict[str, Any] = {"headers": {"Idempotency-Key": key} if key else {}}
         if seconds is not None:
@@ -65,7 +66,7 @@ class ApiClient:
         return self._json(self._send("POST", path, json=body, **more))
 
     def patch(self, path: str, body: Any) -> Any:
-        """Send a PATCH request and return its JSON."""
+        """Send a PATCH request and return the response's JSON."""
         return self._json(self._send("PATCH", path, json=body))
 
     def upload(self, path: str, content: bytes, media: str, **query: Any) -> Any:
@@ -79,7 +80,7 @@ class ApiClient:
         self._send("DELETE", path)
 
     def rows(self, path: str, limit: int | None = None, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a list, page by page, at most `limit`."""
+        """Yield at most `limit` rows of a list, and request its pages one by one."""
         wanted = _given(query) | {"limit": str(min(limit or PAGE, PAGE))}
         left = limit
         while True:
@@ -182,7 +183,7 @@ def _given(query: dict[str, Any]) -> dict[str, str]:
 
 
 def _parsed(lines: Iterator[str]) -> Iterator[StreamEvent]:
-    """Parse a stream's lines into events, as the standard defines."""
+    """Parse a stream's lines into events, as the standard for server-sent events defines."""
     fields: dict[str, str] = {}
     for line in lines:
         if line.startswith(":"):

@@ -1,4 +1,4 @@
-"""Make an API client from the chosen options."""
+"""Create an API client from the chosen options."""
 
 import importlib
 from collections.abc import Iterator

@@ -46,7 +46,7 @@ APART = timedelta(seconds=5)
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """A problem, or (with `warning`) advice: the part, the finding, and what to do."""
+    """A problem, or advice if `warning` is true: the part, the finding, and what to do."""
 
     part: str
     id: str
@@ -132,7 +132,7 @@ def _running() -> list[DoctorFinding]:
 
 
 def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
-    """Return the checks' messages: all apps' errors, and advice about Valkyr."""
+    """Return the messages of the system checks: errors of all apps, and advice about Valkyr."""
     try:
         messages = run()
     except Exception as error:  # a third-party check that cannot be run
@@ -150,7 +150,7 @@ def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
 
 
 def _runs_code() -> bool:
-    """Return whether workflows may contain code; if not, the sandbox check reports nothing."""
+    """Return whether workflows can contain code; if not, the sandbox check reports nothing."""
     from django.apps import apps
 
     if not apps.is_installed("valkyr_plugins.connectors"):
@@ -284,7 +284,7 @@ def _partitions() -> Iterator[DoctorFinding]:
 
 
 def _people() -> Iterator[DoctorFinding]:
-    """Check that at least one user may see and start workflows."""
+    """Check that at least one user has permission to view and start workflows."""
     from django.contrib.auth import get_user_model
 
     from executions.models import Membership

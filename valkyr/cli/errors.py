@@ -44,7 +44,7 @@ STATUSES = {
 
 
 class CliError(click.ClickException):
-    """Ends the command: what happened, the exit code and, if useful, what to do."""
+    """An error that ends the command: its message, exit code and, if useful, what to do."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class CliError(click.ClickException):
 
     @property
     def problems(self) -> Sequence[Mapping[str, Any]]:
-        """Return the invalid fields, by path."""
+        """Return the errors of invalid fields, each with the path of its field."""
         found: Sequence[Mapping[str, Any]] = self.problem.get("errors") or []
         return found
 
@@ -79,12 +79,12 @@ class CliError(click.ClickException):
 
 
 def usage(message: str, hint: str = "") -> CliError:
-    """Return the error for a wrong command line, environment or file."""
+    """Return the error for an invalid command line, environment or file."""
     return CliError(message, Exit.USAGE, hint=hint)
 
 
 def missing_package(name: str | None, extra: str, what: str) -> CliError:
-    """Return the error for a package that is not installed and that only this command needs."""
+    """Return the error for a missing package that only this command needs."""
     return CliError(
         f"{what} needs the package {name}, which is not installed.",
         Exit.NOT_INSTALLED,

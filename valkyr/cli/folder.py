@@ -1,10 +1,11 @@
-"""A folder of definitions as a bundle, and back.
+"""Convert a folder of definitions to a bundle, and back.
 
     valkyr.yaml                 the folder's mark; `workspace:` names the default workspace
-    workflows/<slug>.yaml       one definition each, also in folders below
+    workflows/<slug>.yaml       one definition each, also in subfolders
     budgets.yaml, quotas.yaml … a list of items of this kind
 
-Files that describe what they already contain are not rewritten, so that comments and layout stay.
+A file that already describes the exported definitions is not rewritten. Its comments and layout
+stay.
 """
 
 import json
@@ -33,7 +34,7 @@ class DefinitionFile:
 
 @dataclass
 class DefinitionFolder:
-    """The folder's content; `files` has the file of each part by its path in the bundle."""
+    """The folder's content; `files` maps each part's path in the bundle to the part's file."""
 
     path: Path
     workspace: str = ""
@@ -56,7 +57,7 @@ class DefinitionFolder:
 
 
 def is_folder(text: str) -> bool:
-    """Return whether a word means a folder, not a workflow: `./x`, `x/`, or a marked folder."""
+    """Return whether a word denotes a folder, not a workflow: `./x`, `x/`, or a marked folder."""
     return text in {".", ".."} or "/" in text or (Path(text) / MARK).is_file()
 
 
@@ -169,7 +170,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
-    """Return the node whose line to report, and the node in which to search next, or None."""
+    """Return the node whose line is reported, and the node to search next, or None."""
     if index:
         items = node.value if isinstance(node.value, list) else []
         at = int(index)
@@ -221,7 +222,10 @@ def _is_marked(path: Path) -> bool:
 
 
 def with_credentials(items: list[Any], old: list[Any]) -> list[Any]:
-    """Add the credentials that the files name to exported items: exports do not contain them."""
+    """Return the exported items with the credentials that the old file names.
+
+    Exports do not contain credentials.
+    """
     named = {
         one["name"]: one["credential"]
         for one in old

@@ -22,7 +22,7 @@ def follow(
     """Yield the execution's events up to `end`.
 
     Raises CliError (TIMED_OUT) after the monotonic `deadline`. If the execution is `known`, or
-    after a first response, it retries while the server is unavailable.
+    after a first response, the function retries while the server is unavailable.
     """
     path = f"/v1/WorkflowExecution/{execution}/subscribe"
     last, heard = "", time.monotonic() if known else None
@@ -44,7 +44,10 @@ def follow(
 
 
 def until_end(api: "ApiClient", execution: str, seconds: float | None, progress: Any = None) -> Any:
-    """Return the execution after it ended. Raises CliError (TIMED_OUT) after the given seconds."""
+    """Wait until the execution ends, and return it.
+
+    Raises CliError (TIMED_OUT) after the given seconds.
+    """
     deadline = None if seconds is None else time.monotonic() + seconds
     runs: dict[str, dict[str, Any]] = {}
     for event in follow(api, execution, deadline, known=True):

@@ -25,7 +25,7 @@ class JsonParameter(click.ParamType):  # type: ignore[type-arg] # older clicks h
     name = "JSON|@FILE|-"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value."""
+        """Return the parsed JSON value."""
         if not isinstance(value, str):
             return value
         try:
@@ -79,7 +79,7 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """Return a workflow's ID from its ID, slug or name. Raises CliError for no single match."""
+    """Return a workflow's ID from its ID, slug or name. Raises CliError unless one matches."""
     if is_id(name):
         return name
     place: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> st
 
 
 def workspace_id(api: "ApiClient", name: str) -> str:
-    """Return the ID of a workspace from its ID, slug or name. Raises CliError."""
+    """Return a workspace's ID from its ID, slug or name. Raises CliError unless one matches."""
     if is_id(name):
         return name
     known = api.get("/v1/Me")["workspaces"]
@@ -114,7 +114,7 @@ def workspace_id(api: "ApiClient", name: str) -> str:
 
 
 class LabelParameter(click.ParamType):  # type: ignore[type-arg] # older clicks have no argument
-    """A label to select by: `name:value`; give the option again for several."""
+    """A label that selects rows, as `name:value`. Users repeat the option for several labels."""
 
     name = "NAME:VALUE"
 

@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _misused(
     error: click.ClickException, arguments: Sequence[str] | None, choices: Choices
 ) -> None:
-    """Print the error of the command line, as JSON if requested."""
+    """Print an error in the command line, as JSON if requested."""
     # Arguments after the mistake were not parsed.
     choices.json |= "--json" in (sys.argv[1:] if arguments is None else arguments)
     if not choices.json:

@@ -60,9 +60,8 @@ class CommandOutput:
     ) -> None:
         """Print rows, or the note `empty`; with `--quiet` only their IDs, one per line.
 
-        A terminal wraps long texts or, with `cut`, truncates them.
-
-        Every format says if there are `more` rows, so that a part is not mistaken for the whole.
+        A terminal wraps long texts or, with `cut`, truncates them. Every format says whether there
+        are `more` rows, so that readers do not mistake a part for the whole.
         """
         if self.json:
             self.value(list(rows))
@@ -123,16 +122,20 @@ class CommandOutput:
             click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
 
     def progress(self, text: str) -> AbstractContextManager[Any]:
-        """Yield a terminal line to `update` during a long operation; None without a terminal."""
+        """Return a context manager that shows a status line during a long operation.
+
+        The block can `update` the line, which is None without a terminal, or with `--quiet` or
+        `--json`.
+        """
         console = None if self.quiet or self.json else _console(sys.stderr)
         return nullcontext() if console is None else console.status(text)
 
     def error(self, error: CliError) -> None:
-        """Print why the command ends."""
+        """Print the error that ends the command."""
         click.echo(self.error_text(error), err=True, nl=False)
 
     def error_text(self, error: CliError) -> str:
-        """Return why the command ends, in the chosen format, with a final line break."""
+        """Return the error that ends the command, in the chosen format, with a final line break."""
         if self.json:
             return json.dumps({"error": error.as_json()}, ensure_ascii=False) + "\n"
         lines = [f"Error: {error.message}"]
@@ -217,7 +220,7 @@ def _cell(row: Row, source: str | Callable[[Row], Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return a value in one line, with times cut to seconds."""
+    """Return a value on one line, with times cut to seconds."""
     if value is None:
         return ""
     if isinstance(value, bool):

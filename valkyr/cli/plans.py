@@ -41,7 +41,7 @@ def ask_plan(api: "ApiClient", workspace: str, bundle: dict[str, Any]) -> dict[s
 def carry_out(
     api: "ApiClient", workspace: str, bundle: dict[str, Any], fingerprint: str
 ) -> dict[str, Any]:
-    """Apply a bundle if its plan still has the fingerprint; return the API's response."""
+    """Apply a bundle if its plan still has this fingerprint; return the API's response."""
     body = bundle | {"fingerprint": fingerprint}
     path = bundle_path(workspace, "/apply")
     done: dict[str, Any] = api.post(path, body, key=uuid4().hex, seconds=SECONDS)
@@ -49,7 +49,7 @@ def carry_out(
 
 
 def show_plan(output: CommandOutput, plan: dict[str, Any], place: Any) -> None:
-    """Print a plan: changes with their lines, then problems, then the numbers.
+    """Print a plan: changes with their lines, then problems, then the totals.
 
     `place` returns a problem's file and line.
     """
@@ -87,7 +87,7 @@ def _show_change(output: CommandOutput, change: dict[str, Any]) -> None:
 
 
 def summary(plan: dict[str, Any]) -> str:
-    """Return the numbers of a plan in one sentence."""
+    """Return the totals of a plan in one sentence."""
     if not plan["changes"]:
         return f"No changes. {_objects(plan['unchanged'])} up to date."
     counted = Counter(SIGNS[change["action"]] for change in plan["changes"])
@@ -100,7 +100,7 @@ def _objects(number: int) -> str:
 
 
 def refuse_problems(plan: dict[str, Any]) -> None:
-    """Raise CliError for a plan that cannot be carried out; its problems were shown."""
+    """Raise CliError for a plan that cannot be carried out. The caller has printed its problems."""
     if not plan["valid"]:
         many = len(plan["problems"])
         what = "1 problem" if many == 1 else f"{many} problems"
@@ -115,7 +115,10 @@ def confirmed(output: CommandOutput, *, yes: bool) -> bool:
 
 
 def chosen_workspace(api: "ApiClient", name: str) -> dict[str, Any]:
-    """Return the named workspace of the caller, or the only one. Raises CliError."""
+    """Return the caller's workspace with this name, or the only workspace.
+
+    Raises CliError if there is none, or if several match.
+    """
     rows = [row for row in api.get("/v1/Me")["workspaces"] if not row["archivedAt"]]
     found = [row for row in rows if not name or name in {row["id"], row["slug"], row["name"]}]
     if len(found) == 1:

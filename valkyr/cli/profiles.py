@@ -17,7 +17,7 @@ HEADER = "# Written by `valkyr login`. It contains tokens: do not share it.\n"
 
 @dataclass
 class ConnectionProfile:
-    """One installation. `token_id` is the token's row, which `logout` revokes."""
+    """One installation's address and token; `logout` revokes the token by `token_id`."""
 
     url: str
     token: str = ""
@@ -75,7 +75,7 @@ def save(path: Path, file: ProfileFile) -> None:
 
 
 def check_name(name: str) -> str:
-    """Return the name if it is valid for a profile. Raises CliError."""
+    """Return the name of a profile. Raises CliError if it is invalid."""
     if not NAME.match(name):
         raise usage(f"{name!r} is not a valid profile name.", "Use letters, digits, _ and -.")
     return name

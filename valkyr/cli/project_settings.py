@@ -36,7 +36,7 @@ def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) ->
 
 
 def _use_running_stack() -> bool:
-    """Take the environment of the stack of `valkyr up` in VALKYR_HOME, if one runs."""
+    """Use the environment of the `valkyr up` stack in VALKYR_HOME, if that stack is running."""
     # By name: the platform is above this layer, and optional.
     try:
         stack = importlib.import_module("valkyr_project.up.running_stack")
@@ -50,7 +50,10 @@ def _use_running_stack() -> bool:
 
 
 def named_by(manage: Path) -> str:
-    """Return the settings module that a manage.py sets, without running it; or an empty string."""
+    """Return the settings module that a manage.py names, or an empty string.
+
+    The file is not run.
+    """
     try:
         tree = ast.parse(manage.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):

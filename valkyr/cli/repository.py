@@ -12,9 +12,9 @@ SECONDS = 10
 
 
 def commit_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return repository, commit and ref of a folder; empty texts if it is not in a repository.
+    """Return the repository, commit and ref of a folder; empty strings outside a repository.
 
-    A commit with uncommitted changes in the folder ends with `-dirty`.
+    The commit ends with `-dirty` if the folder has uncommitted changes.
     """
     for names in (GITHUB, GITLAB):
         if environment.get(names[1]):
@@ -35,7 +35,7 @@ def commit_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def without_password(address: str) -> str:
-    """Return a repository's address without user name and password."""
+    """Return a repository's address without the user name and the password."""
     parts = urlsplit(address)
     if not parts.scheme or "@" not in parts.netloc:
         return address

@@ -1,4 +1,4 @@
-"""`python -m valkyr_project.demo`."""
+"""Run the demo with `python -m valkyr_project.demo`."""
 
 import sys
 

@@ -11,7 +11,7 @@ from executions.definition.graph.document import load_text
 
 
 class DemoError(Exception):
-    """An error of the demo; the message names the thing, what was found and what to do."""
+    """An error of the demo; the message says what was found, where, and what to do."""
 
 
 CONNECT_RETRIES = 5  # over about 8 s
@@ -40,7 +40,7 @@ class Api:
     def post(
         self, path: str, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """Send a POST and return the response's body."""
+        """Send a POST request and return the response's body."""
         answer = self._send("POST", path, json=json, headers=headers)
         body: dict[str, Any] = answer.json() if answer.content else {}
         return body
@@ -72,7 +72,7 @@ class Api:
         return int(answer.json()["version"])
 
     def execute(self, workflow_id: str, payload: Any, key: str) -> dict[str, Any]:
-        """Start one execution under an Idempotency-Key; return it."""
+        """Start one execution under an Idempotency-Key, and return it."""
         path = f"/v1/WorkflowExecution/{workflow_id}/execute"
         return self.post(path, {"params": payload}, {"Idempotency-Key": key})
 

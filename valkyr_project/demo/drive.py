@@ -1,4 +1,4 @@
-"""Publish the workflow, send the orders and wait for their ends."""
+"""Publish the workflow, send the orders and wait until the executions end."""
 
 import re
 import sys
@@ -51,7 +51,7 @@ class DemoProgress:
 
 @dataclass
 class Watch:
-    """Watches `ids`, executions of one workflow; `since` precedes the earliest createdAt."""
+    """Watches `ids`, executions of one workflow; `since` is a time before the first was created."""
 
     api: Api
     workflow_id: str
@@ -60,7 +60,7 @@ class Watch:
     begun: float  # time.monotonic()
 
     def follow(self, patience: float = PATIENCE_SECONDS, *, quietly: bool = False) -> DemoProgress:
-        """Check once a second until all executions have ended or `patience` seconds are over."""
+        """Check once a second until all executions have ended or `patience` seconds have passed."""
         deadline = time.monotonic() + patience
         while True:
             progress = self._look()
@@ -87,7 +87,7 @@ class Watch:
 
 
 def _show(progress: DemoProgress) -> None:
-    """Rewrite the terminal's line; without a terminal, write a new one."""
+    """Rewrite the terminal's line; without a terminal, write a new line."""
     if sys.stdout.isatty():
         end = "\n" if progress.ended else ""
         print(f"\r\x1b[K{progress.line()}", end=end, flush=True)
@@ -108,7 +108,7 @@ def definition(partner_url: str) -> str:
 
 
 def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]) -> DemoProgress:
-    """Send every order once (one of them twice with the same key) and wait for their ends."""
+    """Send every order once (one of them twice with the same key) and wait for the results."""
     workflow = api.import_workflow(definition(partner_url), SLUG)
     version = api.publish(workflow)
     print(f"{SLUG} is published as version {version}; its steps call {partner_url}.")
@@ -123,7 +123,7 @@ def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]
 
 
 def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Start each order with its own key; the first one is repeated and must not run twice."""
+    """Start each order with its own key; repeat the first order, which must not run twice."""
     stamp = int(time.time() * 1000)
     started = [api.execute(workflow, order, f"demo-{stamp}-{order['orderId']}") for order in orders]
     first = orders[0]["orderId"]

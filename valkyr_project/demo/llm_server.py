@@ -2,7 +2,7 @@
 
     python -m valkyr_project.demo.llm_server [PORT]
 
-It listens on this machine alone, where steps under `make up` may reach it, and takes any key.
+It listens only on this machine, where steps under `make up` can reach it, and accepts any key.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ SENTENCES = (
 
 
 def text_answer(prompt: str) -> str:
-    """Return the text that a prompt asks for."""
+    """Return the text that a prompt requests."""
     chapter = line(prompt, "Chapter") or "An answer"
     if "method" in chapter.lower() and "Improve" not in prompt:
         return f"{chapter} will be told later"
@@ -78,7 +78,7 @@ def _sentences(keywords: Sequence[str]) -> Iterator[str]:
 
 
 def tool_calls(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a call of each tool whose required arguments the prompt gives in lines (`name: …`).
+    """Return a call of each tool for which the prompt has all required arguments (`name: …` lines).
 
     Return none if the conversation already has the result of a call.
     """
@@ -202,7 +202,7 @@ class LlmHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        """Read the request and answer by its path."""
+        """Read the request and answer according to its path."""
         length = int(self.headers.get("Content-Length") or 0)
         try:
             body = json.loads(self.rfile.read(min(length, MAX_BODY)))
@@ -217,7 +217,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         return self.refuse(404, f"there is nothing at {self.path}", "not_found")
 
     def chat(self, body: Body) -> None:
-        """Answer a conversation, streamed if requested."""
+        """Answer a conversation; stream the answer if the request says so."""
         if calls := tool_calls(body):
             return self.say(body, "", finish="tool_calls", tool_calls=calls)
         return self.say(body, self.text_for(body))
@@ -294,7 +294,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.send_json({"error": error}, status, **headers)
 
     def send_json(self, value: Any, status: int = 200, **headers: str) -> None:
-        """Send a JSON response; header names are written with `_` for `-`."""
+        """Send a JSON response; in the names of headers, `_` stands for `-`."""
         payload = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -341,7 +341,7 @@ class LlmServer(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
-        """Stop serving and close the port. Call it only after `start`."""
+        """Stop serving and close the port. Call this method only after `start`."""
         self.shutdown()
         self.server_close()
 

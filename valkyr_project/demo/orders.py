@@ -16,7 +16,7 @@ DISCONTINUED = "OLD-"  # articles whose SKU has this prefix are rejected in ever
 
 
 class Trouble(Enum):
-    """A fault that the partner shows for an order."""
+    """A fault that the partner simulates for an order."""
 
     NONE = "answers at once"
     BUSY = "503 twice, then succeeds"
@@ -100,7 +100,7 @@ def _item(text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The number of orders that must end in each state, if each is sent once."""
+    """The number of orders that must end in each state if each order is sent once."""
 
     succeeded: int
     charged: int

@@ -1,8 +1,8 @@
 """The partner service of the demo: a small HTTP server that the workflow's steps call.
 
 It does each piece of work once per `Idempotency-Key`, as a careful partner does: a repeated key
-gets the first answer again. It counts its work, so that the demo can show whether any work was done
-twice.
+gets the first answer again. It counts its work, and the demo uses the counts to show whether any
+work was done twice.
 """
 
 import errno
@@ -137,7 +137,7 @@ class PartnerServer(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnected, such as steps whose time ran out."""
+        """Ignore clients that disconnected, such as steps that timed out."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 

@@ -15,7 +15,7 @@ WIDTH = 48
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One line of the table; `expected` is None if any figure is fine."""
+    """One line of the table; `expected` is None if every value is acceptable."""
 
     text: str
     found: int
@@ -37,7 +37,7 @@ class Fact:
 def facts(
     progress: DemoProgress, ledger: Ledger, mails: int | None, expected: Expected
 ) -> list[Fact]:
-    """Return the figures of one demo; `mails` is None if they cannot be counted."""
+    """Return the figures of one run of the demo; `mails` is None if they cannot be counted."""
     states = progress.states
     metrics = [row.get("metricsSnapshot") or {} for row in progress.executions.values()]
     found = [
@@ -77,7 +77,7 @@ def table(found: list[Fact], seconds: float) -> str:
 
 
 def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool) -> str:
-    """Return links to open next, and how to requeue a dead letter."""
+    """Return links to open next, and the command that requeues a dead letter."""
     admin = f"{stack.url}/admin"
     parts = [
         "Where to look next:",

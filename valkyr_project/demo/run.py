@@ -79,7 +79,7 @@ def _run(*, stay: bool) -> int:
 
 
 def _tell(stack: Stack, partner: PartnerServer, *, stays: bool) -> bool:
-    """Drive the orders and print the table; return whether every figure is as expected."""
+    """Send the orders and print the table; return whether every figure is as expected."""
     orders = read_orders()
     mails = Mails(stack.mail_folder)
     with Api(stack.url, stack.username, stack.password) as api:

@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 120.0  # a first start makes a database
 
 @dataclass(frozen=True)
 class Stack:
-    """The stack's address and sign-in; `child` is the process if the demo started it."""
+    """The stack's address and credentials; `child` is the process if the demo started it."""
 
     home: Path
     url: str
@@ -34,7 +34,7 @@ class Stack:
 
     @property
     def mail_folder(self) -> Path:
-        """Return the folder of the workers' mails, unless VALKYR_EMAIL_URL overrides it."""
+        """Return the folder of the workers' emails, unless VALKYR_EMAIL_URL overrides it."""
         return self.home / "mail"
 
     def stay(self) -> None:
@@ -50,7 +50,7 @@ class Stack:
 
 
 def find_or_start(partner_host: str) -> Stack:
-    """Return the stack of VALKYR_HOME, or start one that may call `partner_host`.
+    """Return the running stack of VALKYR_HOME, or start one whose steps may call `partner_host`.
 
     Raises DemoError and UpError.
     """

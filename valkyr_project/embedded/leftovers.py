@@ -19,7 +19,7 @@ def stop_leftovers(
     account: Account,
     steps: Sequence[tuple[signal.Signals, float]],
 ) -> int:
-    """Stop running `program`s of `account` that have `argument`; return how many there were."""
+    """Stop the account's processes of `program` with `argument`; return how many there were."""
     found = _running(program, argument, account)
     for number, seconds in steps:
         alive = [process for process in found if process.is_running()]
@@ -34,7 +34,7 @@ def stop_leftovers(
 
 
 def is_running(pid: int, program: str) -> bool:
-    """Return whether `pid` is a live process of `program`."""
+    """Return whether `pid` is a live process that runs `program`."""
     try:
         return bool(psutil.Process(pid).name() == program)
     except psutil.Error:

@@ -1,8 +1,8 @@
 """PostgreSQL 18 as a child process: created once, started, found again, stopped cleanly.
 
-It listens only on 127.0.0.1 (a socket file would exceed the limit of 107 bytes in long paths) and
-requires the password from every client (SCRAM). Data is never lost: fsync stays on unless the
-caller says that the data may be lost (tests).
+The server listens only on 127.0.0.1, because a socket file would exceed the limit of 107 bytes in
+long paths. It requires the password from every client (SCRAM). Data is never lost: fsync stays on
+unless the caller says that the data may be lost (tests).
 """
 
 import signal
@@ -52,7 +52,7 @@ class Postgres:
         """Lock the folder without starting the server.
 
         `settings` override ours, such as `wal_level` for a server with replicas. Raises ServerError
-        if another process has the folder.
+        if another process holds the folder's lock.
         """
         self._account = server_account()
         self._bin = postgres_bin(self._account)
@@ -96,7 +96,7 @@ class Postgres:
             )
 
     def wait(self) -> None:
-        """Wait until the server accepts connections. Raises ServerError."""
+        """Wait until the server accepts connections. Raises ServerError if it does not."""
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if self._child is None or self._child.poll() is not None:
@@ -107,13 +107,13 @@ class Postgres:
         self._place.remember_port(self._port)
 
     def start(self) -> str:
-        """Launch, wait, and return the URL."""
+        """Start the server, wait until it accepts connections, and return its URL."""
         self.launch()
         self.wait()
         return self.url
 
     def alive(self) -> bool:
-        """Return whether the server's process runs."""
+        """Return whether the server's process is running."""
         return self._child is not None and self._child.poll() is None
 
     def uptime(self) -> float:
@@ -158,7 +158,7 @@ class Postgres:
         self._make(single, data, f'CREATE DATABASE "{self._database}"\n')
 
     def _make(self, command: list[str], data: Path, says: str = "") -> None:
-        """Run one program that creates the data. Raises ServerError with its last lines."""
+        """Run a program that creates the data. Raises ServerError with its last output."""
         done = subprocess.run(  # noqa: S603 - our own command
             command,
             cwd=data,
@@ -191,9 +191,10 @@ class Postgres:
             file.unlink(missing_ok=True)
 
     def _answers(self) -> bool:
-        """Return whether the server accepts connections, by its pid file, as `pg_ctl` checks.
+        """Return whether the server accepts connections.
 
-        This loads no client, which would add 15 MiB to the supervisor.
+        The check reads the server's pid file, as `pg_ctl` does. It loads no client, which would add
+        15 MiB to the supervisor.
         """
         try:
             lines = (self._place.data / "postmaster.pid").read_text().splitlines()

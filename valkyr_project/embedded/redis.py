@@ -39,7 +39,7 @@ class Redis:
     def __init__(self, home: Path, *, durable: bool = True) -> None:
         """Lock the folder without starting the server.
 
-        Raises ServerError if another process has the folder.
+        Raises ServerError if another process holds the folder's lock.
         """
         self._account = server_account()
         self._program = valkey_server(self._account)
@@ -76,7 +76,10 @@ class Redis:
             )
 
     def wait(self) -> None:
-        """Wait until the server has loaded its data and answers. Raises ServerError."""
+        """Wait until the server has loaded its data and answers.
+
+        Raises ServerError if it does not.
+        """
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if not self.alive():
@@ -87,13 +90,13 @@ class Redis:
         self._place.remember_port(self._port)
 
     def start(self) -> str:
-        """Launch, wait, and return the URL."""
+        """Start the server, wait until it answers, and return its URL."""
         self.launch()
         self.wait()
         return self.url
 
     def alive(self) -> bool:
-        """Return whether the server's process runs."""
+        """Return whether the server's process is running."""
         return self._child is not None and self._child.poll() is None
 
     def uptime(self) -> float:
@@ -121,7 +124,10 @@ class Redis:
         self._account.own(self._configuration)
 
     def _answers(self) -> bool:
-        """Return whether the server answers a PING, sent here because a client costs 15 MiB."""
+        """Return whether the server answers a PING.
+
+        The PING is sent without a client library, which would add 15 MiB.
+        """
         try:
             with socket.create_connection(("127.0.0.1", self._port), ANSWER_SECONDS) as link:
                 link.sendall(f"AUTH {self._place.password()}\r\nPING\r\nQUIT\r\n".encode())

@@ -1,7 +1,7 @@
-"""The first middleware: rejects oversized bodies and unusual charsets.
+"""The first middleware: it rejects oversized bodies and unusual charsets.
 
-Django would write a body of any size to disk before a view could reject it, and would decode the
-query with any codec that the caller names.
+Django would write a body of any size to disk before a view could reject it. It would also decode
+the query with any codec that the caller names.
 """
 
 import json
@@ -24,7 +24,7 @@ _CHARSET = re.compile(rb";\s*charset=[^;]*", re.IGNORECASE)
 
 
 class Gate:
-    """An ASGI middleware; `limit` is the longest body in bytes."""
+    """An ASGI middleware; `limit` is the maximum length of a body, in bytes."""
 
     def __init__(self, app: App, limit: int) -> None:
         """Wrap `app`."""

@@ -1,9 +1,9 @@
 """Run Django behind ASGI with each request in one thread of a pool.
 
-Django runs the middleware of an ASGI application as coroutines, and each of them that is written
-for threads (nearly all) switches to a thread and back, twice per request. Django creates that
-thread for every request. Here a pool's thread runs the whole request, from its first signal to its
-last, as under WSGI. Only streamed responses are sent from a coroutine, as in Django.
+Django runs the middleware of an ASGI application as coroutines. Nearly all middleware is written
+for threads, and each such middleware switches to a thread and back, twice per request. Django
+creates that thread for every request. Here a pool's thread runs the whole request, from its first
+signal to its last, as under WSGI. Only streamed responses are sent from a coroutine, as in Django.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ def _is_small_file(answer: Any) -> bool:
 
 
 class Handler(ASGIHandler):
-    """Django's handler with a chain of plain functions, called in its own thread pool."""
+    """Django's handler with a chain of synchronous middleware, called in its own thread pool."""
 
     def __init__(self) -> None:
         """Prepare without starting a thread."""
@@ -82,7 +82,7 @@ class Handler(ASGIHandler):
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
 
     def load_middleware(self, is_async: bool = False) -> None:
-        """Load the chain of plain functions, regardless of what the caller requests."""
+        """Load the chain of synchronous middleware, whatever `is_async` is."""
         super().load_middleware(is_async=False)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
@@ -108,9 +108,9 @@ class Handler(ASGIHandler):
     async def _answered(
         self, scope: Any, receive: Any, body: IO[bytes], place: RequestPlace | None
     ) -> Any:
-        """Return the response, made in a thread that can detect a disconnected client.
+        """Return the response, created in a thread that can detect a disconnected client.
 
-        A thread that waits returns its slot before its response is made.
+        A thread that waits returns its slot before its response is ready.
         """
         departure = scope["valkyr.gone"] = DisconnectWatch(receive)
         give_back = None
@@ -129,11 +129,11 @@ class Handler(ASGIHandler):
                 place.give_back()
 
     async def get_response_async(self, request: Any) -> Any:
-        """Return the response to a socket's subscription, made in that socket's thread."""
+        """Return the response to a WebSocket's subscription, created in that socket's thread."""
         return await sync_to_async(self.get_response, thread_sensitive=True)(request)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> Any:
-        """Return the response after the thread has returned its connection."""
+        """Return the response after the thread has released its database connection."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=type(self), scope=scope)
         request, refusal = self.create_request(scope, body)
@@ -152,7 +152,7 @@ class Handler(ASGIHandler):
         return answer
 
     async def _stream(self, answer: HttpResponseBase, receive: Any, send: Any) -> None:
-        """Send until the end, or until the client disconnects."""
+        """Send the response until its end, or until the client disconnects."""
         gone = asyncio.create_task(self.listen_for_disconnect(receive))
         sending = asyncio.create_task(self.send_response(answer, send))
         try:

@@ -28,13 +28,16 @@ SHED = Counter(
 
 @cache
 def places() -> Places:
-    """Return this process's slots: its connections except the reserved ones."""
+    """Return this process's slots: one for each of its connections, except the reserved ones."""
     pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool") or {}
     return Places(max(1, int(pool.get("max_size", 10)) - KEPT_CONNECTIONS))
 
 
 async def place_for(scope: Any) -> RequestPlace | None:
-    """Wait for a slot for the request; None if it needs none. Raises Overloaded."""
+    """Wait for a slot for the request; return None if it needs none.
+
+    Raises Overloaded if no slot becomes free in time.
+    """
     place = places().take_free()
     if place is not None or not waits(scope):
         return place  # the route is looked up only if it matters
@@ -46,7 +49,7 @@ async def place_for(scope: Any) -> RequestPlace | None:
 
 
 def waits(scope: Any) -> bool:
-    """Return whether the request is an API request that can wait."""
+    """Return whether the request must wait for a slot: an API request that is not `urgent`."""
     prefix = get_script_prefix(scope).rstrip("/")
     try:
         match = resolve("/" + scope["path"].removeprefix(prefix).lstrip("/"))
@@ -56,7 +59,7 @@ def waits(scope: Any) -> bool:
 
 
 async def shed(send: Send) -> None:
-    """Return the response to a request that got no slot."""
+    """Send the response to a request that got no slot."""
     seconds = random.randint(EARLIEST, LATEST)  # noqa: S311 - no secret
     detail = (
         "This server has too many requests. Nothing was changed. Send the request again in "

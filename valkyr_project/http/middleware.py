@@ -75,14 +75,17 @@ def _compressible(response: HttpResponseBase) -> bool:
 
 
 class NoRendering:
-    """Forbids rendering of templates while a request is answered, in every kind of process."""
+    """Prevents templates of workflows from being rendered while a request is handled.
+
+    This applies to every kind of process.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         """Wrap `get_response`."""
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return the answer."""
+        """Return the response."""
         with refused():
             return self._get_response(request)
 

@@ -1,9 +1,10 @@
 """Limit a process's concurrent requests, and reject the excess early.
 
 The threads of a process share one processor. Too many requests slow each other down, and an
-operator's request would wait behind them. So requests wait for one of few slots, first come, first
-served, for a limited time. A queue that stays full shows overload, not a burst. The time limit is
-then shorter, as in controlled delay (Nichols and Jacobson, "Controlling Queue Delay", 2012).
+operator's request would wait behind them. Requests therefore wait for one of a few slots, first
+come, first served, for a limited time. A queue that stays full shows overload, not a burst. The
+time limit is then shorter, as in controlled delay (Nichols and Jacobson, "Controlling Queue Delay",
+2012).
 """
 
 import asyncio
@@ -18,7 +19,7 @@ QUEUE_LIMIT = 1_000
 
 
 class Overloaded(Exception):
-    """No slot was free in time."""
+    """No slot became free in time."""
 
 
 class RequestPlace:
@@ -36,7 +37,7 @@ class RequestPlace:
 
 
 class Places:
-    """`most` slots, used from one event loop's thread."""
+    """A pool of `most` slots, used from one event loop's thread."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin with all slots free; `clock` returns seconds."""
@@ -58,14 +59,16 @@ class Places:
         return SHORT_PATIENCE if busy else PATIENCE
 
     def take_free(self) -> RequestPlace | None:
-        """Return a slot, if one is free."""
+        """Return a slot if one is free, otherwise None."""
         if not self._free:
             return None
         self._free -= 1
         return RequestPlace(self)
 
     async def wait(self) -> RequestPlace:
-        """Wait for a slot. Raises Overloaded.
+        """Wait for a slot.
+
+        Raises Overloaded if the queue is full or no slot becomes free in time.
 
         Call it after `take_free` found none.
         """
@@ -98,7 +101,7 @@ class Places:
         self._noticed()
 
     def _leave(self, turn: "asyncio.Future[None]") -> None:
-        """Stop waiting; a slot that was given just then is passed on to the next request."""
+        """Stop waiting; if a slot was assigned at the same moment, pass it to the next request."""
         if turn.done() and not turn.cancelled():
             self.pass_on()
         elif turn in self._queue:

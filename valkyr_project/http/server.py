@@ -1,6 +1,6 @@
 """Run uvicorn with a clean exit code: `python -m valkyr_project.http.server MODULE:APPLICATION …`.
 
-After its graceful end uvicorn raises its signal again for an earlier handler. Without such a
+After a graceful shutdown, uvicorn raises its signal again for an earlier handler. Without such a
 handler, a process that ended normally seems to have been killed (exit code 143).
 """
 

@@ -1,8 +1,8 @@
 """The WebSocket at `/v1/vaiworkflow/subscribe/{workflowId}`; no other address has a WebSocket.
 
-The handshake goes through Django and its middleware as a GET of the same address. So sign-in,
-permissions, limits and errors are the same as in the API, and frames are the same as in the
-server-sent events.
+Django and its middleware handle the handshake as a GET request of the same address. Sign-in,
+permissions, limits and errors are therefore the same as in the API. The frames are the same as in
+the server-sent events.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ class Closing:
 
 
 async def _converse(answer: HttpResponseBase, receive: Receive, send: Send) -> Closing | None:
-    """Send frames until the end, or until the client disconnects (None)."""
+    """Send frames until the stream ends; return its code and reason, or None after a disconnect."""
     if not isinstance(answer, LiveAnswer):
         return Closing(REFUSED + answer.status_code, answer.reason_phrase)
     tasks = [asyncio.create_task(_tell(answer, send)), asyncio.create_task(_listen(receive))]
@@ -132,7 +132,7 @@ def _has_socket(scope: Message) -> bool:
 
 
 def _as_get(scope: Message) -> Message:
-    """Return a socket's request as a GET; a token may come as the second subprotocol."""
+    """Return a socket's request as a GET; a client can send a token as the second subprotocol."""
     headers = list(scope["headers"])
     names = {name for name, _ in headers}
     match scope.get("subprotocols", ()):
@@ -147,8 +147,8 @@ def _as_get(scope: Message) -> Message:
 def _settle_cookies(request: ASGIRequest) -> bool:
     """Remove foreign cookies from the request; return False if it has no other credentials.
 
-    A browser sends cookies with the sockets of any page. They are valid only with an `Origin` of
-    this host or of VALKYR_TRUSTED_ORIGINS, as for forms.
+    A browser sends cookies with the sockets of any page. The cookies are valid only with an
+    `Origin` of this host or of VALKYR_TRUSTED_ORIGINS, as for forms.
     """
     if "HTTP_ORIGIN" in request.META and origin_verified(request):
         return True

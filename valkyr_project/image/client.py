@@ -1,4 +1,4 @@
-"""Request processes from the launcher; each behaves like one of `subprocess.Popen`."""
+"""Request processes from the launcher; each one behaves like a process of `subprocess.Popen`."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from valkyr_project.image.launcher import NUMBER
 
 
 class ForkedProcess:
-    """One process; its output is in `stdout`, and `poll` and `wait` return its end.
+    """A forked process; its output is in `stdout`, and `poll` and `wait` return its exit code.
 
     It ends with its launcher, and then counts as killed.
     """
@@ -34,7 +34,10 @@ class ForkedProcess:
             (self.pid,) = NUMBER.unpack(packed)
 
     def poll(self) -> int | None:
-        """Return the exit code (negative: the number of a signal); None while the process runs."""
+        """Return the exit code, or None while the process runs.
+
+        If a signal ended the process, the code is the negative number of the signal.
+        """
         with self._lock:
             if self.returncode is None and select.select([self._said], [], [], 0)[0]:
                 packed = self._said.read(NUMBER.size)
@@ -42,7 +45,7 @@ class ForkedProcess:
             return self.returncode
 
     def wait(self) -> int:
-        """Wait for the process's end and return its exit code; call it once."""
+        """Wait until the process ends and return its exit code; call this method once."""
         while (code := self.poll()) is None:
             select.select([self._said], [], [])
         self._said.close()
@@ -57,7 +60,7 @@ class ForkedProcess:
 
 
 class ProcessImage:
-    """A launcher with its processes; ends with the thread that calls `launch`."""
+    """A launcher with its processes. It ends when the thread that called `launch` ends."""
 
     def __init__(self, folder: Path, log: Path) -> None:
         """Prepare without starting; the launcher works in `folder` and writes errors to `log`."""
@@ -86,7 +89,7 @@ class ProcessImage:
             )
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> ForkedProcess:
-        """Run `python -m …` from a command line, with `environment` added to that of the image."""
+        """Run the command line `python -m …` with `environment` added to that of the image."""
         python, option, *module_and_words = command
         if [python, option] != [sys.executable, "-m"]:
             raise ValueError(f"{command[:2]} is not what the image runs: {sys.executable} -m")
@@ -107,7 +110,7 @@ class ProcessImage:
         return self._launcher.pid if self._launcher else 0
 
     def alive(self) -> bool:
-        """Return whether the launcher runs."""
+        """Return whether the launcher is running."""
         return self._launcher is not None and self._launcher.poll() is None
 
     def uptime(self) -> float:

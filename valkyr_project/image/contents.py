@@ -1,4 +1,4 @@
-"""The contents of the image: Django, the apps and what each process imports before it serves."""
+"""The contents of the image: Django, the apps, and modules that processes import at their start."""
 
 from importlib import import_module
 from importlib.util import find_spec

@@ -1,8 +1,9 @@
 """The process that forks the others: `python -m valkyr_project.image.launcher FD`.
 
-A request arrives through the socket FD: JSON with `command` (as of `python -m`) and `environment`
-(additions), and two files, for the process's output and for its pid and exit code. The process runs
-in a separate session and ends with the launcher; the launcher ends with its client.
+A request arrives through the socket FD. It is JSON with `command` (the arguments of `python -m`)
+and `environment` (additions), and two files. One receives the process's output, and the other its
+pid and exit code. The process runs in a separate session and ends with the launcher; the launcher
+ends with its client.
 """
 
 import gc
@@ -49,7 +50,7 @@ def main() -> None:
 def _fill_holes() -> list[bytes]:
     """Return objects that fill the gaps between loaded objects, in each of Python's size classes.
 
-    New objects of a child are then in its own pages, so that no shared page is copied.
+    A child then creates new objects in its own memory pages, so the kernel copies no shared page.
     """
     empty = sys.getsizeof(b"")
     sizes = range(ALIGNED, LONGEST_SMALL + 1, ALIGNED)

@@ -24,8 +24,8 @@ LAG_SECONDS = 60.0
 class ElectedScheduler(DatabaseScheduler):
     """A scheduler that ticks only while its session holds the election's advisory lock.
 
-    The lock uses a separate direct connection (`DATABASE_DIRECT_URL` with a pooler): if the process
-    or the connection dies, PostgreSQL frees it and another beat continues.
+    The lock uses a separate direct connection (`DATABASE_DIRECT_URL` with a pooler). If the process
+    or the connection dies, PostgreSQL releases the lock and another beat takes over.
     """
 
     _session: psycopg.Connection[Any] | None = None
@@ -42,7 +42,7 @@ class ElectedScheduler(DatabaseScheduler):
         return super().tick(*args, **kwargs)
 
     def should_sync(self) -> bool:
-        """Return whether to save sent entries: at once, but frequent ones once a minute.
+        """Return whether to save sent entries: immediately, or once a minute if they are frequent.
 
         A beat that starts after a crash sends such a task a little early, which is harmless. Saving
         each would dominate beat's work, with a commit every second or two.
@@ -53,8 +53,8 @@ class ElectedScheduler(DatabaseScheduler):
     def sync(self) -> None:
         """Save the entries that were sent since the last time.
 
-        Celery also calls this in the handler of SIGTERM. If the signal arrives while this thread
-        waits for a query, saving would wait for itself; in that case no entry is saved, as after a
+        Celery also calls this method in the handler of SIGTERM. If the signal arrives while this
+        thread waits for a query, saving would deadlock. The method then saves no entry, as after a
         crash.
         """
         session = connection.connection
@@ -64,9 +64,10 @@ class ElectedScheduler(DatabaseScheduler):
         self._written_at = time.monotonic()
 
     def _give_sign(self, state: str) -> None:
-        """Renew the file that shows that beat is alive, every few seconds.
+        """Update the file that shows that beat is alive, every few seconds.
 
-        This also happens while the database is unavailable, which a restart would not fix.
+        This also happens while the database is unavailable, because a restart of beat would not fix
+        that.
         """
         if time.monotonic() - self._sign_at < signs_of_life.patience() / 12:
             return
@@ -100,7 +101,7 @@ class ElectedScheduler(DatabaseScheduler):
 
 
 def direct_conninfo() -> str:
-    """Return the address of a session that no pooler shares."""
+    """Return the address for a session that does not go through a pooler."""
     if url := direct_url():
         return url
     given = connection.get_connection_params()

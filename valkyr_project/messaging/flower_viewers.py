@@ -1,7 +1,7 @@
-"""Workers report each message to Flower only while Flower is viewed.
+"""Workers report each message to Flower only while a user views Flower.
 
-A report costs a worker and Flower 1.4 ms together, more than most steps do. A page of Flower turns
-reports on in every worker; some minutes after the last page they are turned off.
+A report costs a worker and Flower 1.4 ms together, more than most steps do. A request for a page of
+Flower turns reports on in every worker; a few minutes after the last request, they are turned off.
 `VALKYR_TASK_EVENTS` overrides this: with 1, workers always report; with 0, they never report.
 """
 
@@ -32,9 +32,10 @@ ANSWERED = {200, 304}
 
 @dataclass
 class Viewers:
-    """Records the last view, and the last order to workers; times are monotonic seconds.
+    """Records the last view, and the last command to workers; times are monotonic seconds.
 
-    The first order is to stop: an earlier Flower may have died while it was viewed.
+    The first command stops the reports, because an earlier Flower may have died while a user viewed
+    it.
     """
 
     looked_at: float = float("-inf")
@@ -42,7 +43,7 @@ class Viewers:
     enabled: bool = False
 
     def due(self, now: float) -> bool | None:
-        """Return whether workers must start (True) or stop reporting; None for no order."""
+        """Return True if workers must start reporting, False if they must stop, otherwise None."""
         wanted = now - self.looked_at < LOOK_SECONDS
         pause = ENABLE_SECONDS if wanted else DISABLE_SECONDS
         if wanted == self.enabled and now - self.told_at < pause:
@@ -50,26 +51,26 @@ class Viewers:
         return wanted
 
     def told(self, enabled: bool, now: float) -> None:
-        """Record that an order was sent."""
+        """Record that a command was sent."""
         self.enabled, self.told_at = enabled, now
 
 
 @dataclass
 class FlowerWatch:
-    """Tracks Flower's viewers, and sends orders to the workers from Flower's own loop."""
+    """Tracks Flower's viewers, and sends commands to the workers from Flower's event loop."""
 
     app: Celery
     viewers: Viewers = field(default_factory=Viewers)
     clock: Callable[[], float] = time.monotonic
 
     def note(self, handler: RequestHandler) -> None:
-        """Record a request that was answered. Used as Tornado's `log_function`."""
+        """Record a completed request. Tornado calls this as its `log_function`."""
         if handler.get_status() in ANSWERED and not isinstance(handler, OPEN):
             self.viewers.looked_at = self.clock()
             IOLoop.current().add_callback(self.tell)
 
     async def tell(self) -> None:
-        """Send the order that is due, and again after a failure."""
+        """Send the command that is due; send it again after a failure."""
         now = self.clock()
         wanted = self.viewers.due(now)
         if wanted is None:
@@ -85,9 +86,9 @@ class FlowerWatch:
 
 
 def watch(app: Celery) -> None:
-    """Make Flower, which starts in this process, send orders to workers.
+    """Make Flower, which starts in this process, send commands to workers.
 
-    Does nothing if `VALKYR_TASK_EVENTS` sets reporting to always or never.
+    The function does nothing if `VALKYR_TASK_EVENTS` turns reports on or off permanently.
     """
     if env.text("VALKYR_TASK_EVENTS"):
         return

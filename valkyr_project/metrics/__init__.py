@@ -1,5 +1,5 @@
 """Prometheus: the metrics of a process, the permission to read them, and their port.
 
-The metrics themselves are defined next to what they count: `executions.observability.metrics`,
-`runners.observability.metrics`, `dlq.metrics`.
+The metrics themselves are defined next to the code that they measure:
+`executions.observability.metrics`, `runners.observability.metrics`, `dlq.metrics`.
 """

@@ -21,7 +21,7 @@ SECONDS = 10.0  # for a request to arrive, and for its response to be read
 
 
 class Server(ThreadingMixIn, WSGIServer):
-    """One thread per request; these threads do not keep the process alive."""
+    """A server with one thread per request. The threads do not keep the process alive."""
 
     daemon_threads = True
     request_queue_size = 16
@@ -33,13 +33,13 @@ class Handler(WSGIRequestHandler):
     timeout = SECONDS
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Log nothing for scrapes."""
+        """Do not log scrapes."""
 
 
 def begin() -> None:
-    """Serve this process's metrics, if it was given a port.
+    """Serve this process's metrics if the environment sets a port.
 
-    If the port is unavailable, this is logged and the process continues without serving metrics.
+    If the port is unavailable, the process logs this and continues without serving metrics.
     """
     port = metric_values.port()
     if not port:
@@ -84,7 +84,7 @@ def _refuse(start: Callable[..., Any], status: str, sentence: str) -> Iterable[b
 
 @worker_init.connect(weak=False)
 def serve_worker(**_: Any) -> None:
-    """Begin before the pool forks, so that each child closes the inherited socket."""
+    """Start serving before the pool forks, so that each child closes the inherited socket."""
     if metric_values.port() and env.text("VALKYR_POOL", "prefork") == "prefork":
         metric_values.share_with_children()
     begin()
@@ -92,7 +92,7 @@ def serve_worker(**_: Any) -> None:
 
 @beat_init.connect(weak=False)
 def serve_beat(**_: Any) -> None:
-    """Begin when beat starts."""
+    """Start serving when beat starts."""
     begin()
 
 

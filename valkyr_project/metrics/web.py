@@ -1,7 +1,7 @@
 """The web process: `/metrics`, and the durations of the API's operations.
 
-The middleware is the outermost, so a scrape needs neither one of our host names nor a redirect to
-HTTPS, and a request's time includes all other middleware.
+The middleware is the outermost. A scrape therefore needs no configured host name and is not
+redirected to HTTPS, and a request's time includes all other middleware.
 """
 
 import time
@@ -45,10 +45,10 @@ class Metrics:
 
 
 class Everything(Collector):
-    """The metrics of this process, its viewers, and the readings of the database."""
+    """The metrics of this process, its viewers, and the values read from the database."""
 
     def collect(self) -> Iterable[Metric]:
-        """Yield all families."""
+        """Yield all metric families."""
         yield from metric_values.registry().collect()
         yield from DATABASE.collect()
         yield GaugeMetricFamily(

@@ -51,7 +51,10 @@ def pool_of(queue: str) -> Pool:
 
 
 def web(host: str, port: int, grace: int) -> ProcessCommand:
-    """Return the web process: admin, API and health over ASGI, with `grace` seconds to stop."""
+    """Return the command of the web process: admin, API and health over ASGI.
+
+    The process has `grace` seconds to stop.
+    """
     command = (
         *(sys.executable, "-m", "valkyr_project.http.server", "valkyr_project.asgi:application"),
         *("--host", host, "--port", str(port), "--lifespan", "off"),
@@ -67,13 +70,13 @@ def web(host: str, port: int, grace: int) -> ProcessCommand:
 
 
 def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
-    """Return a worker of one queue, or of several separated by commas, which also name it.
+    """Return a worker of one queue, or of several separated by commas, which also name the worker.
 
-    In the environment of a cell, they are the cell's queues: `b:io` for `io`.
+    In the environment of a cell, the queues are the cell's own: `b:io` for `io`.
 
-    With `task_events` it always reports each message to Flower; otherwise only while Flower
-    requests it. A report costs 0.5 ms of processor time and 2 KB of Redis per message (a segment,
-    not a step), which halves the throughput of empty segments.
+    With `task_events`, the worker always reports each message to Flower; otherwise only while
+    Flower requests it. A report costs 0.5 ms of processor time and 2 KB of Redis per message (a
+    segment, not a step). This halves the throughput of empty segments.
     """
     if cell := env.text("VALKYR_CELL"):
         queues = ",".join(f"{cell}:{queue}" for queue in queues.split(","))
@@ -92,16 +95,19 @@ def reports_always(task_events: str) -> bool:
 
 
 def beat() -> ProcessCommand:
-    """Return beat, which triggers the sweeper and the schedules; if several run, one is elected."""
+    """Return the command of beat, which triggers the sweeper and the schedules.
+
+    If several beats run, they elect one.
+    """
     command = (*CELERY, "beat", "--loglevel", "WARNING", "--pidfile", "")
     return ProcessCommand(command, {"VALKYR_PROCESS": "beat"})
 
 
 def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
-    """Return Flower, read-only, behind `user:password`.
+    """Return the command of Flower, read-only, behind `user:password`.
 
     Flower itself would request reports from every worker every five seconds;
-    `messaging/flower_viewers.py` requests them only while Flower is viewed.
+    `messaging/flower_viewers.py` requests them only while a user views Flower.
     """
     command = (
         *(*CELERY, "flower", f"--address={host}", f"--port={port}"),
@@ -118,6 +124,6 @@ def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
 
 
 def migrate(*options: str) -> ProcessCommand:
-    """Return the migration of the tables, safe to run concurrently."""
+    """Return the command that migrates the tables, which is safe to run concurrently."""
     command = (sys.executable, "-m", "valkyr_project.migrate", *options)
     return ProcessCommand(command, {"VALKYR_PROCESS": "migrate"})

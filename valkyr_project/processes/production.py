@@ -1,7 +1,7 @@
-"""Find configurations that are unsafe if others can reach the installation. This module is pure.
+"""Find configurations that are unsafe if other machines can reach the installation.
 
 An installation is local while all its host names are this machine's own. Messages name the variable
-and what to set, never a secret.
+and the value to set, never a secret. This module is pure.
 """
 
 import re
@@ -47,7 +47,7 @@ def refusals(one: Installation) -> list[str]:
 
 
 def warnings(one: Installation) -> list[str]:
-    """Return probable mistakes in the settings; some may be intended."""
+    """Return probable mistakes in the settings; some can be intentional."""
     found = [text for name, url in one.addresses.items() for text in _passwords(name, url)]
     if one.https and not one.proxies:
         found.append(
@@ -136,7 +136,7 @@ def _http(one: Installation) -> Iterable[str]:
 
 
 def _passwords(name: str, urls: str) -> Iterable[str]:
-    """Return the passwords of each server in a list, such as `amqp://a//;amqp://b//`."""
+    """Return the password of each server in a list, such as `amqp://a//;amqp://b//`."""
     found = [text for url in _LIST.split(urls) for text in _password(name, url)]
     return dict.fromkeys(found)
 

@@ -1,4 +1,4 @@
-"""`python -m valkyr_project.up`."""
+"""Run the stack with `python -m valkyr_project.up`."""
 
 import sys
 

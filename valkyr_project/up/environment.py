@@ -70,7 +70,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCreden
 
 
 def _check_for_flower(found: StackCredentials) -> None:
-    """Check that passwords suit Flower's `name:password` list. Raises UpError on a clash."""
+    """Check that passwords suit Flower's `name:password` list. Raises UpError if they do not."""
     if {":", ","} & set(found.username) or "," in found.flower_password:
         raise UpError(
             "Flower cannot sign in this user: VALKYR_ADMIN_USERNAME must have no colon and no "
@@ -113,7 +113,7 @@ PARTNER_ADDRESS = "127.0.0.77"
 
 
 def step_defaults(home: Path) -> dict[str, str]:
-    """Return the defaults of a private stack, which the caller may override."""
+    """Return the default settings of a private stack, which the caller may override."""
     remote = {"VALKYR_REMOTE_QUEUES": "remote"} if "remote" in plugins.chosen() else {}
     return remote | {
         "VALKYR_HTTP_ALLOWED_NETWORKS": f"{PARTNER_ADDRESS}/32",

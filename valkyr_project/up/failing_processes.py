@@ -1,8 +1,8 @@
 """The list of a stack's processes that repeatedly end.
 
-The supervisor writes the list, and the web process reads it. The file `<home>/failing.json` maps a
-process's name to how it last ended; the health part `processes` (valkyr_project/up/stack_health.py)
-reads it.
+The supervisor writes the list, and the web process reads it. The file `<home>/failing.json` maps
+the name of a process to a description of its last end. The health part `processes`
+(valkyr_project/up/stack_health.py) reads the file.
 """
 
 import json
@@ -36,7 +36,7 @@ class FailingProcesses:
         return set(self._endings)
 
     def add(self, name: str, ending: str) -> bool:
-        """Add a process with the way it ended; return whether it is new to the list."""
+        """Add a process and a description of its last end; return whether the list lacked it."""
         known = name in self._endings
         self._endings[name] = ending
         self._write()

@@ -1,6 +1,6 @@
-"""The data folder: one running stack per folder, ensured by a lock of its process.
+"""The data folder: a lock ensures that only one running stack uses it.
 
-`running.json` tells other programs (and a second `make up`) the stack's address; it is valid only
+`running.json` gives other programs (and a second `make up`) the stack's address; it is valid only
 while the lock is held.
 """
 
@@ -16,7 +16,7 @@ from valkyr_project.up.options import UpError
 
 
 class Home:
-    """An open data folder; `close` or the end of the process frees it."""
+    """An open data folder; `close` or the end of the process releases it."""
 
     def __init__(self, path: Path, lock: IO[str]) -> None:
         """Store the folder and its lock; call `open_home` instead."""
@@ -29,13 +29,16 @@ class Home:
         write_private(self.path / "running.json", json.dumps(facts, indent=2) + "\n")
 
     def close(self) -> None:
-        """Free the folder for the next start."""
+        """Release the folder for the next start."""
         (self.path / "running.json").unlink(missing_ok=True)
         self._lock.close()
 
 
 def open_home(path: Path) -> Home:
-    """Create and lock the folder. Raises UpError if a stack runs in it or it cannot be used."""
+    """Create and lock the folder.
+
+    Raises UpError if a stack already runs in the folder, or if it cannot be used.
+    """
     try:
         # The servers' account must pass the folder when root starts them.
         path.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
@@ -82,7 +85,7 @@ def running(path: Path) -> dict[str, Any] | None:
 
 
 def announced(path: Path) -> dict[str, Any]:
-    """Return the last announcement, of any process."""
+    """Return the last announcement, even if its process has ended."""
     try:
         facts = json.loads((path / "running.json").read_text())
     except (OSError, ValueError):

@@ -12,7 +12,7 @@ from valkyr_project.processes import commands
 
 
 class UpError(Exception):
-    """The stack cannot run; the message says what was found and what to do."""
+    """An error that prevents the stack from running; the message says what to do."""
 
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ Everything listens on 127.0.0.1 only. Ctrl-C stops what this started, and nothin
 
 @dataclass(frozen=True)
 class Options:
-    """One start's options; `database_url` and `redis_url` are empty for the embedded servers."""
+    """The options of a start; `database_url` and `redis_url` are empty for the embedded servers."""
 
     port: int
     flower_port: int

@@ -1,4 +1,4 @@
-"""The processes' output: all of it in `<home>/logs/<name>.log`, warnings on the terminal.
+"""The processes' output: all of it in `<home>/logs/<name>.log`, warnings also on the terminal.
 
 A repeated warning is shown once a minute; the log file has every line.
 """

@@ -1,4 +1,4 @@
-"""Update tables, static files and the administrator before anything serves.
+"""Update tables, static files and the administrator before any process serves requests.
 
 Two processes of the image run concurrently: `valkyr_project.up.prepare tables` and `static`. The
 second runs only if static files may have changed.
@@ -38,7 +38,7 @@ def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
 
 
 def tables() -> None:
-    """Migrate if necessary, then ensure the administrator (prints the result)."""
+    """Migrate if necessary, then run `ensure_admin`, which prints its result."""
     from django.core.management import call_command
     from django.db.migrations.executor import MigrationExecutor
 
@@ -75,7 +75,7 @@ def sources() -> list[Path]:
 
 
 def _static_root(environment: Mapping[str, str]) -> Path:
-    """Return the folder in the settings, without loading them."""
+    """Return the folder that the settings name, without loading the settings."""
     given = environment.get("VALKYR_STATIC_ROOT", "").strip()
     return Path(given) if given else Path(environment["VALKYR_HOME"]) / "static"
 

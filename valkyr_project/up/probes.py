@@ -1,7 +1,7 @@
-"""Probe each process of a stack until it is ready, and print its name then.
+"""Probe each process of a stack until it is ready, and then print its name.
 
-It runs as a separate process of the image and tests each process's actual work. It connects to
-PostgreSQL and the broker; the supervisor does not load the code for them.
+This module runs as a separate process of the image and tests the actual work of each process. It
+connects to PostgreSQL and the broker, so the supervisor need not load the code for them.
 """
 
 import os
@@ -23,7 +23,10 @@ FAILS = 500
 
 
 def main() -> None:
-    """Probe the processes at the web's and Flower's addresses, each for at most about 1 s."""
+    """Probe each process until it is ready; each probe takes at most about 1 s.
+
+    The command line gives the URLs of web and Flower.
+    """
     web_url, flower_url = sys.argv[1:]
     database_url = os.environ["DATABASE_URL"]
     probes: dict[str, Callable[[], bool]] = {

@@ -26,7 +26,7 @@ WEB_GRACE_SECONDS = 5
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """One process; processes with `stop_stage` 0 end first."""
+    """One process; processes with `stop_stage` 0 stop first."""
 
     name: str
     command: tuple[str, ...]
@@ -48,13 +48,13 @@ def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
 
 
 def worker(options: Options, queue: str, pool: Pool) -> ProcessSpec:
-    """Return a worker of one queue, named after it, such as `control@host`."""
+    """Return the worker process of one queue, named after the queue, such as `control@host`."""
     program = commands.worker(queue, pool, task_events=options.task_events)
     return ProcessSpec(f"worker-{queue}", program.command, program.environment, 1, WORKER_STOP)
 
 
 def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
-    """Return Flower, whose data persists between starts."""
+    """Return the Flower process, whose data persists between starts."""
     program = commands.flower(
         "127.0.0.1",
         options.flower_port,
@@ -87,7 +87,10 @@ FILE = Path("metrics") / "targets.json"
 
 
 def served(table: Sequence[ProcessSpec], options: Options) -> list[ProcessSpec]:
-    """Return the processes, with a metrics port for Celery's; write the file of scrape targets."""
+    """Return the processes with a metrics port for each worker and beat.
+
+    Also writes the file of scrape targets.
+    """
     counting = [spec.name for spec in table if spec.name.startswith(("worker", "beat"))]
     ports = {name: free_port() for name in counting}
     _write(options.home / FILE, {"web": options.port} | ports)

@@ -1,4 +1,4 @@
-"""Run one stack from the first check to the last process's end."""
+"""Run one stack from the first check to the end of the last process."""
 
 import os
 import shlex
@@ -26,7 +26,7 @@ from valkyr_project.up.supervisor import Servers, StopRequest, Supervisor
 
 
 def require_free(port: int, variable: str) -> None:
-    """Raise UpError for a taken port, with its holder and the variable to set."""
+    """Raise UpError for a port in use, with the program that uses it and the variable to set."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -142,7 +142,7 @@ def _announce(home: Home, options: Options, servers: Servers, *, ready: bool) ->
 def closing_block(
     options: Options, credentials: StackCredentials, admin_state: str, seconds: float
 ) -> str:
-    """Return the addresses and how to sign in."""
+    """Return the addresses of the stack and the instructions to sign in."""
     stored = f"password in {options.home / SECRETS_FILE}"
     flower = f"user {credentials.username}, {stored} (FLOWER_PASSWORD)"
     return f"""

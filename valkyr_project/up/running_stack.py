@@ -32,8 +32,9 @@ OF_ONE_INSTALLATION = (
 def use_running_stack(environment: MutableMapping[str, str] = os.environ) -> Path | None:
     """Add the variables of the stack that runs in VALKYR_HOME, and return its folder.
 
-    Variables that are set remain. Does nothing and returns None if no stack runs, or if the
-    environment already names an installation. Raises UpError if the stack cannot be used.
+    Variables that are already set stay unchanged. If no stack runs, or if the environment already
+    names an installation, the function does nothing and returns None. Raises UpError if the stack
+    cannot be used.
     """
     if _names_an_installation(environment):
         return None

@@ -31,7 +31,7 @@ def processes(session: Session) -> HealthFinding:
 
 
 def register_part() -> None:
-    """Add the part to the health answer of a supervised stack."""
+    """Add the part to the health response of a supervised stack."""
     if supervised():
         register(NAME, processes)
 

@@ -1,9 +1,9 @@
 """The loop that keeps a stack running: relays output, restarts processes, stops in order.
 
 A process that repeatedly ends right after its start is restarted with growing delays, and the
-others stay up; `failing_processes` tells the web process, which shows it on every page. Processes
-end before their servers. Servers and the image start from the main thread, because the kernel ties
-their death signal to it.
+others stay up. `failing_processes` reports it to the web process, which shows it on every page.
+Processes end before their servers. Servers and the image start from the main thread, because the
+kernel ties their death signal to it.
 """
 
 import queue
@@ -30,7 +30,7 @@ from valkyr_project.up.processes import ProcessSpec
 
 
 class Servers:
-    """Up to two embedded servers, and the addresses of both."""
+    """Up to two embedded servers, and the addresses of PostgreSQL and Redis."""
 
     def __init__(self, options: Options, home: Path) -> None:
         """Prepare the required servers, without starting them."""
@@ -43,7 +43,7 @@ class Servers:
             self.embedded.append(Redis(home))
 
     def launch(self) -> None:
-        """Start all servers, whose addresses are known afterwards."""
+        """Start all servers; their addresses are available afterwards."""
         for server in self.embedded:
             server.launch()
 
@@ -74,7 +74,7 @@ class Servers:
 
 
 class StopRequest:
-    """A request to stop, set by signals; the second one sets `insisted`.
+    """A request to stop, set by signals; a second signal sets `insisted`.
 
     With `interrupts`, a signal raises KeyboardInterrupt, so that a start can be interrupted.
     """
@@ -102,8 +102,8 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
     """Runs `spec` in a thread that relays its output and its end to `events`.
 
     The process is killed with the launcher, and the launcher is killed with the supervisor. The
-    engine survives kill -9 of its processes by design. After a supervisor's death the servers also
-    stop, so a graceful end would wait without effect.
+    engine survives kill -9 of its processes by design. After the supervisor dies, the servers also
+    stop, so a graceful end would be pointless.
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:
@@ -114,7 +114,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
         self._child_ctor = lambda command, **_: image.start(command, spec.environment)
 
     def launch(self, events: "queue.Queue[Message]") -> None:
-        """Start the process, and a thread that ends with it."""
+        """Start the process, and a thread that ends with the process."""
         self.started_at = time.monotonic()
         threading.Thread(target=self.run, args=(events,), name=self.name, daemon=True).start()
 
@@ -124,16 +124,16 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
         return self._child.pid if self._child else 0
 
     def alive(self) -> bool:
-        """Return whether the process runs."""
+        """Return whether the process is running."""
         return self._child is not None and self._child.poll() is None
 
     def send(self, number: signal.Signals) -> None:
-        """Send the process itself (not its group) a signal, if it still runs."""
+        """Send a signal to the process itself (not to its group) if it still runs."""
         if self.alive():
             self._child.send_signal(number)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the process's end; return whether it ended in time."""
+        """Wait until the process ends; return whether it ended in time."""
         deadline = time.monotonic() + seconds
         while self.alive():
             if time.monotonic() > deadline:
@@ -149,12 +149,12 @@ LONGEST_PAUSE = 30.0
 
 @dataclass
 class Restarts:
-    """The restarts of one process; a run longer than QUICK_SECONDS resets them."""
+    """The restarts of one process. A run longer than QUICK_SECONDS resets their number."""
 
     quick_deaths: int = 0
 
     def after(self, lived_seconds: float) -> float:
-        """Return the seconds before the next start, by the duration of the last run."""
+        """Return the delay before the next start, in seconds, for a last run of this duration."""
         self.quick_deaths = self.quick_deaths + 1 if lived_seconds < QUICK_SECONDS else 0
         # The exponent is capped, since a process may fail for days.
         return min(LONGEST_PAUSE, 0.5 * 2.0 ** min(self.quick_deaths, 10))
@@ -211,8 +211,8 @@ class Supervisor:
     def wait_until_ready(self) -> bool:
         """Wait until all processes are ready, and print a line for each.
 
-        Return False if a stop was requested first. Processes that repeatedly end are not waited
-        for. Raises UpError if web is one of them.
+        Return False if a stop was requested first. The supervisor does not wait for processes that
+        repeatedly end. Raises UpError if web is one of them.
         """
         notice_at = time.monotonic() + PATIENCE_SECONDS
         while set(self._children) - self._ready - self._failing.names:
@@ -340,7 +340,7 @@ class Supervisor:
         threading.Thread(target=self._ask, daemon=True).start()
 
     def _ask(self) -> None:
-        """Read the names of ready processes from the probing process."""
+        """Read the names of ready processes from the process that probes them."""
         asking = self._image.start(self._probes.command, self._probes.environment)
         with asking.stdout as lines:
             for line in lines:

@@ -76,9 +76,9 @@ class HomeBlock:
     """A block of the home page, with a unique name.
 
     `gather` reads data that the request's user may see, in a bounded number of rows and queries.
-    Its result is pickled into the cache for 15 seconds, and shared by users with the same
-    workspaces, workflows and right to configure whose requests have the same `variant`. `show`
-    receives the result, or None if the database did not answer in time.
+    Its result is pickled into the cache for 15 seconds. Users share it if they have the same
+    workspaces, workflows and right to configure, and if their requests have the same `variant`.
+    `show` receives the result, or None if the database did not answer in time.
     """
 
     name: str
@@ -112,8 +112,8 @@ class HomeSection:
     `gather` reads data that the request's user may see, in a bounded number of rows and queries.
     Its result is pickled into the cache for 15 seconds, and shared by users with the same
     workspaces, workflows and right to configure. `rows` converts the result to the table's cells;
-    it is not called if the database did not answer in time. `problem` makes a `HomeProblem` from
-    the number of rows, if they need attention.
+    it is not called if the database did not answer in time. If the rows need attention, `problem`
+    creates a `HomeProblem` from their number.
     """
 
     name: str
@@ -141,11 +141,11 @@ def add_section(section: HomeSection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowSection:
-    """A table of the plugin `figures` on the page of a workflow's figures.
+    """A table on the page of a workflow's figures (plugin `figures`).
 
-    `gather` reads a workflow's data since a time, in a bounded number of rows and queries, for all
-    users who may see the workflow. `rows` converts the data to the table's cells; it is not called
-    if the database did not answer in time.
+    `gather` reads a workflow's data since a given time, in a bounded number of rows and queries,
+    for all users who may see the workflow. `rows` converts the data to the table's cells; it is not
+    called if the database did not answer in time.
     """
 
     title: str

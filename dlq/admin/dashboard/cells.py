@@ -36,7 +36,7 @@ KEY = "dashboard:cells"
 
 @dataclass(frozen=True, slots=True)
 class CellCounts:
-    """The numbers of one database; each is None if the database did not count in time."""
+    """The counts of one database; a count is None if the database did not answer in time."""
 
     running: int | None
     queued: int | None
@@ -45,7 +45,7 @@ class CellCounts:
 
 
 def section(request: HttpRequest) -> PageSection | None:
-    """Return the panel; None without cells and for other users."""
+    """Return the panel, or None if there are no cells or the user is not a superuser."""
     listed = choices(request)
     if not listed or not is_superuser(request):
         return None

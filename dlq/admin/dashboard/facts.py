@@ -78,7 +78,7 @@ def _gather(request: HttpRequest, scope: Scope) -> Facts:
 
 
 def of_workflow(workflow: Workflow) -> Facts:
-    """Return the cards' data of one workflow, which the caller may see."""
+    """Return the data for the cards of one workflow, which the caller may see."""
     # With its workspace, the first column of the small indexes of live rows.
     its = {"workflow_id": workflow.pk, "workspace_id": workflow.workspace_id}
     letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **its)
@@ -146,7 +146,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
-    """Return the groups that grew most in the last 24 hours, compared with the 24 hours before."""
+    """Return the groups that grew most in the last 24 hours, compared with the day before."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
     grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),

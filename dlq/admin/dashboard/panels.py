@@ -79,7 +79,7 @@ def _section(
 
 
 def _plugged(kept: Facts, column: Column) -> list[PageSection]:
-    """Return plugins' additions to a column, in their order."""
+    """Return the tables that plugins add to a column, in the order of their registration."""
     found = kept["plugged"]
     return [
         _section(
@@ -191,7 +191,7 @@ WAITING = "hourglass_empty"
 
 
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
-    """Return the cards: running, waiting, `ended` and dead; `only` narrows their lists.
+    """Return the cards: running, waiting, `ended` and dead; `only` filters the lists behind them.
 
     The card of waiting executions is left out if there are none.
     """

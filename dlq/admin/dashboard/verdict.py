@@ -1,6 +1,6 @@
 """The home page's first sentences, which say whether something is wrong, and where.
 
-This module is pure: it turns facts into text. Plugins add their problems by `BlockView.problems`.
+This module is pure: it turns facts into text. Plugins add problems with `BlockView.problems`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ LATE = timedelta(seconds=60)
 class HomeVerdict:
     """The headline, and the problems found, the most urgent first.
 
-    `partly` is True if facts are missing because the database did not answer in time.
+    `partly` is true if facts are missing because the database did not answer in time.
     """
 
     headline: str

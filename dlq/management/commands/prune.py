@@ -26,7 +26,7 @@ from executions.states import FINAL
 
 
 def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
-    """Yield a line about the deleted rows, and a line for each reason why others were kept."""
+    """Yield a line about the deleted rows, and a line for each reason to keep others."""
     parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
     span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
     size = f", about {filesizeformat(bytes_)}".replace("\xa0", " ") if bytes_ else ""
@@ -60,13 +60,13 @@ exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with mor
 
 
 class Command(CommandWithExamples):
-    """Print a line for each kind: the deleted rows, their period, and why others are kept."""
+    """Print a line for each kind: the deleted rows, their time span, and why others are kept."""
 
     help = "Delete rows past their retention: executions, dead letters and related rows."
     examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options for the selection and the pace."""
+        """Add the options that select rows and set the pace."""
         names = ", ".join(kind.replace(" ", "-") for kind in pruning.kinds())
         parser.add_argument("--dry-run", action="store_true", help="preview only; delete nothing")
         parser.add_argument(

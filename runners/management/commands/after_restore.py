@@ -9,7 +9,7 @@ from runners.recovery.after_restore import StillConnected, settle
 
 
 class Command(BaseCommand):
-    """Fence the work that was running at the backup, end sessions, and report what is lost."""
+    """Fence the work that was running at the backup, end sessions, and report lost data."""
 
     help = (
         "Make a restored database safe to use: results of earlier workers are rejected, and "

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the options for the folder and the modules."""
+        """Add the options for the output folder and the modules."""
         parser.add_argument("--into", type=Path, default=DOCS, metavar="FOLDER")
         parser.add_argument(
             "--all",
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write the pages that differ, and remove pages of removed categories."""
+        """Write the pages that differ, and delete the pages of removed categories."""
         written = pages(_specs(everything=options["all"]))
         behind = _behind(written, options["into"])
         if not options["check"]:

@@ -48,7 +48,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the type and the folder."""
+        """Add the arguments for the type and the folder."""
         parser.add_argument(
             "type", help="two or more words separated by dots, such as shop.discount"
         )
@@ -67,7 +67,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write both files; return the next steps."""
+        """Write both files, and return the next steps as text."""
         plan = plan_of(options["type"], options["into"], as_class=options["as_class"])
         write(plan)
         return NEXT.format(

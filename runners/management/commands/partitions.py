@@ -1,4 +1,4 @@
-"""Partition the runs' table by time, go back to one table, or show the partitions."""
+"""Partition the runs' table by time, convert it back to one table, or show the partitions."""
 
 from typing import Any
 

@@ -74,7 +74,7 @@ def bounds(schema: Mapping[str, Any]) -> str:
 
 
 def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema, or the schema in `$defs` that it refers to."""
+    """Return the schema, or the schema in `$defs` to which it refers."""
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
     found: Mapping[str, Any] = root.get("$defs", {}).get(name, {}) if name else schema
     return found
@@ -96,7 +96,7 @@ def cell(text: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as a definition would write it."""
+    """Return a value as it is written in a definition."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -226,7 +226,7 @@ def _example(schema: Mapping[str, Any]) -> str:
 
 
 def _default(schema: Mapping[str, Any]) -> str:
-    """Return the default as JSON; if a factory makes it, the empty value of its type."""
+    """Return the default as JSON; if a factory creates it, the empty value of its type."""
     if "default" in schema:
         return _short(as_json(schema["default"]))
     return "{}" if schema.get("type") == "object" else "[]"

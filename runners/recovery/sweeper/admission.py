@@ -41,7 +41,7 @@ BATCH = 1_000
 
 
 def workspace_places() -> int:
-    """Repair the count of slots; return how many were repaired."""
+    """Repair the counts of slots; return how many were repaired."""
     return _rouse() + _doze()
 
 
@@ -54,7 +54,7 @@ def _rouse() -> int:
 
 
 def _doze() -> int:
-    """Free the slot of an execution whose last active step ended while others are suspended."""
+    """Release the slot of an execution whose last active step ended while others are suspended."""
     seen = [pk for (pk,) in statements.fetch("asleep", {"ids": None, "batch": BATCH})]
     if not seen:
         return 0

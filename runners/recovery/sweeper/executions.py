@@ -16,13 +16,16 @@ START = (UUID(int=0), UUID(int=0))
 
 
 class LookedThrough:
-    """The workspace and execution after which the next scan begins; each scan is limited."""
+    """The position after which the next scan begins: a workspace and an execution.
+
+    Each scan is limited.
+    """
 
     place = START
 
 
 def stalled_executions() -> int:
-    """Plan stalled executions from their rows, among 5,000 running ones; return how many."""
+    """Plan stalled executions from their rows, among 5,000 running executions; return how many."""
     workspace, after = LookedThrough.place
     found = statements.fetch("stalled", {"workspace": workspace, "after": after, "most": LOOKED_AT})
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
@@ -47,7 +50,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some running executions, chosen at random; return how many had steps to start."""
+    """Plan some running executions, chosen at random; return how many had a step to start."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)
@@ -90,7 +93,7 @@ LEFTOVERS_BATCH = 100
 
 
 def leftover_runs() -> int:
-    """End live runs of ended executions; return how many executions had any."""
+    """End live runs of ended executions; return how many executions had such runs."""
     found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
     for (execution_id,) in found:
         log.error("execution %s has ended, but has live runs; ending them", execution_id)

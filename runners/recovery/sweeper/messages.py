@@ -1,7 +1,8 @@
 """Send due runs, and send lost messages again, but not merely because of a backlog.
 
-A message counts as lost if its queue is empty, or if a run that was sent 10 s later, once, to the
-same queue with the same priority, has already been claimed. Each resend doubles the wait.
+A message counts as lost if its queue is empty. It also counts as lost if a later run has already
+been claimed: one that was sent 10 s later, once, to the same queue with the same priority. Each
+resend doubles the wait.
 """
 
 import logging
@@ -45,7 +46,7 @@ def lost_messages() -> int:
 
 
 def _empty(queues: set[str]) -> set[str]:
-    """Return the queues that are empty; none if the broker does not respond."""
+    """Return the queues that are empty; return none if the broker does not respond."""
     empty = set()
     try:
         with messaging.celery_app().connection_for_write() as link:
@@ -72,5 +73,5 @@ def _depth(link: Connection, queue: str) -> int:
 
 
 def due_runs() -> int:
-    """Send due, unsent runs; return how many."""
+    """Send due runs that have not been sent; return how many."""
     return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))

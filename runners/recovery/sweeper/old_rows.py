@@ -1,4 +1,4 @@
-"""Delete unneeded rows: cached results, remote runners, jobs of requests."""
+"""Delete rows that are no longer needed: cached results, remote runners, jobs of requests."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ AGE = timedelta(days=1)
 
 
 def silent_runners() -> int:
-    """Delete remote runners that were silent for a day; return how many."""
+    """Delete remote runners that have been silent for a day; return how many."""
     old = Runner.objects.filter(pool="remote", seen_at__lt=database_now() - AGE)
     ids = list(old.values_list("pk", flat=True)[:BATCH])
     return old.filter(pk__in=ids).delete()[0]

@@ -37,10 +37,10 @@ AGE = timedelta(seconds=5)
 
 
 def undelivered_events() -> int:
-    """Request delivery of the oldest events not processed for five seconds; return how many.
+    """Request delivery of the oldest events that have not been processed for five seconds.
 
-    Events are not delivered here, because filters would take the time of the other duties. A
-    delayed message has the same stamp, so one of the two does nothing.
+    Return how many. Events are not delivered here, because filters would take the time of the other
+    duties. A delayed message has the same stamp, so only one of the two takes effect.
     """
     overdue = Event.objects.filter(delivered_at=None).annotate(
         since=Coalesce(F("looked_at"), F("created_at"))

@@ -1,4 +1,4 @@
-"""Sign in and out, and API tokens."""
+"""Commands to sign in and out, and to manage API tokens."""
 
 import platform
 import sys
@@ -52,7 +52,7 @@ def login(
     """Sign in, and keep an API token in a profile.
 
     Without --profile, the profile is `default`. The command exchanges a password for an API token
-    and does not store the password. Only you can read the file.
+    and does not store the password. Only you can read the profile file.
     """
     if choices.local:
         raise usage("--local needs no sign-in.")
@@ -92,7 +92,7 @@ def _is_here(url: str) -> bool:
 
 
 def _at(choices: Choices, url: str, token: str = "") -> Choices:
-    """Return the chosen options for this address; a token from the environment is not sent."""
+    """Return options for this address and token, without the environment's token."""
     given = {k: v for k, v in choices.environment.items() if not k.startswith("VALKYR_")}
     return Choices(
         url=url, token=token or None, environment={**given, "VALKYR_CONFIG": "/dev/null"}
@@ -267,7 +267,7 @@ def create_token(
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @click.pass_obj
 def list_tokens(choices: Choices, limit: int) -> None:
-    """List your tokens, and those of workspaces you administer."""
+    """List your tokens, and those of the workspaces that you administer."""
     with connected(choices) as api:
         rows = list(api.rows(TOKENS, limit))
         none = "No tokens. `valkyr token create NAME` creates one."

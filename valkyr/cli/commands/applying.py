@@ -1,4 +1,4 @@
-"""Apply a folder of definitions, or the workflows in this project's code; or preview it."""
+"""Apply a folder of definitions or the workflows in this project's code, or preview the changes."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -72,9 +72,9 @@ def apply(
 ) -> int | None:
     """Apply a folder of definitions: one transaction, all or nothing.
 
-    Shows the plan first, and asks for a confirmation on a terminal. Fails if the workspace changes
-    after the plan. Without DIR, and with --local: publishes the workflows that the project's code
-    declares, as `migrate` does.
+    The command shows the plan first, and asks for confirmation on a terminal. It fails if the
+    workspace changes after the plan. Without DIR, and with --local, it publishes the workflows that
+    the project's code declares, as `migrate` does.
     """
     if folder is None:
         _show(choices, _changes(choices, "planned" if dry_run else "applied"))
@@ -102,9 +102,9 @@ def apply(
 def plan(choices: Choices, folder: Path | None, workspace: str | None, prune: bool) -> int | None:
     """Show what `apply` would change; change nothing.
 
-    With DIR, exits with 0 if nothing would change, with 2 if something would, and with 7 if the
-    definitions have problems. Without DIR, and with --local: plans the workflows in the project's
-    code.
+    With DIR, the command exits with 0 if nothing would change, with 2 if something would, and with
+    7 if the definitions have problems. Without DIR, and with --local, it plans the workflows in the
+    project's code.
     """
     if folder is None:
         _show(choices, _changes(choices, "planned"))

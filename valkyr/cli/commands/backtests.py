@@ -133,7 +133,7 @@ def _body(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _waited(api: "ApiClient", output: CommandOutput, pk: Any) -> int:
-    """Wait for the end, print the result; return 2 if there are differences."""
+    """Wait for the end and print the result; return 2 if there are differences."""
     output.note(f"Backtest {pk} continues if this command is interrupted.")
     with output.progress("Comparing") as progress:
         while (row := patiently(lambda: api.get(f"{PATH}/{pk}")))["state"] not in ENDED:
@@ -197,7 +197,7 @@ def list_results(choices: Choices, pk: Any, verdict: str | None, limit: int) -> 
 @click.option("--reason", default="", help="For the audit trail.")
 @click.pass_obj
 def cancel_backtest(choices: Choices, pk: Any, reason: str) -> None:
-    """Cancel a backtest; its results so far stay."""
+    """Cancel a backtest; the results so far are kept."""
     with _plugin(choices) as api:
         row = api.post(f"{PATH}/{pk}/cancel", {"reason": reason})
         CommandOutput(choices).record(row, RECORD)

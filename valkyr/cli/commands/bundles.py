@@ -24,17 +24,20 @@ from valkyr.cli.repository import commit_of
 
 
 class PlanCommand(ApiCommand):
-    """A command whose exit code 2 means changes: a wrong command line exits with 1."""
+    """A command whose exit code 2 means that something would change.
+
+    An invalid command line therefore exits with 1.
+    """
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Return the context. Raises CliError for a wrong command line."""
+        """Return the context. Raises CliError, with exit code 1, for an invalid command line."""
         try:
             return super().make_context(*args, **kwargs)
         except click.UsageError as error:
             raise CliError(error.format_message(), Exit.FAILED) from error
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
+        """Run the command; exit with 1 instead of 2 for a usage error."""
         try:
             return super().invoke(ctx)
         except CliError as error:

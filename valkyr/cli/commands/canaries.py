@@ -46,7 +46,10 @@ def _short(seconds: float | None) -> str:
 def share(
     *, percent: float | None, stop: Any, no_stop: bool, promote_after: int | None
 ) -> dict[str, Any] | None:
-    """Return the body that publishes a canary; None if no share is given. Raises a usage error."""
+    """Return the request body that publishes a canary, or None if no share is given.
+
+    Raises a usage error for options that cannot be combined.
+    """
     if percent is None:
         if stop is not None or no_stop or promote_after is not None:
             raise usage("--stop, --no-stop and --promote-after need --percent.")
@@ -189,8 +192,8 @@ def rollback(
 ) -> None:
     """Withdraw a version of a workflow: new executions and triggers use the previous one.
 
-    NAME is the workflow's id, slug or name. Executions that started on the version are treated in
-    the background, as --executions says.
+    NAME is the workflow's id, slug or name. The option --executions says what happens, in the
+    background, to executions that started on the version.
     """
     body = {"executions": executions.upper(), "reason": reason, "version": version}
     with connected(choices) as api:

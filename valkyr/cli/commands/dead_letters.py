@@ -160,7 +160,10 @@ def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
 
 
 def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
-    """Print the result for each. Raises CliError for an error that concerns all of them."""
+    """Print the result for each dead letter.
+
+    Raises CliError for an error that concerns all of them.
+    """
     done: dict[str, Any] = {"done": [], "refused": []}
     for number, letter in enumerate(letters):
         if progress is not None:

@@ -1,4 +1,4 @@
-"""Workflows as files: check them, write them, list them, and their JSON Schema."""
+"""Commands for workflows as files: check, write and list them, and print their JSON Schema."""
 
 import json
 from pathlib import Path

@@ -244,7 +244,7 @@ def cancel(choices: Choices, executions: tuple[Any, ...], reason: str) -> int:
 
 
 def told_of_many(output: CommandOutput, done: dict[str, Any]) -> int:
-    """Print the result for each; return 1 if one was rejected."""
+    """Print the result for each item; return 1 if the API rejected any of them."""
     rows = [{"id": pk, "result": "done"} for pk in done["done"]]
     rows += [{"id": row["id"], "result": row["message"]} for row in done["refused"]]
     if output.json:

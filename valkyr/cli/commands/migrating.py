@@ -117,9 +117,9 @@ def plan(  # noqa: PLR0913, PLR0917 - one argument an option
     patience: int,
     reason: str,
 ) -> None:
-    """List the live executions of a version, and show where they would continue. Move none.
+    """List the live executions of a version, and show where they would continue; move none.
 
-    NAME is the workflow's id, slug or name. Start the migration with its ID.
+    NAME is the workflow's id, slug or name. To start the migration, pass its ID to `start`.
     """
     body: dict[str, Any] = {
         "fromVersion": source,

@@ -28,9 +28,9 @@ NEXT = "Next: python manage.py migrate; then start a worker and beat, and run `v
 def init(choices: Choices, prefix: str, broker: str, yes: bool, dry_run: bool) -> int:
     """Add what is missing to the Django project in this folder.
 
-    Shows the changes first, and asks for a confirmation. A second run changes nothing. If a file
-    cannot be edited safely, the command does not change it, prints what to add by hand, and exits
-    with 1.
+    The command shows the changes first, and asks for confirmation. A second run changes nothing. If
+    a file cannot be edited safely, the command does not change it, prints what to add by hand, and
+    exits with 1.
     """
     from valkyr.cli.init import changes
     from valkyr.cli.init.project import project_in

@@ -12,7 +12,7 @@ PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
 
 class PassingOn(click.Command):
-    """A command whose arguments another program reads; click would remove `--`."""
+    """A command whose arguments are for another program; click would remove `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the arguments as they are."""

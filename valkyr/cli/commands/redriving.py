@@ -172,7 +172,7 @@ def _body(letters: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filter(given: dict[str, Any]) -> Any:
-    """Return the filter of --filter and --label; None if neither is given."""
+    """Return the filter from --filter and --label; None if neither option is used."""
     if not given["labels"]:
         return given["chosen"]
     chosen = given["chosen"] or {}

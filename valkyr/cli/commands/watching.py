@@ -29,7 +29,7 @@ def watch(choices: Choices, execution: Any) -> int:
 
 
 class _View:
-    """The newest state of the execution and its runs, as a table that changes or as lines."""
+    """The newest state of the execution and its runs, shown as a live table or as lines."""
 
     def __init__(self, output: CommandOutput) -> None:
         self._output = output
@@ -48,7 +48,7 @@ class _View:
         return live
 
     def take(self, name: str, data: dict[str, Any]) -> None:
-        """Show an event; rows may repeat, so only a change prints a line."""
+        """Show an event. Rows can repeat, so only a change prints a line."""
         before, was = dict(self._runs), self.state
         if name == "snapshot":
             self._runs = {}

@@ -151,7 +151,7 @@ def _engines(value: Any) -> list[str]:
 
 
 def _settings(project: DjangoProject) -> ByHand | None:
-    """Ensure that the settings have Valkyr's dictionary."""
+    """Ensure that the settings contain the dictionary `VALKYR`."""
     if project.setting("VALKYR") is None:
         project.main.append("VALKYR = {}")
     return None

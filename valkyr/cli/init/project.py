@@ -28,7 +28,7 @@ class ByHand:
 
 @dataclass(frozen=True)
 class CeleryApp:
-    """A Celery app of the project: its file, its name, and the statement that makes it."""
+    """A Celery app of the project: its file, its name, and the statement that creates it."""
 
     source: SourceFile
     made: ast.stmt
@@ -86,7 +86,7 @@ class DjangoProject:
         return [CeleryApp(source, *one) for source in self._with("Celery") for one in _apps(source)]
 
     def celery_factories(self) -> list[CeleryApp]:
-        """Return the Celery apps that functions of the project make and return at their end."""
+        """Return the Celery apps that functions of the project create and return at their end."""
         return [
             CeleryApp(source, *one) for source in self._with("Celery") for one in _returned(source)
         ]
@@ -102,11 +102,11 @@ class DjangoProject:
         return source.path.relative_to(self.root).as_posix()
 
     def calls(self, name: str) -> bool:
-        """Return whether any file of the project calls a function of that name."""
+        """Return whether any file of the project calls a function with this name."""
         return any(any(source.calls(name)) for source in self._with(name))
 
     def imports(self, module: str) -> bool:
-        """Return whether any file imports from a module whose last name part is this."""
+        """Return whether any file imports from `module`, the last part of a dotted name."""
         return any(
             isinstance(node, ast.ImportFrom)
             and (node.level or "." in str(node.module))
@@ -172,12 +172,12 @@ def project_in(root: Path, settings: str | None, environment: str | None) -> Dja
 
 
 def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield the module's statements that make a Celery app, with its name."""
+    """Yield the module's statements that create a Celery app, each with the app's name."""
     yield from ((node, name) for node in source.tree.body if (name := _made(node)))
 
 
 def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield the last statements of functions that make and return a Celery app."""
+    """Yield the last statements of functions that create and return a Celery app."""
     for function in ast.walk(source.tree):
         if isinstance(function, ast.FunctionDef):
             names = {name for node in function.body if (name := _made(node))}
@@ -187,7 +187,7 @@ def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _made(node: ast.stmt) -> str:
-    """Return the name that a statement gives to a new Celery app, or an empty string."""
+    """Return the name that a statement assigns to a new Celery app, or an empty string."""
     if not (isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)):
         return ""
     made = node.value.func

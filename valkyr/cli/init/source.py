@@ -87,7 +87,10 @@ class SourceFile:
                 yield node
 
     def extend(self, value: ast.List | ast.Tuple, items: Sequence[str]) -> None:
-        """Add expressions to the end of a list or a tuple. Raises UnclearSource."""
+        """Add expressions to the end of a list or a tuple.
+
+        Raises UnclearSource if the result would not be the longer list or tuple.
+        """
         before = [ast.dump(item) for item in value.elts]
         start, end = self._span(value)
         opening = self.new[start:end][:1]
@@ -148,7 +151,10 @@ class SourceFile:
             self._insert(self._mark, f"{text}\n" + ("\n" if self.new else ""))
 
     def import_names(self, module: str, *names: str) -> None:
-        """Import names of a module. Raises UnclearSource if a name already means something else."""
+        """Import names from a module.
+
+        Raises UnclearSource if a name already means something else.
+        """
         missing = []
         for name in names:
             origin = self.origin(name)
