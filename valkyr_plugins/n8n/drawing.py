@@ -77,10 +77,7 @@ class Nodes(ABC):
     depth: int = 0  # bodies around the node being drawn
 
     def draw(self, level: Level) -> None:
-        """Draw all nodes of a level.
-
-        The caller has set the level's first ports.
-        """
+        """Draw all nodes of a level, whose first ports are already set."""
         for port, links in list(by_port(level.ports, list(level.ports))):
             if port.shape.items is not None:
                 self.open(level, port, links, links[0].source)
@@ -315,10 +312,7 @@ class Nodes(ABC):
             helper.status = CHANGED if helper.remarks else helper.status
 
     def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
-        """Set the ports of a node's outputs.
-
-        Also draw bodies for many items, and handle links to earlier nodes.
-        """
+        """Set the output ports of a node; draw bodies for many items, and handle links back."""
         groups: dict[int, list[NodeLink]] = {}
         for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
             groups.setdefault(link.output, []).append(link)

@@ -257,10 +257,7 @@ class ShownProgress:
             self._tell()
 
     def finish(self) -> None:
-        """Log the rest of the answer.
-
-        The step's output has the whole answer, unless the step failed.
-        """
+        """Log the rest; the step's output has the whole answer, unless the step failed."""
         self._log(len(self._open))
 
     def _log(self, end: int) -> None:

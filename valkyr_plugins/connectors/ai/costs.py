@@ -67,10 +67,7 @@ def charge(model: str, usage: Usage) -> Charge | None:
 
 
 def price_table() -> dict[str, Price]:
-    """Return the installation's prices.
-
-    Raises a StepError that names the problem of an invalid table.
-    """
+    """Return the installation's prices. Raises StepError, which names the problem of the table."""
     setting = settings().llm_prices
     if isinstance(setting, Mapping):
         setting = json.dumps(setting)

@@ -171,10 +171,7 @@ class _Unfit(StepError):
 
 
 def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
-    """Return an answer's data, or None with the problem of the answer.
-
-    Raises StepError for an invalid schema.
-    """
+    """Return an answer's data, or None with its error. Raises StepError for an invalid schema."""
     try:
         return _fitting(text, schema), ""
     except _Unfit as mistake:

@@ -104,10 +104,7 @@ def _namespaces() -> Iterator[str]:
 
 
 def _files(interpreter: str, engine: str) -> Iterator[str]:
-    """Yield the options that mount Python and the system's libraries read-only.
-
-    The options also mount an empty /tmp in memory.
-    """
+    """Yield the options that mount Python and libraries read-only, and an empty /tmp in memory."""
     folders = namespaces.sources()
     for folder in folders:
         if Path(folder).is_symlink():
@@ -127,10 +124,7 @@ def _files(interpreter: str, engine: str) -> Iterator[str]:
 
 
 def _shown(path: str, where: str) -> Iterator[str]:
-    """Yield the options that mount a file or folder.
-
-    They create its parent folders, which would otherwise be inaccessible.
-    """
+    """Yield the options that mount a file or folder, and that create its parent folders."""
     for parent in reversed(Path(where).parents[:-1]):
         yield from ("--perms", "0755", "--dir", str(parent))
     yield from ("--ro-bind", path, where)

@@ -22,10 +22,7 @@ MAX_READ_BYTES = 9 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """The end of the process: its exit code, its report and its printed text.
-
-    If a signal ended the process, the exit code is 128 plus the signal's number.
-    """
+    """The process's exit code (128 plus a signal's number), its report and its printed text."""
 
     code: int
     report: bytes

@@ -127,10 +127,7 @@ def _exists(folder: int, name: str) -> bool:
 
 
 def _require_same(folder: int, name: str, path: str, data: bytes) -> None:
-    """Raise StepError unless the file has this content.
-
-    An equal file is the result of an earlier attempt of this step.
-    """
+    """Raise StepError unless the file is equal, as after an earlier attempt of this step."""
     with os.fdopen(open_file(folder, name, path, os.O_RDONLY), "rb") as file:
         if file.read(len(data) + 1) != data:
             raise StepError(f"{path!r} already exists with different content")

@@ -129,10 +129,7 @@ class Where:
 
 
 def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
-    """Return whether an open file and another have the same content.
-
-    `read` returns a part of the other file from a position.
-    """
+    """Return whether two files have the same content; `read` returns a part from a position."""
     file.seek(0)
     position = 0
     while part := file.read(PART):

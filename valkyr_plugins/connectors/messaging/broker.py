@@ -47,10 +47,7 @@ class Broker:
 
 
 def broker_of(credential: Mapping[str, str] | None) -> Broker:
-    """Return the credential's broker.
-
-    Raises StepError if it names no broker, or the engine's broker.
-    """
+    """Return the credential's broker. Raises StepError if it names none, or the engine's own."""
     if credential is None:
         raise StepError(
             "this step has no credential: create one of type broker (url), and name it in the "

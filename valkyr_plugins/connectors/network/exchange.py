@@ -284,10 +284,7 @@ def authorization(credential: Mapping[str, str]) -> str:
 
 
 def _one_line(text: str, field: str) -> str:
-    """Return the text if it is printable ASCII, as headers must be.
-
-    Otherwise raise a StepError that names the field.
-    """
+    """Return a text if it is printable ASCII. Raises StepError, which names the field."""
     if text.isascii() and text.isprintable():
         return text
     raise StepError(

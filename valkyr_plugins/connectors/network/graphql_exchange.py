@@ -73,10 +73,7 @@ def _call(inputs: GraphqlQueryInputs) -> Call:
 
 
 def _response(answer: Answer) -> Mapping[str, Any]:
-    """Return the body of a GraphQL response.
-
-    For any other response, raise StepError according to its status.
-    """
+    """Return the body of a GraphQL response; otherwise raise StepError for the status."""
     body, _ = answer.parsed
     if isinstance(body, dict) and isinstance(body.get("errors") or [], list):
         if "data" in body or body.get("errors"):
@@ -130,10 +127,7 @@ def _is_passing(error: Any) -> bool:
 
 
 def _code(error: Mapping[str, Any]) -> str:
-    """Return the error's code.
-
-    Apollo and most others put the code into `extensions`; GitHub puts it into `type`.
-    """
+    """Return the error's code, from `extensions` (Apollo and most others) or `type` (GitHub)."""
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, Mapping) else None
     return str(code or error.get("type") or "")

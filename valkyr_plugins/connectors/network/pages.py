@@ -225,10 +225,7 @@ KINDS = {
 
 @dataclass
 class Reading:
-    """The progress of the step.
-
-    `position` is the position of the next page, or None after the last page.
-    """
+    """The step's progress; `position` is the next page's position, or None after the last page."""
 
     position: Position | None
     pages: int = 0

@@ -153,10 +153,7 @@ class MultipartPart(ModuleInputs):
 
 
 def json_content(value: Any) -> dict[str, bytes]:
-    """Return httpx's arguments for a JSON body.
-
-    The JSON is encoded here, because httpx treats null as no body.
-    """
+    """Return a JSON body for httpx; it is encoded here, because httpx treats null as no body."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
@@ -165,25 +162,22 @@ def json_content(value: Any) -> dict[str, bytes]:
 
 
 def text_content(text: str) -> dict[str, bytes]:
-    """Return httpx's arguments for a text body, in UTF-8."""
+    """Return a text body for httpx, in UTF-8."""
     return {"content": _utf8(text, "body")}
 
 
 def bytes_content(encoded: str) -> dict[str, bytes]:
-    """Return httpx's arguments for a body from a Base64 text."""
+    """Return a body for httpx from a Base64 text."""
     return {"content": _decoded(encoded, "bodyBase64")}
 
 
 def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return httpx's arguments for a web form."""
+    """Return a web form for httpx."""
     return {"data": dict(fields)}
 
 
 def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
-    """Return httpx's arguments for a multipart body.
-
-    The parts have at most 64 MiB in total, because a retry sends them again.
-    """
+    """Return a multipart body for httpx, of at most 64 MiB, because a retry sends it again."""
     files, left = [], MAX_UPLOAD
     for part in parts:
         data = _part_bytes(part, left)

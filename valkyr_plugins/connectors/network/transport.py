@@ -288,10 +288,7 @@ class DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """Start TLS and return the new stream.
-
-        The certificate is checked against the name, not the address.
-        """
+        """Start TLS and return the new stream, whose certificate must match the name."""
         seconds = min(CONNECT_SECONDS, _left(httpcore.ConnectTimeout))
         return DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, seconds))
 

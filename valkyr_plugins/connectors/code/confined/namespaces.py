@@ -92,10 +92,7 @@ def bound_tmp() -> None:
 
 
 def narrow() -> None:
-    """Make the restricted file system this process's root. Raises OSError.
-
-    Requires that the process has its own mount namespace.
-    """
+    """Make the restricted view this process's root, in its own mount namespace. Raises OSError."""
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kept, covered = sources(), hidden()

@@ -222,10 +222,7 @@ def _refusal(answer: ClientError, name: str, host: str) -> StepError:
 
 
 def _class(status: int, code: str) -> ErrorType:
-    """Return the error type for an HTTP status.
-
-    The codes RequestTimeout and SlowDown, which come with status 400, are temporary.
-    """
+    """Return the error type by HTTP status; RequestTimeout and SlowDown (400) are temporary."""
     if code in ("RequestTimeout", "SlowDown"):
         return ErrorType.TRANSIENT
     return status_error_type(status) if status >= 400 else ErrorType.PERMANENT

@@ -18,10 +18,7 @@ DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True, slots=True)
 class S3Endpoint:
-    """The S3 server; `url` is None for Amazon's.
-
-    `trusted` means that an administrator set the server.
-    """
+    """The S3 server, `trusted` if an administrator set it; `url` is None for Amazon's."""
 
     url: str | None
     region: str

@@ -95,10 +95,7 @@ class S3Store:
         return _facts(place, answer, file.tell())
 
     def _equal(self, place: FileLocation, file: BinaryIO) -> Facts:
-        """Return the facts of an equal object that an earlier attempt of this step wrote.
-
-        Raises StepError if the object differs.
-        """
+        """Return the facts of an earlier attempt's equal object. Raises StepError if it differs."""
         if not equal(file, lambda position: self.read(place, position, PART)[0]):
             raise StepError(f"s3://{place.rest} already exists with different content")
         return _facts(place, self._call(place, "head_object"))
@@ -139,10 +136,7 @@ class S3Store:
         self._connection.close()
 
     def _own(self, place: FileLocation, data: bytes) -> Facts:
-        """Return the metadata of an equal object that an earlier attempt of this step wrote.
-
-        Raises StepError if the object differs.
-        """
+        """Return the facts of an earlier attempt's equal object. Raises StepError if it differs."""
         found, facts = self.read(place, 0, len(data) + 1)
         if found != data:
             raise StepError(f"s3://{place.rest} already exists with different content")
