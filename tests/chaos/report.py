@@ -23,10 +23,8 @@ HEADS = (
     "recovery p50 / p95 / p99 / worst", "bound", "unattended", "verdict", "took",
 )  # fmt: skip
 # The page leaves out what only a person who repeats the run needs.
-SHOWN = (
-    "fault", "injected", "ended", "effects", "repeated", "fenced", "recovery p50 / p95 / worst",
-    "bound", "unattended", "verdict",
-)  # fmt: skip
+SHOWN = ("fault", "injected", "ended", "repeated", "recovery p95 / worst", "bound", "verdict")
+HIDDEN = ("chains", "connections", "lookups", "lost", "packets")  # beginnings of figures' names
 
 
 def facts(options: Options) -> dict[str, str]:
@@ -110,7 +108,11 @@ def as_markdown(outcomes: Sequence[Outcome], told: Mapping[str, str]) -> str:
     lines += [f"| {' | '.join(shown_cells(outcome))} |" for outcome in outcomes]
     lines.append("")
     for outcome in outcomes:
-        figures = [f"{name}: {worded(value)}" for name, value in outcome.figures.items()]
+        figures = [
+            f"{name}: {worded(value)}"
+            for name, value in outcome.figures.items()
+            if not name.startswith(HIDDEN)
+        ]
         if found := [*figures, *outcome.notes, *outcome.problems]:
             lines.append(f"- `{outcome.slug}`: {'; '.join(found)}")
     return "\n".join(lines).rstrip("\n")
@@ -153,18 +155,15 @@ def cells(outcome: Outcome) -> list[str]:
 def shown_cells(outcome: Outcome) -> list[str]:
     """Return one row of the page's table, in the order of SHOWN."""
     if outcome.verdict == "not run":
-        return [outcome.title, *[""] * 8, f"not run: {outcome.reason}"]
+        return [outcome.title, *[""] * (len(SHOWN) - 2), f"not run: {outcome.reason}"]
     found = outcome.recovery
     return [
         outcome.title,
         str(sum(outcome.injected.values())),
         _counted(outcome.ended),
-        str(outcome.effects),
         str(sum(outcome.repeats.values())),
-        str(outcome.fenced),
-        f"{found.p50:.1f} / {found.p95:.1f} / {outcome.worst:.1f} s" if found else "",
+        f"{found.p95:.1f} / {outcome.worst:.1f} s" if found else "",
         "" if outcome.bound is None else f"{outcome.bound:g} s",
-        f"{outcome.unattended:.0f} s",
         outcome.verdict,
     ]
 

@@ -29,9 +29,10 @@ WRITTEN_BY_HAND = {
     "", ".conf", ".css", ".html", ".in", ".js", ".py", ".sh", ".sql", ".toml", ".ts", ".tsx",
     ".txt", ".yaml", ".yml",
 }  # fmt: skip
-FAULTS = re.compile(r"`make chaos ARGS=\"--only ([a-z,-]+)[ \"]")
+# A page gives the whole command, or says it once and then gives its arguments.
+FAULTS = re.compile(r"`(?:make chaos ARGS=\")?--only ([a-z,-]+)[ \"`]")
 MADE = re.compile("/(?:node_modules|static/executions/studio|support/axe)/")
-SELECTION = re.compile(r"make test ARGS=\"-k ('[^']+'|\w+)\"")
+SELECTION = re.compile(r"(?:make test ARGS=\"|`)-k ('[^']+'|\w+)[\"`]")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
