@@ -159,7 +159,7 @@ def _misfit(arguments: Any, tool: Tool) -> str:
 
 
 class EndedTool(ModuleInputs):
-    """The end of a tool's task."""
+    """The outcome, output and error of a tool's task."""
 
     outcome: str = Field("", description="Its outcome; empty or `skipped` if it did not run.")
     output: Any = Field(None, description="Its output.")

@@ -15,7 +15,7 @@ _LITERAL = ("tools", "toolsets", "approve", "onToolError", "outputSchema", "maxC
 
 
 def config_problems(config: Mapping[str, Any]) -> Iterator[ConfigProblem]:
-    """Yield problems of templates in a `with` that the checks of its fields cannot find."""
+    """Yield the problems of an agent's templates that the checks of single fields cannot find."""
     for key, value in config.items():
         per_call = key in _READ_PER_CALL
         if any((_CALL if per_call else _TURN).search(text) for text in _texts(value)):

@@ -49,7 +49,7 @@ class Usage(BaseModel):
 
 
 class Function(BaseModel):
-    """A call of a tool; in a stream, a piece of one."""
+    """The name and arguments of a tool call; in a stream, a piece of them."""
 
     name: Text = ""
     arguments: Any = ""
@@ -82,7 +82,7 @@ class WireChoice(BaseModel):
 
 
 class Chunk(BaseModel):
-    """A response, or a piece of one."""
+    """A response, or a piece of a streamed response."""
 
     id: Text = ""
     model: Text = ""
@@ -106,7 +106,7 @@ class Vectors(BaseModel):
 
 
 def read_chunk(value: Any, host: str) -> Chunk:
-    """Parse a response or a piece. Raises StepError if it is not in OpenAI's format."""
+    """Parse a response or a streamed piece. Raises StepError if it is not in OpenAI's format."""
     return _read(Chunk, value, host)
 
 
@@ -142,14 +142,14 @@ MAX_CALLS = 100
 
 @dataclass(slots=True)
 class ToolCall:
-    """A tool that the model requests; `text` is its arguments as received."""
+    """A tool call that the model requests; `text` is its arguments as received."""
 
     id: str = ""
     name: str = ""
     text: str = ""
 
     def arguments(self) -> Any:
-        """Return the arguments as JSON; None if invalid."""
+        """Return the parsed arguments: {} if there are none, None if they are not valid JSON."""
         try:
             return json.loads(self.text or "{}")
         except (ValueError, RecursionError):
@@ -280,6 +280,7 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how many characters of a text may be shown: up to the last space near the end."""
+    """Return how much of a text may be shown: up to its last space, or all of a long unbroken text.
+    """
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Tool(ModuleInputs):
-    """A tool that the model may request; the workflow does the work."""
+    """A tool that the model may request; the workflow runs it."""
 
     name: str = Field(
         description="The tool's name.", pattern=r"^[A-Za-z0-9_-]{1,64}$", examples=["find_order"]

@@ -176,7 +176,9 @@ def _less(left: int, data: bytes, most: int) -> int:
 
 
 def _inside(path: str, folders: bool) -> str:
-    """Return a file's name in the archive: without a scheme and a bucket."""
+    """Return a file's name in the archive: its path without scheme and bucket, or only the last
+    part if `folders` is false. Raises StepError.
+    """
     _, separator, rest = path.partition("://")
     plain = rest.partition("/")[2] if separator else path
     parts = [part for part in plain.split("/") if part not in ("", ".")]

@@ -37,7 +37,10 @@ def failure() -> str:
 
 @functools.cache
 def _tried(program: str) -> str:
-    """Test a complete run, since containers and security modules may reject any part of a run."""
+    """Run a complete trial; return why it failed, or an empty text.
+
+    Containers and security modules may reject any part of a run.
+    """
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
             _command(program),
@@ -131,6 +134,7 @@ def _shown(path: str, where: str) -> Iterator[str]:
 
 
 def _libraries() -> set[str]:
-    """Return Python's own shared library, if the interpreter is linked to one."""
+    """Return the path of Python's shared library, in a set; empty if Python is not linked to one.
+    """
     mapped = (line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines())
     return {path for path in mapped if Path(path).name.startswith("libpython")}

@@ -22,7 +22,9 @@ MAX_READ_BYTES = 9 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """The process's exit code (128 plus a signal's number), its report and its printed text."""
+    """The process's exit code (128 plus the number of a signal that ended it), report and printed
+    text.
+    """
 
     code: int
     report: bytes
@@ -75,7 +77,9 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for the process's end with a timeout; Popen's own wait polls slowly."""
+    """Wait at most `seconds` for the process's end; return whether it ended. Popen's wait polls
+    slowly.
+    """
     handle = os.pidfd_open(process.pid)
     try:
         poller = select.poll()
@@ -155,7 +159,8 @@ def result_of(ended: ProcessExit) -> Result:
 
 
 def _report(ended: ProcessExit) -> dict[str, Any]:
-    """Parse the report without trusting it: the code could have written anything."""
+    """Parse the report without trusting it: the code could have written anything. Raises StepError.
+    """
     if not ended.report:
         raise _no_result(ended)
     if len(ended.report) > MAX_RESULT_BYTES:

@@ -45,7 +45,7 @@ class Sandbox:
 
 
 def chosen(engine: str = "") -> Sandbox:
-    """Return the configured sandbox. Raises StepError if it does not work."""
+    """Return the sandbox to use. Raises StepError if bubblewrap is required but does not work."""
     wanted = settings().code_sandbox
     cause = "" if wanted == BUILTIN else bubblewrap.failure()
     if cause and wanted == BUBBLEWRAP:

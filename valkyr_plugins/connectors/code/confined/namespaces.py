@@ -46,7 +46,8 @@ def become_nobody(saved: int = NOBODY) -> None:
 
 
 def count_alone() -> None:
-    """Enter a user namespace in which this process is counted alone, without capabilities."""
+    """Enter a user namespace without capabilities, whose process count includes only this process.
+    """
     kernel.call("unshare", kernel.CLONE_NEWUSER)
     kernel.drop_capabilities()
 
@@ -76,7 +77,9 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return the folders of installed packages inside `sources`; they may contain any files."""
+    """Return the folders of installed packages inside `sources`, to hide: they may contain any
+    files.
+    """
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):
