@@ -68,7 +68,9 @@ def call_tool(inputs: McpCallInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def list_tools(inputs: McpToolsInputs, ctx: StepContext) -> list[dict[str, Any]]:
-    """Return the server's tools, or those named in `only`, as `McpTool` mappings. Raises StepError.
+    """Return the server's tools, or only those in `only`, as `McpTool` mappings.
+
+    Raises StepError.
     """
 
     async def work(client: Client) -> list[dict[str, Any]]:
@@ -225,9 +227,7 @@ class _Bridge(httpx2.AsyncBaseTransport):
         self._limit = limit
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request in a thread; a GET gets the status 405, because a call needs no event
-        stream.
-        """
+        """Send the request in a thread. A GET gets the status 405, because no stream is needed."""
         if request.method == "GET":
             # The stream of a server's own messages. A single call needs none, and a thread that
             # waits for it would outlive the call.

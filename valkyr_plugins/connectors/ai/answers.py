@@ -234,7 +234,7 @@ EVERY_SECONDS = 1.0
 
 
 class ShownProgress:
-    """Tracks the part of an answer that was already shown."""
+    """Shows an answer while it arrives: in the run's log, and as the run's progress."""
 
     def __init__(self, ctx: StepContext) -> None:
         self._ctx = ctx
@@ -245,7 +245,7 @@ class ShownProgress:
         self._told_at = -EVERY_SECONDS  # so that the first piece is shown at once
 
     def add(self, text: str, reasoning: int = 0) -> None:
-        """Add a piece of the answer's text; `reasoning` counts the characters before it."""
+        """Add a piece of the answer: its text, and its number of characters of reasoning."""
         if not (text or reasoning):
             return
         self._open += text
@@ -257,7 +257,7 @@ class ShownProgress:
             self._tell()
 
     def finish(self) -> None:
-        """Log the rest; the step's output has the whole answer, unless the step failed."""
+        """Log the text that is not logged yet, which a failed step has no other record of."""
         self._log(len(self._open))
 
     def _log(self, end: int) -> None:
@@ -280,7 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how much of a text may be shown: up to its last space, or all of a long unbroken text.
-    """
+    """Return how much of a text may be shown: up to its last space, or all of a long word."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

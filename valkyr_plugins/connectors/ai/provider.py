@@ -92,8 +92,9 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the answer's time limit in seconds: the step's, the target's or the model's. It is
-    always less than the step's remaining time.
+    """Return the answer's time limit in seconds: the step's, the target's or the model's.
+
+    It is always less than the step's remaining time.
     """
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)

@@ -82,8 +82,9 @@ def completeness(words: int, complete: int) -> Dimension:
 
 
 def coherence(paragraphs: Sequence[str]) -> Dimension:
-    """Score the structure: 0.5 for two or more paragraphs, 0.25 for one and 0 for none, plus half
-    the share of structured paragraphs.
+    """Score the paragraphs: their number, and the share of them with a structure.
+
+    Two or more give 0.5, one gives 0.25, none 0; the share adds up to 0.5.
     """
     if not paragraphs:
         return Dimension(0.0, "no paragraph")

@@ -134,7 +134,6 @@ def _shown(path: str, where: str) -> Iterator[str]:
 
 
 def _libraries() -> set[str]:
-    """Return the path of Python's shared library, in a set; empty if Python is not linked to one.
-    """
+    """Return the path of Python's shared library in a set, or an empty set without one."""
     mapped = (line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines())
     return {path for path in mapped if Path(path).name.startswith("libpython")}

@@ -22,9 +22,7 @@ MAX_READ_BYTES = 9 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """The process's exit code (128 plus the number of a signal that ended it), report and printed
-    text.
-    """
+    """The process's exit code (128 plus the number of a fatal signal), report and printed text."""
 
     code: int
     report: bytes
@@ -77,8 +75,9 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait at most `seconds` for the process's end; return whether it ended. Popen's wait polls
-    slowly.
+    """Wait at most `seconds` for the process's end, and return whether it ended.
+
+    Popen's own wait polls slowly.
     """
     handle = os.pidfd_open(process.pid)
     try:
@@ -159,7 +158,9 @@ def result_of(ended: ProcessExit) -> Result:
 
 
 def _report(ended: ProcessExit) -> dict[str, Any]:
-    """Parse the report without trusting it: the code could have written anything. Raises StepError.
+    """Parse the report without trusting it, because the code could have written anything.
+
+    Raises StepError.
     """
     if not ended.report:
         raise _no_result(ended)

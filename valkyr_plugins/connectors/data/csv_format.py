@@ -69,8 +69,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter with which the first records have the most fields, the same number in
-    each.
+    """Return the delimiter that splits the first records into the most and equally many fields.
 
     Return a comma if no delimiter separates any fields.
     """
@@ -257,8 +256,7 @@ def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
 
 
 def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
-    """Raise StepError unless a record has one field per column; without columns, any record fits.
-    """
+    """Raise StepError unless a record has one field for each column. No columns: no check."""
     if columns and len(fields) != len(columns):
         raise StepError(
             f"line {number} of the CSV has {len(fields)} fields, but there are {len(columns)} "
@@ -306,9 +304,7 @@ def cut(
     size: int,
     ctx: StepContext,
 ) -> Iterator[dict[str, Any]]:
-    """Yield consecutive ranges; each ends after `size` rows, or with the row that reaches `MOST`
-    bytes.
-    """
+    """Yield the ranges in order; each ends at `size` rows or with the row that reaches `MOST`."""
     names = row_overhead(columns)
     start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
     for number, fields in found:
@@ -329,9 +325,7 @@ def row_overhead(columns: list[str]) -> int:
 
 
 def heed(ctx: StepContext, rows: int) -> None:
-    """Send a heartbeat. Raises StepError after the step's timeout, which no signal may enforce
-    here.
-    """
+    """Send a heartbeat. Raises StepError after the step's timeout, even without a signal."""
     ctx.heartbeat({"rows": rows})
     if ctx.remaining() <= 0:
         raise StepError(f"the step's timeout passed after {rows:,} rows", ErrorType.TIMEOUT)

@@ -27,8 +27,7 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def getter(field: str) -> Getter:
-    """Return a function that returns a field's value in a row, or None. Raises ValueError if
-    invalid.
+    """Return a function that returns a field's value in a row, or None. Raises ValueError.
 
     Keys and paths have JMESPath's meaning, without its engine, which is slower.
     """
@@ -123,8 +122,7 @@ As = Literal["auto", "number", "text"]
 
 
 def sort_key(values: list[Any], as_: As, field: str) -> Callable[[Any], Any]:
-    """Return a function that computes the sort key of a value that is not null, or raises
-    StepError.
+    """Return a function that computes the sort key of a non-null value, or raises StepError.
 
     With `auto`, values are compared as numbers if each is a number or a numeric text, otherwise as
     texts.

@@ -46,8 +46,7 @@ def become_nobody(saved: int = NOBODY) -> None:
 
 
 def count_alone() -> None:
-    """Enter a user namespace without capabilities, whose process count includes only this process.
-    """
+    """Enter a user namespace in which this process is counted alone, without capabilities."""
     kernel.call("unshare", kernel.CLONE_NEWUSER)
     kernel.drop_capabilities()
 
@@ -77,9 +76,7 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return the folders of installed packages inside `sources`, to hide: they may contain any
-    files.
-    """
+    """Return the folders of installed packages inside `sources`. They may contain any files."""
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):
