@@ -164,7 +164,7 @@ class BrokerReceipt:
 
 
 def body_of(*, json_value: Any, text: str | None, encoded: str | None) -> tuple[bytes, str]:
-    """Return a body's bytes and media type. Raises StepError."""
+    """Return a body's bytes and media type. Raises StepError if it is invalid or too large."""
     if text is not None:
         body, kind = _utf8(text), "text/plain"
     elif encoded is not None:

@@ -87,7 +87,7 @@ def read_start(response: httpx.Response, limit: int) -> bytes:
 
 
 def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
-    """Return the body as a JSON-able value, and its form: json, text, base64 or none."""
+    """Return the body as a JSON value, and its form: json, text, base64 or none."""
     if not body:
         return None, "none"
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -143,7 +143,7 @@ class _Plain:
 
 
 class _Unpacker:
-    """gzip, zlib or raw deflate, in one or several members."""
+    """Unpacks gzip, zlib or raw deflate, in one or several members."""
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(GZIP_OR_ZLIB)
@@ -240,13 +240,13 @@ def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> 
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """Return the response's Retry-After, in seconds from now."""
+    """Return the response's Retry-After in seconds from now; None if it is missing or invalid."""
     return parse_retry_after(response.headers.get("retry-after"), datetime.now(UTC))
 
 
 @contextmanager
 def named_errors(request: httpx.Request, shown: str = "") -> Iterator[None]:
-    """Name the failed request in errors, because httpx's own messages do not."""
+    """Convert httpx's errors to StepErrors that name the failed request."""
     try:
         yield
     except httpx.LocalProtocolError as error:
