@@ -62,7 +62,7 @@ def known(node: Node) -> bool:
 class Nodes(ABC):
     """Draws the nodes of a level one by one, and adds to the report.
 
-    For many items, `open` and `loop` draw a body; `bodies.Builder` implements them.
+    For many items, `open` and `loop` draw a body; `containers.Builder` implements them.
     """
 
     graph: LinkGraph

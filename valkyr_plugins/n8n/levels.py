@@ -53,7 +53,7 @@ class Level:
             self.edges[port.task, task, outcome] = None
 
     def leaves(self) -> list[str]:
-        """Return the tasks without outgoing edges; their outputs are the outputs of the body."""
+        """Return the IDs of tasks without outgoing edges, whose outputs are the body's outputs."""
         sources = {source for source, _, _ in self.edges}
         return [task["id"] for task in self.tasks if task["id"] not in sources]
 
@@ -102,7 +102,7 @@ def common(ports: Iterable[NodePort]) -> Branch:
 
 
 def exclude(branches: Iterable[Branch]) -> bool:
-    """Return whether at most one of the branches is taken, because a gate separates them."""
+    """Return whether a gate separates any two of the branches, so that not both are taken."""
     given = list(branches)
     for place, first in enumerate(given):
         for second in given[place + 1 :]:

@@ -27,7 +27,7 @@ PORTS = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker; `space` separates its users: Redis's database, AMQP's virtual host."""
+    """A broker; `space` is its Redis database or AMQP virtual host, which separates its users."""
 
     family: Literal["redis", "amqp"]
     tls: bool

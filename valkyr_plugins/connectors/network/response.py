@@ -59,7 +59,7 @@ def read_body(response: httpx.Response, limit: int) -> bytes:
 def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
     """Yield the unpacked body in pieces. Raises ResponseTooLarge above `limit` bytes.
 
-    A piece is the unpacked data of one read of the connection: at most `limit` + 1 bytes.
+    A piece of a compressed body has at most PIECE_BYTES, so that it cannot fill the memory.
     """
     left, unpacker = limit, _unpacker(response)
     for chunk in response.iter_raw():

@@ -107,7 +107,7 @@ class Connections:
             too_old.close()
 
     def _left_too_long(self) -> list[Connection]:
-        """Return the oldest connections, if there are too many or they were idle too long.
+        """Remove and return the oldest connections, if they are too many or were idle too long.
 
         The caller holds the lock.
         """

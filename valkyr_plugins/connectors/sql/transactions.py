@@ -86,7 +86,10 @@ IDLE_SECONDS = 60  # a worker that froze in a transaction no longer holds its lo
 
 
 def seconds_left(ctx: StepContext) -> float:
-    """Return the seconds until just before the step's timeout, so that errors name the cause."""
+    """Return the seconds until just before the step's timeout, so that errors name the cause.
+
+    Raises StepError if none are left.
+    """
     seconds = ctx.remaining()
     seconds -= min(0.2, seconds * 0.05)
     if seconds <= 0:
@@ -124,7 +127,7 @@ MADE_MEANWHILE = frozenset({"42P07", "23505", "42710"})
 
 
 def make_table(database: Database, ctx: StepContext) -> None:
-    """Create the table if it is missing, in a separate transaction."""
+    """Create the table of the keys of `once`, if it is missing, in a separate transaction."""
     try:
         with connected(database, seconds_left(ctx), read_only=False) as connection:
             limit_time(connection, ctx)

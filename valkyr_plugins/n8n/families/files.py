@@ -56,7 +56,7 @@ def _csv(work: NodeWork) -> Made:
 
 
 def of_json(work: NodeWork) -> Made:
-    """Parse a file's JSON; http.request has parsed it already."""
+    """Parse a file's JSON, unless http.request has already parsed it."""
     key = work.word("destinationKey", "data")
     if (work.shape.whole or "").endswith(".body"):
         work.remark("http.request has already parsed the JSON.")
