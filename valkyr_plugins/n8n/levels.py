@@ -43,7 +43,7 @@ class Level:
         return 0 if self.outer is None else self.outer.depth + 1
 
     def shape(self, name: str) -> Shape | None:
-        """Return the output of a node in this body, or in a surrounding one."""
+        """Return the output of a node in this body or a surrounding body; None if it has none."""
         found = self.shapes.get(name)
         return self.outer.shape(name) if found is None and self.outer is not None else found
 
@@ -63,7 +63,7 @@ class Level:
         return {"tasks": self.tasks, "edges": edges}
 
     def settle(self) -> tuple[float, float]:
-        """Move the tasks into their container, and set the container's position."""
+        """Make the tasks' positions relative to the container; return the container's position."""
         places = [task["ui"] for task in self.tasks]
         left = min((ui["x"] for ui in places), default=0)
         top = min((ui["y"] for ui in places), default=0)

@@ -180,7 +180,10 @@ def _every(count: int) -> str:
 
 
 def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the five cron fields of a schedule's rule, and a remark about differences."""
+    """Return the five cron fields of a schedule's rule, and a remark about differences.
+
+    Raises Left for a cron expression that cannot be read.
+    """
     kind = str(rule.get("field", "days"))
     minute, hour = _number(rule, "triggerAtMinute", 0, 59), _number(rule, "triggerAtHour", 0, 23)
     if kind == "cronExpression":
@@ -233,7 +236,10 @@ def _old_cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _five(expression: str) -> tuple[str, str]:
-    """Return the fields without the seconds, which can come first as a sixth field."""
+    """Return the five fields of a cron expression, without leading seconds, and a remark.
+
+    Raises Left for an expression that cannot be read.
+    """
     fields = expression.removeprefix("=").split()
     if len(fields) == 6:
         return " ".join(fields[1:]), "It used seconds; times are whole minutes here."

@@ -70,7 +70,7 @@ def stub() -> str:
 
 @dataclass(slots=True)
 class _Types:
-    """Classes of results, by name; equal ones are written once."""
+    """Classes of results, by name; equal classes are written once."""
 
     classes: dict[str, str] = field(default_factory=dict)
     _made: dict[str, str] = field(default_factory=dict)  # names by schema

@@ -1,4 +1,7 @@
-"""Publish the workflows that this process has declared. Equal content creates no version."""
+"""Publish the workflows that this process has declared.
+
+Unchanged content creates no new version.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

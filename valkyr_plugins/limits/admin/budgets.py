@@ -96,7 +96,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("resets"))
     def begins_anew(self, row: Budget) -> Any:
-        """Return when the current period ends and the budget resets."""
+        """Return when the current period ends and the budget resets; a dash if it never resets."""
         ends_at = _use(row).ends_at
         return marks.EMPTY if ends_at is None else marks.ago(ends_at)
 

@@ -1,4 +1,4 @@
-"""Quotas: list, create, read, change, delete; each with its use."""
+"""Endpoints that list, create, read, change and delete quotas; each returns their use."""
 
 from typing import Any
 from uuid import UUID

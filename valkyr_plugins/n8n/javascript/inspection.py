@@ -232,7 +232,7 @@ class _Inspection:
         return commas in ([], [last - 1]) and self.at(last + 1) in (";", "}", "")
 
     def _ends(self) -> Iterator[int]:
-        """Yield the `return`s of the program itself, without those of its inner functions."""
+        """Yield the position of each `return` of the program itself, outside inner functions."""
         functions: list[int] = []  # depths of the functions' bodies around the token
         for place, token in enumerate(self.tokens):
             if token.text == "{" and token.kind == SIGN and self.is_body(place):

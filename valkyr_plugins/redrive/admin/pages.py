@@ -257,7 +257,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
 
 def _named(request: HttpRequest) -> Chosen:
-    """Return the entries in the URL. Raises BadRequest or PermissionDenied."""
+    """Return the entries that the URL names. Raises BadRequest or PermissionDenied."""
     rows = scoped(request, DeadLetterEntry.objects.all(), Action.VIEW)
     group, ids = request.GET.get("group", ""), request.GET.get("ids", "")
     try:
