@@ -57,7 +57,7 @@ class BacktestWish:
 def create(workflow_id: UUID, wish: BacktestWish, *, actor: Actor) -> Backtest:
     """Create a backtest; a worker begins it after the commit.
 
-    Raises NotFound, InvalidDefinition with all problems, QuotaExceeded.
+    Raises NotFound, QuotaExceeded, or InvalidDefinition with all problems.
     """
     with transaction.atomic():
         workflow = Workflow.objects.filter(pk=workflow_id, archived_at=None).first()

@@ -295,7 +295,11 @@ class _Simulation:
         return StepFact(StepStatus.DEAD)
 
     def _lose(self, path: str, step: Step, source: str, *, waits: bool = False) -> StepFact:
-        """Mark a result as unknown; the following steps run if the step has only one outcome."""
+        """Mark a result as unknown.
+
+        The simulation continues after the step only if the step has a single outcome and `waits` is
+        False.
+        """
         self.results.lose(path, step, source)
         self.compared.changed.add(path)
         if step.outcomes or waits:

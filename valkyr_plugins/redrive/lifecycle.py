@@ -154,7 +154,7 @@ def _move(redrive: Redrive, target: RedriveState, **changes: Any) -> None:
 
 
 def _groups(redrive: Redrive) -> list[UUID]:
-    """Return the groups whose entries the redrive sends. Uses one query."""
+    """Return the IDs of the groups whose entries the redrive sends. Uses one query."""
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
     return list(entries.order_by("group_id").values_list("group_id", flat=True).distinct())
 
@@ -246,7 +246,7 @@ def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor)
 def unsaved(
     rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor
 ) -> tuple[Redrive, list[UUID]]:
-    """Return the redrive that `make` would create, and its entries, without writing anything.
+    """Return the redrive that `make` would create, and its entries' IDs; write nothing.
 
     Raises InvalidRedrive.
     """

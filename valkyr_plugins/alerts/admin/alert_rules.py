@@ -1,4 +1,4 @@
-"""Alert rules, for users who configure a workspace: create, change, test, delete."""
+"""Alert rules, for users who configure a workspace: create, change, test and delete."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -325,7 +325,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("alerts and messages"))
     def noticed(self, row: AlertRule) -> Any:
-        """Return a link to the rule's alerts."""
+        """Return links to the rule's alerts and messages."""
         return format_html(
             "{} · {}",
             links.link(links.listing("valkyr_alerts_alert", q=row.pk), gettext("Alerts")),

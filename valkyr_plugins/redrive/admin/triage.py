@@ -37,7 +37,7 @@ ACTION = "redrive_many"
 
 
 def address(request: HttpRequest, group: FailureGroup) -> str:
-    """Return the URL of the form for its open entries; empty without entries or permission."""
+    """Return the URL of the form for a group's open entries; "" without entries or permission."""
     if group.open <= 0 or not holds(request, Permission.REDRIVE):
         return ""
     return f"{reverse('admin:valkyr_redrive_redrive_new')}?{urlencode({'group': group.pk})}"
