@@ -67,7 +67,7 @@ class Tallies(Generic[K]):
         return tally.present + tally.before
 
     def forget(self) -> None:
-        """Reset the cache."""
+        """Drop all tallies."""
         with self._lock:
             self._tallies = {}
 

@@ -226,7 +226,7 @@ class _ByHours(_FromRows):
             yield row["hour"], _tally(row)
 
     def _missing(self) -> Iterator[datetime]:
-        """Yield the uncounted hours to read from rows, and report the others."""
+        """Yield the uncounted hours to read from rows; count the other hours in `uncounted`."""
         counted = set(
             CountedHour.objects.filter(hour__gte=self.window.start).values_list("hour", flat=True)
         )

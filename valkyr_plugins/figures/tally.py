@@ -32,7 +32,7 @@ def bucket_of(milliseconds: float) -> int:
 
 
 def bounds(bucket: int) -> tuple[float, float]:
-    """Return a bucket's bounds, in milliseconds; the last one is shown as closed."""
+    """Return a bucket's bounds, in milliseconds; the open-ended last bucket gets an end too."""
     if bucket <= 0:
         return 0.0, 1.0
     return 10 ** ((bucket - 1) / PER_DECADE), float(10 ** (bucket / PER_DECADE))

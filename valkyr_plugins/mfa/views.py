@@ -181,7 +181,7 @@ def renew_codes(request: Any, user: Any) -> HttpResponse:
 @_page(PAGES, allowed={SignInProgress.COMPLETE})
 @_recent
 def remove(request: Any, user: Any) -> HttpResponse:
-    """Remove the factor, after a confirmation."""
+    """Remove the authenticator app, after a confirmation."""
     if request.method != "POST":
         last = len(factors.ids_of(user)) == 1
         required = read(MfaSettings).mfa_required

@@ -133,7 +133,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class VersionChange:
-    """The changes of the definition between the failed version and the next one."""
+    """The changes in the definition between the failed runs' version and the target version."""
 
     before: int
     after: int
