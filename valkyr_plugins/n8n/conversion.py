@@ -199,7 +199,7 @@ class _Conversion:
         return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
 
     def _connect(self) -> None:
-        """Disable nodes without a trigger, which n8n never runs."""
+        """Connect nodes that no trigger leads to; if there are triggers, after a placeholder."""
         graph, level = self.graph, self.level
         begun = {link.target for link in level.ports}
         roots = [name for name in graph.order if not graph.incoming.get(name) and name not in begun]

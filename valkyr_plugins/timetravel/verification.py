@@ -29,7 +29,7 @@ def connect() -> None:
 def request(execution_id: UUID, requested_by: str) -> Job:
     """Ask a worker to verify an execution; return the job.
 
-    Raises NotFound, WrongState if the execution has not ended, QuotaExceeded.
+    Raises NotFound, QuotaExceeded, or WrongState if the execution has not ended.
     """
     execution = (
         WorkflowExecution.objects.only("id", "state", "workspace_id")
@@ -100,7 +100,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Verification:
-    """The findings of a replay with recorded results."""
+    """The findings of a verification: the number of its steps, and the differences."""
 
     steps: int = 0
     complete: bool = True

@@ -113,7 +113,10 @@ class DifferenceShape(CamelCaseSerializer):
 
 
 class VerificationShape(CamelCaseSerializer):
-    """The result of replaying with recorded results; at most 100 differences."""
+    """The result of verifying an execution against its recorded results.
+
+    Lists at most 100 differences.
+    """
 
     same = serializers.BooleanField()
     steps = serializers.IntegerField(help_text="The number of steps rendered again.")
@@ -282,7 +285,7 @@ class OneVerification(Endpoint):
 
 
 def _verified(job: Job, may: Powers) -> Response:
-    """Return the result of a verification, or its URL."""
+    """Return the result of a verification, or its URL. Raises JobFailed if it failed."""
     context = {"may": may}
     if job.state == JobState.SUCCESS:
         return Response(VerificationShape(job.result, context=context).data)
