@@ -101,7 +101,10 @@ def _run(
 
 
 def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
-    """Begin a read-only transaction; its first query makes the mode final."""
+    """Begin a read-only transaction with the limits and the role.
+
+    The first query of the transaction makes the mode final.
+    """
     session.execute("SET TRANSACTION READ ONLY")
     limits = {
         "statement_timeout": f"{round(asked.seconds * 1000)}ms",
@@ -116,7 +119,10 @@ def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
 
 @contextmanager
 def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
-    """Yield a session on the replica, or on the primary if no replica answers."""
+    """Yield a session on the replica or, if asked or if none answers, on the primary.
+
+    Yield also whether it is the replica. Raises SqlRefused.
+    """
     session = None
     if REPLICA in connections.settings and not primary:
         try:

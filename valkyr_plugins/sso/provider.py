@@ -62,7 +62,10 @@ def read_id_token(
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Add the claims of the user-info endpoint, which must describe the same user."""
+    """Add the claims of the user-info endpoint.
+
+    Raises ProviderTrouble for another user's claims.
+    """
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise ProviderTrouble("the user-info endpoint returned another subject")
     return {**info, **claims}

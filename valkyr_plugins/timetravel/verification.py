@@ -90,7 +90,10 @@ MAX_SHOWN = 1_000  # characters of a value's JSON
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One value of one step (or, without a path, of the execution): recorded and replayed."""
+    """One value that differs: as recorded, and as computed again.
+
+    `step_path` is empty for a value of the execution.
+    """
 
     step_path: str
     field: str
