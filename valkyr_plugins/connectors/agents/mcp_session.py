@@ -68,10 +68,7 @@ def call_tool(inputs: McpCallInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def list_tools(inputs: McpToolsInputs, ctx: StepContext) -> list[dict[str, Any]]:
-    """Return the server's tools, or only those in `only`, as `McpTool` mappings.
-
-    Raises StepError.
-    """
+    """Return the server's tools, or those named in `only`, as `McpTool`s. Raises StepError."""
 
     async def work(client: Client) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []

@@ -78,10 +78,7 @@ def checked_url(url: str) -> str:
 
 
 def address(inputs: ProviderInputs) -> str:
-    """Return the endpoint's URL: the step's, else the setting's, else OpenAI's.
-
-    Raises StepError if the setting is not a URL.
-    """
+    """Return the URL: the step's, else the setting's, else OpenAI's. Raises StepError."""
     if inputs.base_url is not None:
         return inputs.base_url
     setting = settings().llm_base_url or OPENAI
@@ -92,10 +89,7 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the answer's time limit in seconds: the step's, the target's or the model's.
-
-    It is always less than the step's remaining time.
-    """
+    """Return the limit in seconds: the step's, target's or model's, or the time left if less."""
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
     usual = ctx.target_timeout or timeout_seconds(inputs.model)

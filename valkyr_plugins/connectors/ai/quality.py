@@ -82,10 +82,7 @@ def completeness(words: int, complete: int) -> Dimension:
 
 
 def coherence(paragraphs: Sequence[str]) -> Dimension:
-    """Score the paragraphs: their number, and the share of them with a structure.
-
-    Two or more give 0.5, one gives 0.25, none 0; the share adds up to 0.5.
-    """
+    """Score the paragraphs: 0.5 for two or more (0.25 for one), plus half the structured share."""
     if not paragraphs:
         return Dimension(0.0, "no paragraph")
     structured = sum(map(has_structure, paragraphs))

@@ -176,10 +176,7 @@ def _less(left: int, data: bytes, most: int) -> int:
 
 
 def _inside(path: str, folders: bool) -> str:
-    """Return a file's name in the archive: its path without scheme and bucket.
-
-    If `folders` is false, return only the last part. Raises StepError.
-    """
+    """Return a file's name in the archive: its key, or only the last part. Raises StepError."""
     _, separator, rest = path.partition("://")
     plain = rest.partition("/")[2] if separator else path
     parts = [part for part in plain.split("/") if part not in ("", ".")]

@@ -37,10 +37,7 @@ def failure() -> str:
 
 @functools.cache
 def _tried(program: str) -> str:
-    """Run a complete trial; return why it failed, or an empty text.
-
-    Containers and security modules may reject any part of a run.
-    """
+    """Return why a complete trial run fails, or "": a container may reject any part of a run."""
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
             _command(program),

@@ -75,10 +75,7 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait at most `seconds` for the process's end, and return whether it ended.
-
-    Popen's own wait polls slowly.
-    """
+    """Return whether the process ends within `seconds`; Popen's own wait polls slowly."""
     handle = os.pidfd_open(process.pid)
     try:
         poller = select.poll()
@@ -158,10 +155,7 @@ def result_of(ended: ProcessExit) -> Result:
 
 
 def _report(ended: ProcessExit) -> dict[str, Any]:
-    """Parse the report without trusting it, because the code could have written anything.
-
-    Raises StepError.
-    """
+    """Parse the report, in which the code could have written anything. Raises StepError."""
     if not ended.report:
         raise _no_result(ended)
     if len(ended.report) > MAX_RESULT_BYTES:

@@ -71,10 +71,7 @@ class LocalStore:
             yield from _walk(folder, f"{prefix}/" if prefix else "", recursive, MAX_DEPTH)
 
     def delete(self, place: FileLocation) -> bool:
-        """Delete a regular file, or a link itself; return whether it existed.
-
-        Raises StepError for a folder.
-        """
+        """Delete a file or a link; return whether it existed. Raises StepError for a folder."""
         try:
             with folder_of(place.rest, create=False) as (folder, name):
                 os.unlink(name, dir_fd=folder)

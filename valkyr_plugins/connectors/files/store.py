@@ -227,10 +227,7 @@ class Stores:
         return OtherStore(scheme)
 
     def _remaining(self) -> float:
-        """Return the seconds until just before the timeout, so that an error can name the file.
-
-        Raises StepError if none are left.
-        """
+        """Return the seconds until just before the timeout. Raises StepError if none are left."""
         seconds = self._ctx.remaining()
         seconds -= min(0.2, seconds * 0.05)
         if seconds <= 0:

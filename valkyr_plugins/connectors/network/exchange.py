@@ -198,10 +198,7 @@ def send(call: Call, ctx: StepContext) -> Answer:
 
 @contextmanager
 def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
-    """Send the request; yield the response, before its body is read, if its status is accepted.
-
-    Raises StepError.
-    """
+    """Yield the response, its body unread, if its status is accepted. Raises StepError if not."""
     _set_deadline(call, ctx)
     request = _request(call, ctx)
     private = frozenset(name.lower() for name in call.headers) | {"authorization"}

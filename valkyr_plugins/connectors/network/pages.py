@@ -138,10 +138,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _with(body: Any, path: str, value: str | int) -> Any:
-    """Return a copy of `body` with the value at `path` (`a.b.c`); create missing objects.
-
-    Raises StepError if the path leads through another value.
-    """
+    """Return a copy of `body` with the value at `a.b.c`, creating objects. Raises StepError."""
     changed = copy.deepcopy(body)
     *way, last = path.split(".")
     place = changed
@@ -273,10 +270,7 @@ def _begun(inputs: HttpPaginateInputs, ctx: StepContext) -> Reading:
 def _turn(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> bool:
-    """Read the next page; return False if it no longer fits into `maxBytes`.
-
-    Raises StepError if the page was already read.
-    """
+    """Read the next page; return False above `maxBytes`. Raises StepError for a repeated page."""
     if position in reading.seen:
         raise StepError(
             f"the page at {inputs.strategy} {_short(position)} was already read: the pages "

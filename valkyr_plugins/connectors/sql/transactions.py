@@ -86,10 +86,7 @@ IDLE_SECONDS = 60  # a worker that froze in a transaction no longer holds its lo
 
 
 def seconds_left(ctx: StepContext) -> float:
-    """Return the seconds until just before the step's timeout, so that errors name the cause.
-
-    Raises StepError if none are left.
-    """
+    """Return the seconds until just before the timeout. Raises StepError if none are left."""
     seconds = ctx.remaining()
     seconds -= min(0.2, seconds * 0.05)
     if seconds <= 0:

@@ -41,10 +41,7 @@ class S3Endpoint:
 
 
 def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
-    """Return the endpoint of the inputs, else of the settings, else Amazon's.
-
-    Raises StepError for an invalid URL or region.
-    """
+    """Return the endpoint of the inputs, else of the settings, else Amazon's. Raises StepError."""
     region = region or settings().s3_region or DEFAULT_REGION
     if not region.replace("-", "").isalnum() or not region.isascii():
         raise StepError(
