@@ -65,7 +65,7 @@ ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def send_slack(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Post the message. Raises StepError."""
+    """Post the message to Slack and return 200. Raises StepError if Slack does not accept it."""
     said = [_line(text, link) for text, link in lines(message)]
     body = "\n".join([f"*{_plain(headline(message))}*", *said, f"_{_plain(footer(message))}_"])
     slack_exchange(SlackPostInputs(text=body[:LONGEST], unfurlLinks=False), ctx)

@@ -104,7 +104,7 @@ def request_work(backtest_id: UUID) -> None:
 
 
 def claim(backtest_id: UUID) -> Backtest | None:
-    """Claim a backtest for this worker; None if another worker has it, or if it has ended."""
+    """Claim and return a backtest; None if another worker has it, or if it has ended."""
     free = Q(leased_until=None) | Q(leased_until__lte=database_now())
     with transaction.atomic():
         rows = Backtest.objects.select_for_update(no_key=True, skip_locked=True)

@@ -161,7 +161,7 @@ class _Drawing:
         return value
 
     def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a map to `flow.map`, with one task per item."""
+        """Translate a map or starmap to `flow.map`. Raises UntranslatableError for a countdown."""
         inner = _signature(part.kwargs["task"], part.app)
         found = read_options(inner.task, options)
         self.calls.append({"items": packed_arguments(inner.task, list(part.kwargs["it"]))})

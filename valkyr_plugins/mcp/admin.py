@@ -160,7 +160,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
         return row.decided_by_name or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the proposal: its reason, its preview, and its arguments."""
+        """Return the page of a proposal: its reason, its preview or result, and its arguments."""
         payloads = may(request, obj, Permission.VIEW_PAYLOADS)
         sections = [PageSection(gettext("Reason"), body=obj.rationale)]
         if obj.state == ProposalState.PENDING:

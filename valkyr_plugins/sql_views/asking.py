@@ -74,7 +74,10 @@ def ask(asked: SqlQuestion) -> Answered:
 
 
 def _described(session: psycopg.Connection[Any], text: str) -> list[tuple[str, str]]:
-    """Return the names and types of the statement's columns; PostgreSQL only parses it."""
+    """Return the names and types of the statement's columns; PostgreSQL only parses it.
+
+    Raises SqlRefused if there are no columns, and PostgreSQL's errors.
+    """
     encoding = session.info.encoding
     found = session.pgconn.prepare(b"", text.encode())
     if found.status == ExecStatus.COMMAND_OK:

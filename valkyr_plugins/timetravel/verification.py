@@ -54,7 +54,7 @@ def require_final(execution: WorkflowExecution) -> None:
 
 
 def work(execution_id: UUID) -> dict[str, Any]:
-    """Verify an execution in a worker; return the result for the API."""
+    """Verify an execution in a worker; return the API's result. Raises VerificationTimeout."""
     from valkyr_plugins.timetravel.verify import verify
 
     try:

@@ -154,7 +154,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return {name: data[name] for name in names} | {"about_id": data["about_id"]}
 
     def clean_recipients(self) -> list[str]:
-        """Return the addresses as a list."""
+        """Return the typed addresses as a list."""
         typed: str = self.cleaned_data["recipients"]
         return typed.replace(",", "\n").split()
 

@@ -74,7 +74,7 @@ class ToolCallInputs(ModuleInputs):
 
 
 class ToolCallOutputs(ModuleOutputs):
-    """The checked call."""
+    """The checked call, and what is wrong with it."""
 
     name: str = Field(description="The tool.")
     arguments: Any = Field(description="The arguments.")

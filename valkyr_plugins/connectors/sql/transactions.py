@@ -136,7 +136,7 @@ def make_table(database: Database, ctx: StepContext) -> None:
 
 
 def begin_once(connection: Connection, key: str) -> dict[str, Any] | None:
-    """Insert the key, or return the result of the attempt that inserted it before."""
+    """Insert the key and return None, or return the result of the attempt that inserted it."""
     if connection.execute(BEGIN, {"key": key}).rowcount:
         return None
     found: Any = connection.execute(EARLIER, {"key": key}).scalar()

@@ -49,7 +49,7 @@ class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable
 
 
 class NewBudgetForm(NewLimitForm, BudgetForm):
-    """The workspace or member, the period and the currency."""
+    """The form for a new budget: its workspace or member, its period and its currency."""
 
     noun = lazy("budget")
 

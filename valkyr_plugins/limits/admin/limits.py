@@ -37,7 +37,7 @@ def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
 
 
 def bar(value: float, most: float, text: str) -> SafeString:
-    """Return the used part as a bar and in words."""
+    """Return the used part as a bar and as `text`."""
     return format_html(
         '<progress class="vk-bar" max="{}" value="{}" aria-hidden="true"></progress>'
         '<span class="vk-nowrap">{}</span>',

@@ -96,7 +96,7 @@ def in_short(redrive: Redrive) -> PageSection:
 
 
 def bar(redrive: Redrive) -> SafeString:
-    """Return the ended share as a bar and in words."""
+    """Return how many of the redrive's entries have ended, as a bar and in numbers."""
     done = redrive.succeeded + redrive.failed_again + redrive.skipped
     return format_html(
         gettext(
