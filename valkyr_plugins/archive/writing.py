@@ -54,7 +54,7 @@ class FileWriter:
     """A local Parquet file, in row groups of a bounded size."""
 
     def __init__(self, path: Path, schema: Any) -> None:
-        """Open the file."""
+        """Create the Parquet file at `path`."""
         import pyarrow.parquet as pq
 
         self.schema, self.done = schema, WrittenFile()

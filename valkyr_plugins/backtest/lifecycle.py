@@ -153,7 +153,7 @@ def advance(
 
 
 def release(backtest: Backtest) -> None:
-    """Let another worker continue."""
+    """End the worker's claim of a backtest, so that another worker can continue."""
     _held(backtest).update(leased_until=None)
 
 

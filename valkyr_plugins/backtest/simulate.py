@@ -251,7 +251,7 @@ class _Simulation:
     # Results that are taken from the record, failures, and results that are not known.
 
     def _take(self, place: Place, step: Step, last: Run) -> StepFact:
-        """Use a recorded result."""
+        """Use the recorded result of a step's last run; return the step's state."""
         path = place.prefix + step.path
         if last.state == "SKIPPED":
             self.results.skip(path)

@@ -185,7 +185,7 @@ def _instant(name: str, key: str, value: Any) -> str | None:
 
 
 def _priority(name: str, value: Any) -> int | None:
-    """Convert Celery's priority at this broker to a priority of the engine (9 is most urgent)."""
+    """Return the engine's priority (9 is most urgent) for Celery's at this broker, or None."""
     if value is None:
         return None
     if not 0 <= value <= 9:

@@ -181,7 +181,7 @@ class _Drawing:
         return self._add(inner.task, step, given, path, shown, RESULTS)
 
     def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
-        """Add the input of one call."""
+        """Add a task's arguments and options to the input's calls; return them."""
         call: dict[str, Any] = packed_arguments(
             task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)}
         )

@@ -178,7 +178,7 @@ class Memory:
             self._unclean[key] = circuit
 
     def forget(self) -> None:
-        """Forget everything."""
+        """Forget all that this process knows: circuits, limits and tallies."""
         self._picture = None
         self._unclean = {}
         self._proven = OrderedDict()

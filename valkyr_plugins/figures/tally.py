@@ -25,7 +25,7 @@ BUCKET_SQL = (
 
 
 def bucket_of(milliseconds: float) -> int:
-    """Return the bucket of a duration."""
+    """Return the index of the bucket for a duration in milliseconds."""
     if milliseconds < 1:
         return 0
     return min(LAST, 1 + math.floor(PER_DECADE * math.log10(milliseconds)))

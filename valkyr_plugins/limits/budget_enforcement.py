@@ -49,7 +49,7 @@ class Spent:
 
     @property
     def ends_at(self) -> datetime | None:
-        """Return when the budget resets."""
+        """Return when the budget resets; None for a total, which never does."""
         return end_of(self.period, self.starts_at)
 
     @property
@@ -75,7 +75,7 @@ class Spent:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return the budget's state for programs."""
+        """Return the budget's state as a mapping, for programs."""
         ends_at = self.ends_at
         return {
             "budgetId": str(self.id),

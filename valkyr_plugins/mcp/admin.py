@@ -156,7 +156,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("decided by"))
     def decided(self, row: Proposal) -> str:
-        """Return the user who decided."""
+        """Return the name of the user who decided, or a dash."""
         return row.decided_by_name or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -167,7 +167,7 @@ class Builder(Nodes):
         return body
 
     def turned(self, level: Level, node: Node, body: set[str], item: Shape) -> Level:
-        """Build the body of a loop."""
+        """Return the body of a loop as a level; an empty body gets a `flow.noop`."""
         inner = Level(body & level.names, level, shapes={node.name: item})
         into, _ = loop_ports(node)
         entry = NodePort("", (), item)

@@ -264,7 +264,7 @@ class Nodes(ABC):
             self.answer(level, work)
 
     def task(self, work: NodeWork, made: Made) -> dict[str, Any]:
-        """Return the task of a node."""
+        """Return the task of a node, from what the node's family made."""
         node = work.node
         if made.whole is not None:
             return made.whole

@@ -79,7 +79,7 @@ class _Types:
         return "Any" if schema is None else self.type_of(schema, schema)
 
     def type_of(self, schema: Schema, root: Schema) -> str:
-        """Return a schema as an annotation."""
+        """Return the Python annotation for a JSON Schema."""
         if "$ref" in schema:
             return self.type_of(root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root)
         if "enum" in schema or "const" in schema:

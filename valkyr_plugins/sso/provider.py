@@ -117,7 +117,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
         return self._discovered
 
     def get_json(self, url: str, **more: Any) -> Any:
-        """Return the provider's answer. Raises ProviderTrouble."""
+        """Request a URL of the provider and return its JSON. Raises ProviderTrouble."""
         _let_go()
         try:
             with get_adapter().get_requests_session() as session:

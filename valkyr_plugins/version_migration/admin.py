@@ -120,7 +120,7 @@ class MigrationForm(ReasonForm):
     )  # fmt: skip
 
     def clean_names(self) -> dict[str, str]:
-        """Return the renamed steps."""
+        """Return the renamed steps: the new names by the old names. Raises ValidationError."""
         return _pairs(self.cleaned_data["names"])
 
 

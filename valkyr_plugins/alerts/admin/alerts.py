@@ -204,7 +204,7 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("rule"))
     def rule_name(self, row: AlertDelivery) -> str:
-        """Return the rule of the message."""
+        """Return the name of the message's rule."""
         return marks.clipped(row.rule.name, 40)
 
     @display(description=lazy("attempts"))

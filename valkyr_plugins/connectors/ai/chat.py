@@ -108,7 +108,7 @@ class ChatInputs(AskedInputs):
         return [*(self.tools or ()), *(tool for tools in self.tool_lists for tool in tools)]
 
     def chat_body(self) -> dict[str, Any]:
-        """Return the request's body."""
+        """Return the request's body: the conversation, the tools and the options."""
         body = self.body()
         body["messages"] += [message.wire() for message in self.history]
         if not self.stream:

@@ -39,7 +39,7 @@ class Sandbox:
     engine: str = ""
 
     def request(self, asked: dict[str, Any]) -> bytes:
-        """Return the command's standard input."""
+        """Return the standard input of the sandbox's command: the request as JSON."""
         engine = {"engine": self.engine} if self.engine else {}
         return json.dumps(asked | {"home": self.home} | engine).encode()
 

@@ -64,7 +64,7 @@ class Axis:
 
     @property
     def slots(self) -> int:
-        """Return the number of slots."""
+        """Return the number of slots on the axis."""
         return len(self.starts)
 
 
@@ -96,7 +96,7 @@ def stamp(at: datetime) -> str:
 
 
 def period(part: SelectedPeriod) -> str:
-    """Return a part's times as text."""
+    """Return the start and the end of the selected period as text, in UTC."""
     days = part.window.range.length > timedelta(days=1)
     return f"{_time(part.start, days=days)} – {_time(part.end, days=days)} UTC"
 

@@ -35,7 +35,7 @@ def extract(work: NodeWork) -> Made:
 
 @family("spreadsheetFile")
 def spreadsheet(work: NodeWork) -> Made:
-    """Parse or write CSV."""
+    """Parse or write CSV. Raises Left for any other format."""
     kind = work.word("fileFormat", "csv" if work.word("operation") != "toFile" else "")
     if kind != "csv":
         raise Left(f"no module reads or writes files of the format {kind or 'xls'}")

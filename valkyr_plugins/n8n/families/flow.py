@@ -109,7 +109,7 @@ def _callback(work: NodeWork) -> Made:
 
 @family("stopAndError")
 def stop_and_error(work: NodeWork) -> Made:
-    """Make `flow.fail`."""
+    """Make `flow.fail` with the node's message or details."""
     if work.word("errorType") == "errorObject":
         raw = work.get("errorObject", "{}")
         try:

@@ -57,7 +57,7 @@ def state_mark(redrive: Redrive) -> SafeString:
 
 
 def sentence(redrive: Redrive) -> str:
-    """Return a redrive's progress as text."""
+    """Return a redrive's progress as one or more sentences."""
     if redrive.state == RedriveState.DRAFT:
         return gettext(
             "A draft of {total:,} dead letters. Nothing has run; drafts are deleted after "

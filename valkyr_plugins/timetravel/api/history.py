@@ -50,7 +50,10 @@ class StepInputs(JsonObject):
     }
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the object. Raises ValidationError."""
+        """Return the inputs by step.
+
+        Raises ValidationError if they are not objects, or too many.
+        """
         if not isinstance(data, dict) or not all(isinstance(v, dict) for v in data.values()):
             self.fail("inputs")
         if len(data) > MAX_STEPS:
