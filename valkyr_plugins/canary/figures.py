@@ -53,7 +53,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Both versions side by side."""
+    """The figures of the canary and of the latest version, side by side."""
 
     canary: Side
     latest: Side

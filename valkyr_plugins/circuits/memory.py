@@ -99,7 +99,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Memory:
-    """A process's memory, shared by its threads."""
+    """A process's memory of circuits, shared by its threads."""
 
     read: Callable[[], Picture]
     base: TargetLimits

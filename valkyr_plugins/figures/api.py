@@ -95,7 +95,7 @@ class TallyShape(NumbersShape):
 
 
 class SlotShape(TallyShape):
-    """A part of the range."""
+    """The counts and durations of one slot of the range."""
 
     starts_at = serializers.DateTimeField()
 

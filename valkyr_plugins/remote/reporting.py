@@ -69,7 +69,7 @@ FAILED = frozenset({RunState.FAILED, RunState.DLQ})
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A step that a remote runner executed."""
+    """A remote runner's result of a step: the outputs, the outcome and the costs."""
 
     outputs: Any
     outcome: str = "success"

@@ -29,7 +29,7 @@ Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else val
 
 
 class Details(BaseModel):
-    """Details of the input's tokens."""
+    """How many of the input's tokens came from the provider's cache."""
 
     cached_tokens: Count = 0
 
@@ -158,7 +158,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class StreamedAnswer:
-    """The response received so far."""
+    """The part of a streamed response that was received so far."""
 
     id: str = ""
     model: str = ""

@@ -51,7 +51,7 @@ class Tool(ModuleInputs):
 
 
 class ChatInputs(AskedInputs):
-    """The prompt and the model."""
+    """The prompt, the model, the tools and the options."""
 
     tools: list[Tool] | None = Field(
         None,
@@ -131,7 +131,7 @@ def _choice(choice: str) -> Any:
 
 
 class AskedTool(ModuleOutputs):
-    """A tool that the model requests."""
+    """A tool call that the model requests."""
 
     id: str = Field(description="The call's id, to be returned with its result.")
     name: str = Field(description="The tool.")

@@ -69,7 +69,7 @@ class ArchiveZipInputs(StoreInputs):
 
 
 class ArchiveZipOutputs(ModuleOutputs):
-    """The packed files."""
+    """The archive, and the names of the packed files."""
 
     path: str | None = Field(description="The path of the archive, if it was written.")
     content: str | None = Field(

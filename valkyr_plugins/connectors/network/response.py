@@ -133,7 +133,7 @@ def _text(response: httpx.Response, media_type: str, body: bytes) -> str | None:
 
 
 class _Plain:
-    """A body that is not compressed."""
+    """Passes on a body that is not compressed."""
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         yield chunk

@@ -67,7 +67,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
 
 
 class NewQuotaForm(NewLimitForm, QuotaForm):
-    """The workspace or member, and the resource."""
+    """The form for a new quota: its workspace or member, its resource and its limits."""
 
     noun = lazy("quota")
 
