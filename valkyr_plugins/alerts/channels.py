@@ -77,7 +77,7 @@ def _line(text: str, link: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text without Slack's markup, so that an error's text cannot mention users."""
+    """Escape Slack's markup in a text, so that an error's text cannot mention users."""
     return text.translate(ESCAPES)
 
 

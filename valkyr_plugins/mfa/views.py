@@ -66,7 +66,7 @@ def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View
 
 
 def _recent(view: View) -> View:
-    """Ask for the password again if the sign-in is not recent."""
+    """Return the view; it asks for the password again if the sign-in is not recent."""
 
     def answered(request: Any, user: Any, **given: Any) -> HttpResponse:
         if is_recent(request):

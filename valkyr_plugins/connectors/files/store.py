@@ -34,7 +34,7 @@ class FileLocation:
 
     @property
     def bucket(self) -> str:
-        """Return the first part of a path in S3."""
+        """Return the bucket: the first part of a path in S3."""
         return self.rest.partition("/")[0]
 
     @property
