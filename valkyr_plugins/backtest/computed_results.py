@@ -88,7 +88,7 @@ class ComputedResults:
         self.errors[path] = message, kind
 
     def output(self, path: str) -> Any:
-        """Return the output of a step, or None."""
+        """Return the output of a step that succeeded; otherwise None."""
         row = self.rows.get(path)
         return row[3] if row is not None and row[1] == "SUCCESS" else None
 

@@ -146,7 +146,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("proposed by"))
     def who(self, row: Proposal) -> str:
-        """Return the account and the token."""
+        """Return the names of the account and of the token that proposed the change."""
         return f"{row.created_by_name}, {row.created_via}"
 
     @display(description=lazy("created"))

@@ -342,7 +342,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         return ((None, {"fields": ("place", "name", "enabled")}), *self.fieldsets[1:])
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the workspace read-only."""
+        """Return the fields that nobody can change here; none for a new rule."""
         return () if obj is None else ("place", "noticed", "changed", "created_by")
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

@@ -43,7 +43,7 @@ class Usage(BaseModel):
 
     @property
     def cached(self) -> int:
-        """Return the input tokens that the provider had cached, at a lower price."""
+        """Return how many input tokens the provider had cached, at a lower price."""
         details = self.prompt_tokens_details
         return min(details.cached_tokens if details else 0, self.prompt_tokens)
 

@@ -124,7 +124,7 @@ def _files(interpreter: str, engine: str) -> Iterator[str]:
 
 
 def _shown(path: str, where: str) -> Iterator[str]:
-    """Yield the options that mount a file or folder, and that create its parent folders."""
+    """Yield the options that mount a path read-only, and that create its parent folders."""
     for parent in reversed(Path(where).parents[:-1]):
         yield from ("--perms", "0755", "--dir", str(parent))
     yield from ("--ro-bind", path, where)
