@@ -33,7 +33,7 @@ class AlertsConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Connect the signals; register the secrets and the metrics."""
+        """Connect the signals; register the metrics, the secrets and the items of bundles."""
         from dlq.public.metrics import TRIAGE
         from executions.public import bundles
         from valkyr_plugins.alerts import (

@@ -106,7 +106,7 @@ class AlertRuleItems(BundleKind):
 
 
 def _secret(workspace: Workspace, item: Item) -> str | None:
-    """Return the secret of the item's credential; None if the item names no credential."""
+    """Return the secret of the item's credential, if it names one. Raises AlertRuleRefused."""
     name = item["credential"]
     if name is None:
         return None

@@ -65,7 +65,7 @@ ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def send_slack(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Post the message. Raises StepError."""
+    """Post the message to Slack and return 200. Raises StepError if Slack does not accept it."""
     said = [_line(text, link) for text, link in lines(message)]
     body = "\n".join([f"*{_plain(headline(message))}*", *said, f"_{_plain(footer(message))}_"])
     slack_exchange(SlackPostInputs(text=body[:LONGEST], unfurlLinks=False), ctx)
@@ -77,7 +77,7 @@ def _line(text: str, link: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text without Slack's markup, so that an error's text cannot mention users."""
+    """Escape Slack's markup in a text, so that an error's text cannot mention users."""
     return text.translate(ESCAPES)
 
 
@@ -89,7 +89,7 @@ SECONDS = 5.0
 
 
 def send_mail(rule: AlertRule, message: Mapping[str, Any], ctx: Context) -> int | None:
-    """Send the message to the mail server. Raises StepError if every recipient is rejected."""
+    """Send the message by email; return None. Raises StepError if every recipient is rejected."""
     text = [f"{said}\n{link}".strip() for said, link in lines(message)]
     inputs = EmailSendInputs.model_validate(
         {

@@ -55,7 +55,7 @@ def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
 
 
 def _counted(rule: AlertRule, wanted: list[datetime]) -> QuerySet[GroupHour]:
-    """Return the rule's hourly counts, without muted groups."""
+    """Return the workspace ID of each run that has waited too long in the queue; at most 1,000."""
     rows = GroupHour.objects.filter(hour__in=wanted, group__muted=False).exclude(
         group__status=GroupStatus.IGNORED
     )
@@ -133,7 +133,7 @@ def _oldest_open(rule: AlertRule) -> UUID | None:
 
 
 def _oldest_labelled(rule: AlertRule) -> UUID | None:
-    """Return the oldest open dead letter with the rule's label, in a group that is not quiet."""
+    """Return the oldest open dead letter's ID for the rule's label, or None; omit quiet groups."""
     groups = _open_groups(rule).order_by("last_seen").values("pk")[:MOST_GROUPS]
     name, value = parsed(rule.label)
     rows = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, group__in=groups)
@@ -193,7 +193,7 @@ def _served(now: datetime) -> set[Queue]:
 
 
 def _waiting(rule: AlertRule, queue: str, now: datetime) -> list[UUID]:
-    """Return the workspaces of runs that have waited too long in the queue; at most 1,000."""
+    """Return the workspace IDs of runs that have waited too long in the queue; at most 1,000."""
     since = now - timedelta(seconds=rule.waiting_seconds)
     rows = Run.objects.filter(
         Q(retry_after=None) | Q(retry_after__lt=since),

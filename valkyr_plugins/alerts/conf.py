@@ -62,7 +62,7 @@ class AlertConfig:
 
 @lru_cache(maxsize=1)
 def config() -> AlertConfig:
-    """Return the configuration."""
+    """Return the alerts' configuration, read once from the settings."""
     chosen = read(AlertSettings)
     return AlertConfig(
         sender=chosen.alert_sender,

@@ -156,7 +156,7 @@ def tell(rule: AlertRule) -> int:
 
 
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
-    """Close alerts whose problem is over.
+    """Close alerts whose problem is over; return their number.
 
     Unless `silently` is set, queue one all clear for the reported alerts of kinds that have an all
     clear.

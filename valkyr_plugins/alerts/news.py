@@ -34,7 +34,7 @@ def leave(finding: Finding) -> None:
 
 
 def read(row: AlertNews) -> Finding:
-    """Return the recorded finding."""
+    """Return the finding that a row records."""
     return Finding(
         kind=AlertKind(row.kind),
         subject=row.subject,

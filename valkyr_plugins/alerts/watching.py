@@ -52,7 +52,7 @@ def still_by_kind() -> dict[AlertKind, Lasting]:
 
 
 def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
-    """Return the open alerts of a kind whose problem is over.
+    """Yield the open alerts of a kind whose problem is over.
 
     Uses two queries per 500 alerts, and more with plugins.
     """
@@ -89,7 +89,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """Return the redrives that are still stopped; none without the plugin `redrive`."""
+    """Return the IDs of redrives that are still stopped; none without the plugin `redrive`."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 
@@ -161,13 +161,13 @@ def _beats(rule: AlertRule, now: datetime) -> bool:
 
 
 def _over(rule: AlertRule, kind: str, holding: set[UUID]) -> int:
-    """Close the open alerts of the rule's kind whose problem is over."""
+    """Close the open alerts of the rule's kind whose problem is over; return their number."""
     opened = Alert.objects.filter(rule=rule, kind=kind, state=AlertState.OPEN)
     return close(rule, opened.exclude(pk__in=holding).values_list("pk", flat=True))
 
 
 def _drop(rule: AlertRule) -> int:
-    """Close, without notification, alerts that the rule no longer covers."""
+    """Close, without notification, alerts that the rule no longer covers; return their number."""
     opened = Alert.objects.filter(rule=rule, state=AlertState.OPEN)
     if rule.enabled:
         opened = opened.exclude(kind__in=rule.kinds)

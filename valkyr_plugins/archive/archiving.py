@@ -99,7 +99,7 @@ def _archive(wanted: RetentionPeriods | None, seconds: float, done: ArchivingTur
 def look(
     wanted: RetentionPeriods, since: PruningPosition, seconds: float
 ) -> tuple[Found, PruningPosition | None]:
-    """Return executions to archive by workspace and day, and the position to continue from.
+    """Return the IDs of executions to archive, by workspace and day, and the next position.
 
     The position is None at the end.
     """

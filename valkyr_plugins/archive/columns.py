@@ -54,7 +54,7 @@ def read(model: type[models.Model], **wanted: Any) -> Iterator[Row]:
 
 
 def schema() -> Any:
-    """Return the schema of a file."""
+    """Return the schema of an archive file: the execution's columns, and lists of its parts."""
     import pyarrow as pa
 
     own = _struct(WorkflowExecution)

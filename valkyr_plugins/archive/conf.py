@@ -44,7 +44,7 @@ class ArchiveSettings(SettingsModel):
 
 
 def chosen() -> ArchiveSettings:
-    """Return the settings."""
+    """Return the archive's settings."""
     return read(ArchiveSettings)
 
 

@@ -9,7 +9,7 @@ from executions.public.models import Workflow, Workspace
 
 
 class FileState(models.TextChoices):
-    """The state of a file."""
+    """The state of an archive file."""
 
     WRITING = "WRITING", lazy("being written")
     STORED = "STORED", lazy("stored")

@@ -50,7 +50,7 @@ class ArchivedRecord:
 
 
 def find(pk: UUID) -> ArchivedExecution | None:
-    """Return the index's row of an archived execution, with its file."""
+    """Return the index's row of an archived execution, with its file; None if it has no copy."""
     rows = ArchivedExecution.objects.select_related("file")
     return rows.filter(pk=pk, file__state=FileState.STORED).first()
 

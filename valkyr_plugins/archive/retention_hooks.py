@@ -17,7 +17,7 @@ from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileSt
 
 
 def unstored(ids: Sequence[UUID]) -> set[UUID]:
-    """Return the executions that must be archived before they are deleted.
+    """Return the IDs of executions that must be archived before they are deleted.
 
     Executions of test versions are not archived, and erased executions need no copy.
     """

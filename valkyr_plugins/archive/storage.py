@@ -1,4 +1,4 @@
-"""The archive's files."""
+"""Store, read and delete the archive's files."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -20,7 +20,10 @@ def store(name: str, local: Path) -> None:
 
 
 def digest(name: str) -> tuple[int, str]:
-    """Read a whole file; return its size and its SHA-256 digest, in hex."""
+    """Read a whole file; return its size and its SHA-256 digest, in hex.
+
+    Raises ArchiveBroken if the file is missing, and ArchiveUnavailable.
+    """
     size, made = 0, sha256()
     with opened(name) as file:
         while part := file.read(CHUNK):

@@ -54,7 +54,7 @@ class FileWriter:
     """A local Parquet file, in row groups of a bounded size."""
 
     def __init__(self, path: Path, schema: Any) -> None:
-        """Open the file."""
+        """Create the Parquet file at `path`."""
         import pyarrow.parquet as pq
 
         self.schema, self.done = schema, WrittenFile()
@@ -79,7 +79,7 @@ class FileWriter:
             self._flush()
 
     def add_table(self, table: Any) -> None:
-        """Add a row group without changes."""
+        """Add a table unchanged, as one row group; ignore an empty table."""
         if not table.num_rows:
             return
         self._file.write_table(table, row_group_size=table.num_rows)
@@ -140,7 +140,7 @@ def begin(workspace_id: UUID, day: date) -> ArchiveFile:
 def publish(
     file: ArchiveFile, local: Path, written: WrittenFile, *, instead_of: ArchiveFile | None = None
 ) -> None:
-    """Store a file, verify it, and commit its index."""
+    """Store a file, verify it, and commit its index. Raises the errors of `write`."""
     size, digest = _digest(local)
     _recount(local, written)
     storage.store(file.name, local)

@@ -142,7 +142,7 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("requested by"))
     def by(self, row: Backtest) -> str:
-        """Return the user who requested the backtest."""
+        """Return the name of the user who requested the backtest."""
         return row.created_by_name
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -30,7 +30,10 @@ class Bodies:
     run: Callable[[Place], PlaceEnd]
 
     def map(self, first: Place, path: str, given: Mapping[str, Any]) -> tuple[Any, str | None]:
-        """Compute the items of a map; `first` is the place of its first item."""
+        """Compute the items of a map; `first` is the place of its first item.
+
+        Return the map's output, and the first unknown step or None.
+        """
         turns = replaying.open_map(first, given)
         if turns is None:
             return [], None
@@ -50,7 +53,10 @@ class Bodies:
         return found, self.results.unknown_below(first)
 
     def loop(self, first: Place, step: Step, given: Mapping[str, Any]) -> tuple[Any, str | None]:
-        """Compute the iterations of a loop; `first` is the place of its first one."""
+        """Compute the iterations of a loop; `first` is the place of the first iteration.
+
+        Return the loop's output, and the step whose unknown result stops the computation, or None.
+        """
         turns = replaying.open_loop(step, given, partial(self._holds, step, first, ended=False))
         if turns is None:
             return replaying.empty(step), None

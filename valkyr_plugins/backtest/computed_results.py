@@ -46,7 +46,7 @@ class ComputedResults:
     # As the source of templates.
 
     def results(self, execution_id: Any, paths: list[str]) -> list[tuple[Any, ...]]:
-        """Return the results of ended steps."""
+        """Return the results of the steps at `paths` that have ended."""
         return [self.rows[path] for path in paths if path in self.rows]
 
     def items(self, data: TemplateData, place: Place, indexes: list[int]) -> dict[int, Any]:
@@ -79,7 +79,7 @@ class ComputedResults:
         self.rows[path] = (path, "SUCCESS", outcome, outputs, "", "")
 
     def skip(self, path: str) -> None:
-        """Record a skipped step."""
+        """Record that a step was skipped."""
         self.rows[path] = (path, "SKIPPED", "", None, "", "")
 
     def fail(self, path: str, message: str, kind: str) -> None:
@@ -88,7 +88,7 @@ class ComputedResults:
         self.errors[path] = message, kind
 
     def output(self, path: str) -> Any:
-        """Return the output of a step, or None."""
+        """Return the output of a step that succeeded; otherwise None."""
         row = self.rows.get(path)
         return row[3] if row is not None and row[1] == "SUCCESS" else None
 

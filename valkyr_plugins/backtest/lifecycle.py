@@ -57,7 +57,7 @@ class BacktestWish:
 def create(workflow_id: UUID, wish: BacktestWish, *, actor: Actor) -> Backtest:
     """Create a backtest; a worker begins it after the commit.
 
-    Raises NotFound, InvalidDefinition with all problems, QuotaExceeded.
+    Raises NotFound, QuotaExceeded, or InvalidDefinition with all problems.
     """
     with transaction.atomic():
         workflow = Workflow.objects.filter(pk=workflow_id, archived_at=None).first()
@@ -104,7 +104,7 @@ def request_work(backtest_id: UUID) -> None:
 
 
 def claim(backtest_id: UUID) -> Backtest | None:
-    """Claim a backtest for this worker; None if another worker has it, or if it has ended."""
+    """Claim and return a backtest; None if another worker has it, or if it has ended."""
     free = Q(leased_until=None) | Q(leased_until__lte=database_now())
     with transaction.atomic():
         rows = Backtest.objects.select_for_update(no_key=True, skip_locked=True)
@@ -153,7 +153,7 @@ def advance(
 
 
 def release(backtest: Backtest) -> None:
-    """Let another worker continue."""
+    """End the worker's claim of a backtest, so that another worker can continue."""
     _held(backtest).update(leased_until=None)
 
 

@@ -251,7 +251,7 @@ class _Simulation:
     # Results that are taken from the record, failures, and results that are not known.
 
     def _take(self, place: Place, step: Step, last: Run) -> StepFact:
-        """Use a recorded result."""
+        """Use the recorded result of a step's last run; return the step's state."""
         path = place.prefix + step.path
         if last.state == "SKIPPED":
             self.results.skip(path)
@@ -295,7 +295,11 @@ class _Simulation:
         return StepFact(StepStatus.DEAD)
 
     def _lose(self, path: str, step: Step, source: str, *, waits: bool = False) -> StepFact:
-        """Mark a result as unknown; the following steps run if the step has only one outcome."""
+        """Mark a result as unknown.
+
+        The simulation continues after the step only if the step has a single outcome and `waits` is
+        False.
+        """
         self.results.lose(path, step, source)
         self.compared.changed.add(path)
         if step.outcomes or waits:

@@ -100,7 +100,7 @@ class StepVerdict:
 
 
 def worst(verdicts: Iterator[BacktestVerdict]) -> BacktestVerdict:
-    """Return the verdict on an execution from the verdicts on its steps."""
+    """Return the verdict on an execution: the worst of its steps' verdicts, SAME without any."""
     found = set(verdicts)
     return next((one for one in WORST_FIRST if one in found), BacktestVerdict.SAME)
 

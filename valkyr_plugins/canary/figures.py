@@ -53,7 +53,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Both versions side by side."""
+    """The figures of the canary and of the latest version, side by side."""
 
     canary: Side
     latest: Side
@@ -71,7 +71,10 @@ def rule_of(canary: Canary) -> StopRule | None:
 
 
 def compare(canary: Canary) -> SideBySide:
-    """Count both versions now. Uses five short queries for any number of executions."""
+    """Return the counts of both versions now.
+
+    Uses five short queries for any number of executions.
+    """
     since = {"workflow": canary.workflow_id, "since": canary.created_at}
     latest = _side("latest_side", since | {"version": canary.latest_id}, None)
     rule = rule_of(canary)

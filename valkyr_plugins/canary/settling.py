@@ -58,7 +58,7 @@ def roll_back(
 
     By default, `number` is the canary's version, or the latest version without a canary. For a
     version that was withdrawn before, only the executions are settled. Raises NotFound,
-    NotPublished, WrongState.
+    NotPublished or WrongState.
     """
     if treatment == Treatment.FORK and not fork_execution.provided:
         raise WrongState(
@@ -169,7 +169,7 @@ def _settle_one(rollback: VersionRollback, execution_id: UUID) -> None:
 
 
 def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
-    """Cancel a live execution, and start its fork from the earliest step that had not ended."""
+    """Cancel a live execution, fork it at its first open step, and discard its dead letters."""
     execution = WorkflowExecution.objects.only("state").get(pk=execution_id)
     step = _first_open_step(execution_id)
     if execution.state not in FAILED:

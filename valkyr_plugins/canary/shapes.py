@@ -174,7 +174,7 @@ class SideShape(CamelCaseSerializer):
 
 
 class GroupSide(CamelCaseSerializer):
-    """A failure group of the canary version."""
+    """A failure group of the canary version, with the dead letters of both versions."""
 
     id = serializers.UUIDField()
     name = serializers.CharField(help_text="The step and the exception.")

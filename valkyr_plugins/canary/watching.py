@@ -77,7 +77,7 @@ def look(canary_id: UUID) -> bool:
 
 
 def look_after_failure(execution_id: UUID) -> bool:
-    """Check the canary of a failed execution, if the canary is running."""
+    """Check the canary of a failed execution, if it is running; return whether it ended."""
     failed = WorkflowExecution.objects.filter(pk=execution_id, canary=True).values("version_id")
     pk = (
         Canary.objects.filter(version_id__in=failed, state=CanaryState.RUNNING)
@@ -104,5 +104,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return the given canaries that their rule stopped, if no later version was published."""
+    """Return the IDs of those of the given canaries that `unanswered` returns."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

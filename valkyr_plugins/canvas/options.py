@@ -104,7 +104,8 @@ def _check_known(name: str, options: Mapping[str, Any]) -> None:
 def _queue(name: str, options: Mapping[str, Any], task: Any) -> str:
     """Return the queue that Celery would choose, under its name in definitions.
 
-    The name is empty for the default queue.
+    The name is empty for the default queue. Raises UntranslatableError if steps cannot use the
+    queue.
     """
     app = celery_app()
     asked = {k: options[k] for k in ("queue", "exchange", "routing_key") if k in options}
@@ -128,9 +129,10 @@ def _queue(name: str, options: Mapping[str, Any], task: Any) -> str:
 
 
 def _limits(name: str, options: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    """Return the soft and the hard time limit.
+    """Return the soft and the hard time limit in seconds. Raises UntranslatableError.
 
-    The app's own limits are reduced to a step's maximum.
+    The app's hard limit is reduced to a step's maximum. A soft limit that does not end before the
+    hard limit is omitted.
     """
     soft, hard = options.get("soft_time_limit"), options.get("time_limit")
     for key, value in (("soft_time_limit", soft), ("time_limit", hard)):
@@ -165,7 +167,10 @@ def _expires(name: str, value: Any) -> float | str | None:
 
 
 def _instant(name: str, key: str, value: Any) -> str | None:
-    """Return an instant as ISO 8601 with its zone, by default the app's zone."""
+    """Return an instant in ISO 8601 with its zone, by default the app's; None for None.
+
+    Raises UntranslatableError.
+    """
     if value is None:
         return None
     if isinstance(value, str):
@@ -180,7 +185,7 @@ def _instant(name: str, key: str, value: Any) -> str | None:
 
 
 def _priority(name: str, value: Any) -> int | None:
-    """Convert Celery's priority at this broker to a priority of the engine (9 is most urgent)."""
+    """Return the engine's priority (9 is most urgent) for Celery's at this broker, or None."""
     if value is None:
         return None
     if not 0 <= value <= 9:

@@ -84,9 +84,9 @@ def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
 
 
 def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict[str, Any]]:
-    """Return the tasks to call when this one fails permanently.
+    """Return the error callbacks as tasks to call when the step fails permanently.
 
-    Their arguments become a part of the execution's input.
+    Their arguments become a part of `call`, in the execution's input. Raises UntranslatableError.
     """
     found = []
     for number, one in enumerate(errors):

@@ -161,7 +161,7 @@ class _Drawing:
         return value
 
     def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a map to `flow.map`, with one task per item."""
+        """Translate a map or starmap to `flow.map`. Raises UntranslatableError for a countdown."""
         inner = _signature(part.kwargs["task"], part.app)
         found = read_options(inner.task, options)
         self.calls.append({"items": packed_arguments(inner.task, list(part.kwargs["it"]))})
@@ -181,7 +181,7 @@ class _Drawing:
         return self._add(inner.task, step, given, path, shown, RESULTS)
 
     def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
-        """Add the input of one call."""
+        """Add a task's arguments and options to the input's calls; return them."""
         call: dict[str, Any] = packed_arguments(
             task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)}
         )

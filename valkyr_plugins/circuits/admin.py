@@ -82,7 +82,7 @@ class CircuitStateFilter(TabFilter):
 
 @admin.register(CircuitBreaker)
 class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
-    """One target of a workspace's steps."""
+    """Targets of workspaces' steps, and their circuits."""
 
     operations = (RESET,)
     list_display = (

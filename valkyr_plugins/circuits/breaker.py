@@ -72,7 +72,7 @@ class Caller:
 
 
 def guarded(circuit: Circuit, now: datetime) -> bool:
-    """Return whether a closed circuit's target has not answered yet, or has failed since.
+    """Return whether a closed circuit's target never answered, or failed since its last answer.
 
     A failure counts until its window is over.
     """

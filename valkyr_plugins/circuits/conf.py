@@ -59,7 +59,7 @@ class CircuitConfig:
 
 @lru_cache(maxsize=1)
 def config() -> CircuitConfig:
-    """Return the configuration."""
+    """Return the circuits' configuration, read once from the settings."""
     chosen = read(CircuitSettings)
     return CircuitConfig(
         enabled=chosen.circuit_breaker_enabled,

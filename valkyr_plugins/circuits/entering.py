@@ -43,7 +43,7 @@ def enter_one(call: WantedCall, known: Memory) -> Entry:
 def enter_all(calls: Mapping[Key, Sequence[WantedCall]], known: Memory) -> dict[UUID, Entry]:
     """Decide whether several calls may run; return the decisions by run.
 
-    Calls of the same target are decided in order.
+    Calls of the same target are decided in the order of the list.
     """
     if not calls:
         return {}
@@ -70,7 +70,10 @@ def _entered(
     circuit: Circuit,
     now: datetime,
 ) -> Circuit:
-    """Return the circuit after these calls were decided; `entries` receives their entry types."""
+    """Decide whether each call may run, and return the new circuit.
+
+    The decisions are stored in `entries`, by run.
+    """
     for call in calls:
         circuit, entries[call.caller.run_id] = enter(circuit, call.caller, limits, now)
     return circuit

@@ -100,7 +100,7 @@ def memory() -> Memory:
 def ask(asked: Asked) -> "Passing | Wait | None":
     """Let a step call its target, or hold it while the circuit is open.
 
-    Raises StepError (CIRCUIT_OPEN) after the maximum time.
+    Return None if the step has no target. Raises StepError (CIRCUIT_OPEN) after the maximum time.
     """
     target = target_of(asked) if config().enabled else None
     if target is None:
@@ -184,7 +184,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the target of the step's call, as a storable breaker name without secrets."""
+    """Return the target of the step's call, as a storable name without secrets, or None."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -240,7 +240,7 @@ class Passing:
             known.tallies.count(self.key, known.limits(self.key.target).window)
 
     def _move(self, move: breaker_rows.Move) -> None:
-        """Change the circuit, and wake its held runs if that closed it."""
+        """Change the circuit, and wake its held runs if the change closed the circuit."""
         _learn(self.key, breaker_rows.change(self.key, move))
 
 
@@ -328,7 +328,10 @@ def forget_unused() -> int:
 
 
 def _serve(key: Key, enabled: bool) -> int:
-    """Release as many held runs as the circuit has room for, or all if circuit breakers are off."""
+    """Wake as many held runs as the circuit has room for; return their number.
+
+    If circuit breakers are off, the circuit does not limit the number.
+    """
     if not enabled:
         return wake(key)
     return wake_some(key, memory().limits(key.target))

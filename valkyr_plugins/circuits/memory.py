@@ -67,7 +67,7 @@ class Tallies(Generic[K]):
         return tally.present + tally.before
 
     def forget(self) -> None:
-        """Reset the cache."""
+        """Drop all tallies."""
         with self._lock:
             self._tallies = {}
 
@@ -99,7 +99,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Memory:
-    """A process's memory, shared by its threads."""
+    """A process's memory of circuits, shared by its threads."""
 
     read: Callable[[], Picture]
     base: TargetLimits
@@ -178,7 +178,7 @@ class Memory:
             self._unclean[key] = circuit
 
     def forget(self) -> None:
-        """Forget everything."""
+        """Forget all that this process knows: circuits, limits and tallies."""
         self._picture = None
         self._unclean = {}
         self._proven = OrderedDict()

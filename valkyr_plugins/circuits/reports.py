@@ -93,7 +93,7 @@ def rows() -> QuerySet[CircuitBreaker]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return which of these breakers are not closed."""
+    """Return the IDs of these breakers that are not closed."""
     return set(rows().filter(pk__in=ids).values_list("pk", flat=True))
 
 

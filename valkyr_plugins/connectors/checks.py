@@ -20,7 +20,7 @@ HINT = "See docs/how-to/code-sandbox.md: prefer bubblewrap, which is independent
 
 @register()
 def code_sandbox(**_: Any) -> list[CheckMessage]:
-    """Check that Bubblewrap is used, if workflows may contain code."""
+    """Report whether steps' code runs in Bubblewrap; report nothing if code in workflows is off."""
     try:
         found = settings()
     except ImproperlyConfigured:

@@ -98,5 +98,5 @@ class ConnectorSettings(SettingsModel):
 
 
 def settings() -> ConnectorSettings:
-    """Return these settings. Raises ImproperlyConfigured."""
+    """Return the plugin's settings. Raises ImproperlyConfigured if a setting is invalid."""
     return read(ConnectorSettings)

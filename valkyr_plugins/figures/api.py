@@ -95,12 +95,12 @@ class TallyShape(NumbersShape):
 
 
 class SlotShape(TallyShape):
-    """A part of the range."""
+    """The counts and durations of one slot of the range."""
 
     starts_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Convert a start time and its tally."""
+        """Convert a pair: the start of a slot, and the slot's tally."""
         starts_at, tally = instance
         shown = TallyShape(tally).data
         return {"startsAt": self.fields["startsAt"].to_representation(starts_at), **shown}

@@ -191,7 +191,7 @@ class _FromRows:
         self.from_rows(self.window.before, self.window.end)
 
     def from_rows(self, since: datetime, until: datetime) -> None:
-        """Count a period from rows."""
+        """Count the executions of a period from their own rows."""
         stretch = Stretch(since, PIECE, (until - since) // PIECE, MOST)
         seen: dict[int, int] = {}
         for (piece, _, _), tally in count(stretch, self.scope).items():
@@ -226,7 +226,7 @@ class _ByHours(_FromRows):
             yield row["hour"], _tally(row)
 
     def _missing(self) -> Iterator[datetime]:
-        """Yield the uncounted hours to read from rows, and report the others."""
+        """Yield the uncounted hours to read from rows; count the other hours in `uncounted`."""
         counted = set(
             CountedHour.objects.filter(hour__gte=self.window.start).values_list("hour", flat=True)
         )

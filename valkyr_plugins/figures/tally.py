@@ -25,14 +25,14 @@ BUCKET_SQL = (
 
 
 def bucket_of(milliseconds: float) -> int:
-    """Return the bucket of a duration."""
+    """Return the index of the bucket for a duration in milliseconds."""
     if milliseconds < 1:
         return 0
     return min(LAST, 1 + math.floor(PER_DECADE * math.log10(milliseconds)))
 
 
 def bounds(bucket: int) -> tuple[float, float]:
-    """Return a bucket's bounds, in milliseconds; the last one is shown as closed."""
+    """Return a bucket's bounds, in milliseconds; the open-ended last bucket gets an end too."""
     if bucket <= 0:
         return 0.0, 1.0
     return 10 ** ((bucket - 1) / PER_DECADE), float(10 ** (bucket / PER_DECADE))

@@ -5,7 +5,7 @@ from executions.public.messaging import task
 
 @task("valkyr_figures.count")
 def count() -> dict[str, int]:
-    """Count the finished hours every minute."""
+    """Count the hours that have ended and are not counted yet; runs every minute."""
     from valkyr_plugins.figures.rollup import roll
 
     return roll()

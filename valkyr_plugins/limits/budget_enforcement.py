@@ -49,7 +49,7 @@ class Spent:
 
     @property
     def ends_at(self) -> datetime | None:
-        """Return when the budget resets."""
+        """Return when the budget resets; None for a total, which never does."""
         return end_of(self.period, self.starts_at)
 
     @property
@@ -75,7 +75,7 @@ class Spent:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return the budget's state for programs."""
+        """Return the budget's state as a mapping, for programs."""
         ends_at = self.ends_at
         return {
             "budgetId": str(self.id),
@@ -87,7 +87,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return a spent budget of the workspace or user: the one that resets last.
+    """Return the spent budget of the workspace or user that resets last; None if none is spent.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """
@@ -118,7 +118,7 @@ def ask(asked: Asked) -> None:
 
 
 def ask_all(asked: Sequence[Asked]) -> list[Exception | None]:
-    """Check steps that are leased together; return BudgetSpent for rejected ones.
+    """Check steps that are leased together; return BudgetSpent or None for each step.
 
     Uses one query.
     """
@@ -162,9 +162,10 @@ SECONDS = 0.7  # this sweep comes every second
 
 
 def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
-    """Return the spender's unfinished root executions, up to a limit, running ones first.
+    """Return the IDs of at most `most` unfinished root executions of the spender.
 
-    Executions that are being undone are omitted, because they end automatically.
+    Running executions are first. Executions that are being undone are omitted, because they end
+    automatically.
     """
     rows = WorkflowExecution.objects.filter(
         workspace_id=spent.workspace_id, parent__isnull=True, compensation=""
@@ -180,7 +181,7 @@ def unfinished(spent: Spent, most: int) -> Sequence[UUID]:
 
 
 def stop(execution_id: UUID, spent: Spent) -> int:
-    """Cancel one execution with its children; return 0 if it has already ended."""
+    """Cancel one execution with its children; return 1, or 0 if it has already ended."""
     try:
         cancel(execution_id, actor=ACTOR, reason=f"Budget {spent.id} is spent. {spent.sentence}")
     except WrongState:
@@ -272,7 +273,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
 
 
 def _lasts(reached: Callable[[Budget], float]) -> Lasting:
-    """Return a function that finds the budgets whose spending has reached a percentage."""
+    """Return a function that selects the IDs of budgets whose spending reached a percentage."""
 
     def still(ids: Collection[UUID]) -> set[UUID]:
         budgets = list(Budget.objects.filter(pk__in=ids))

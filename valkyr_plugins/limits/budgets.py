@@ -172,7 +172,7 @@ def _use(budget: Budget, starts_at: datetime, spent: dict[tuple[UUID, datetime],
 
 
 def budget_ratios(now: datetime) -> Iterator[Family]:
-    """Yield the spent share of the budgets with the highest shares."""
+    """Yield the metric of the spent shares, for the budgets with the highest shares."""
     some = list(Budget.objects.select_related("workspace").order_by("pk")[:500])
     uses = uses_of(some)
     some.sort(key=lambda budget: -uses[budget.pk].percent)

@@ -1,4 +1,4 @@
-"""Costs of steps: entries, counters of limits, sums."""
+"""Costs of steps: entries, their sums, and the counters of limits."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence

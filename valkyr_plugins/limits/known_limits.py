@@ -43,7 +43,7 @@ def known() -> Known:
 
 
 def forget() -> None:
-    """Drop the cache."""
+    """Drop the cache of limits."""
     _known.clear()
 
 

@@ -39,7 +39,10 @@ class QuotaPermit:
 
     @property
     def kept(self) -> dict[str, Any] | None:
-        """Return {} if the step holds slots: the run and its lease's token identify the permit."""
+        """Return {} if the step holds slots, otherwise None.
+
+        The run and its lease's token identify the permit.
+        """
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
@@ -83,7 +86,7 @@ class LeasedPlaces:
 
 
 def ask(asked: Asked) -> QuotaPermit | Wait | None:
-    """Return a permit, a wait, or None without a limit.
+    """Return a permit, a wait, or None if no quota applies.
 
     The wait is for the end of a window or for a free slot. Uses no query without quotas on the
     module type or, for a module with costs, on tokens.

@@ -43,7 +43,7 @@ def check(quota: Quota) -> None:
 
 
 def described(quota: Quota) -> str:
-    """Return a sentence about what the quota limits."""
+    """Return what the quota limits, in words, such as `steps of http.request`."""
     if quota.resource == Resource.MODULE:
         return f"steps of {quota.target}"
     if quota.resource == Resource.TOKENS:
@@ -176,7 +176,7 @@ RAISE = "Users who may configure the workspace can raise the quota"
 
 
 def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
-    """Return why each of these runs waits."""
+    """Return the reason for the wait of each of these runs, by the run's ID."""
     return {run.pk: held_reason(run, held.since[run.pk]) for run in held.runs}
 
 

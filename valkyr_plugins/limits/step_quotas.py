@@ -93,9 +93,10 @@ class _Rule:
 
 
 def take(asking: Asking) -> StepQuotaUse | Over | None:
-    """Take a step's slots and counts, all or nothing; return None if no quota applies.
+    """Take a step's slots and counts, all or nothing; return them, or the quota that is used up.
 
-    Call it outside a transaction: other transactions wait for the counters until it commits.
+    Return None if no quota applies. Call it outside a transaction: other transactions wait for the
+    counters until it commits.
     """
     return take_all([asking])[0]
 
@@ -128,18 +129,18 @@ def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
 
 
 def undo(taken: StepQuotaUse) -> list[UUID]:
-    """Undo the slots and counts of a step that did not run; return the quotas with a freed slot."""
+    """Undo the slots and counts of a step that did not run; return the IDs of freed quotas."""
     return undo_all([taken])
 
 
 def undo_all(taken: Sequence[StepQuotaUse]) -> list[UUID]:
-    """Undo several steps, in two queries."""
+    """Undo several steps, in two queries; return the IDs of the quotas with a freed slot."""
     _uncount(Counter(counted for one in taken for counted in one.counted))
     return free([(one.asking.run_id, one.asking.token) for one in taken if one.holds])
 
 
 def free(leases: Sequence[tuple[UUID, int]]) -> list[UUID]:
-    """Free the slots of ended leases; return the quotas of the freed slots.
+    """Free the slots of ended leases; return the IDs of the quotas with a freed slot.
 
     A slot that a run took again under another token stays.
     """

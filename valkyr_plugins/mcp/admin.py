@@ -146,7 +146,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("proposed by"))
     def who(self, row: Proposal) -> str:
-        """Return the account and the token."""
+        """Return the names of the account and of the token that proposed the change."""
         return f"{row.created_by_name}, {row.created_via}"
 
     @display(description=lazy("created"))
@@ -156,11 +156,11 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("decided by"))
     def decided(self, row: Proposal) -> str:
-        """Return the user who decided."""
+        """Return the name of the user who decided, or a dash."""
         return row.decided_by_name or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the proposal: its reason, its preview, and its arguments."""
+        """Return the page of a proposal: its reason, its preview or result, and its arguments."""
         payloads = may(request, obj, Permission.VIEW_PAYLOADS)
         sections = [PageSection(gettext("Reason"), body=obj.rationale)]
         if obj.state == ProposalState.PENDING:

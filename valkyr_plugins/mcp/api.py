@@ -1,4 +1,4 @@
-"""Proposals over HTTP: list, read, preview, approve, reject."""
+"""Proposals over HTTP: list, read, preview, approve and reject."""
 
 from typing import Any, ClassVar
 from uuid import UUID
@@ -104,7 +104,7 @@ class ProposalPreview(CamelCaseSerializer):
 
 
 def in_process(endpoint: Endpoint) -> InProcessApi:
-    """Return the API as the caller of an endpoint."""
+    """Return the API in this process, called as the caller of an endpoint."""
     auth = endpoint.request.auth
     token = auth if getattr(auth, "name", "") else None
     return InProcessApi(endpoint.user, token, endpoint.actor)

@@ -38,7 +38,7 @@ class McpServer(Endpoint):
     """
 
     def get_authenticators(self) -> list[Any]:
-        """Return the authenticators that read a header, including the project's own."""
+        """Return all authenticators, including the project's own, except those for sessions."""
         found = super().get_authenticators()
         return [one for one in found if not isinstance(one, SessionAuthentication)]
 

@@ -111,7 +111,7 @@ def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
 def check(request: Any, user: Any, text: str, actor: Actor) -> UUID:
     """Accept a passkey's signature; return the passkey's id.
 
-    Raises PasskeyRefused and TooManyCodes. Rejections are also audited.
+    Raises NoFactor, PasskeyRefused and TooManyCodes. Rejections are also audited.
     """
     excess = count(of_sign_in(actor.address or "", None))
     if excess is not None:
@@ -185,7 +185,7 @@ def _kept(
 
 
 def _taken(request: Any, purpose: str) -> dict[str, Any] | None:
-    """Return and remove the state of the ceremony that this session began."""
+    """Return and remove the state of the ceremony that this session began; None if it expired."""
     kept = request.session.pop(STATE, None)
     if not isinstance(kept, dict) or kept.get("purpose") != purpose:
         return None

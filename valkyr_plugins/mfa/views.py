@@ -66,7 +66,7 @@ def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View
 
 
 def _recent(view: View) -> View:
-    """Ask for the password again if the sign-in is not recent."""
+    """Return the view; it asks for the password again if the sign-in is not recent."""
 
     def answered(request: Any, user: Any, **given: Any) -> HttpResponse:
         if is_recent(request):
@@ -181,7 +181,7 @@ def renew_codes(request: Any, user: Any) -> HttpResponse:
 @_page(PAGES, allowed={SignInProgress.COMPLETE})
 @_recent
 def remove(request: Any, user: Any) -> HttpResponse:
-    """Remove the factor, after a confirmation."""
+    """Remove the authenticator app, after a confirmation."""
     if request.method != "POST":
         last = len(factors.ids_of(user)) == 1
         required = read(MfaSettings).mfa_required

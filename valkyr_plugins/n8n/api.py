@@ -42,7 +42,7 @@ class N8nQuery(ImportQuery):
 
 
 class N8nBecame(CamelCaseSerializer):
-    """The result for a node."""
+    """The task or trigger that a node became."""
 
     task = serializers.CharField(
         allow_null=True, help_text="The id of the task, in any body; null for none."
@@ -160,7 +160,7 @@ class ImportN8n(Endpoint):
 
 
 def _converted(text: str) -> Conversion:
-    """Return the only workflow of a text. Raises DefinitionError."""
+    """Convert the only workflow in a text. Raises DefinitionError, also for several workflows."""
     exports = read_text(text)
     if len(exports) > 1:
         message = (

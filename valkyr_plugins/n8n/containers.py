@@ -101,7 +101,7 @@ class Builder(Nodes):
         return plain_way and inner.leaves() == [port.task]
 
     def collected(self, inner: Level, port: NodePort) -> str:
-        """Add a last task to a body that returns the body's results."""
+        """Add a last task, which returns the body's results, and return the task's ID."""
         task = self.ids.take("out")
         whole = port.shape.whole or port.shape.items or f"tasks.{port.task}.output"
         last = next((one["ui"] for one in inner.tasks if one["id"] == port.task), {"x": 0, "y": 0})
@@ -118,7 +118,7 @@ class Builder(Nodes):
     def container(
         self, level: Level, inner: Level, task: str, name: str, config: dict[str, Any]
     ) -> None:
-        """Return the task of a map with its body."""
+        """Add the task of a map, with its body, to a level."""
         x, y = inner.settle()
         level.tasks.append(
             {
@@ -167,7 +167,7 @@ class Builder(Nodes):
         return body
 
     def turned(self, level: Level, node: Node, body: set[str], item: Shape) -> Level:
-        """Build the body of a loop."""
+        """Return the body of a loop as a level; an empty body gets a `flow.noop`."""
         inner = Level(body & level.names, level, shapes={node.name: item})
         into, _ = loop_ports(node)
         entry = NodePort("", (), item)

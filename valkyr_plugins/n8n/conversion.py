@@ -114,7 +114,7 @@ class _Conversion:
         return Conversion(definition, self.report)
 
     def _flowing(self) -> list[str]:
-        """Return the nodes through which items flow: no triggers, notes or helpers."""
+        """Return the names of the nodes through which items flow, without triggers and helpers."""
         links = self.export.links
         helpers = {link.source for link in links if link.kind != MAIN}
         linked = {end for link in links if link.kind == MAIN for end in (link.source, link.target)}
@@ -199,7 +199,7 @@ class _Conversion:
         return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
 
     def _connect(self) -> None:
-        """Disable nodes without a trigger, which n8n never runs."""
+        """Connect nodes that no trigger leads to; if there are triggers, after a placeholder."""
         graph, level = self.graph, self.level
         begun = {link.target for link in level.ports}
         roots = [name for name in graph.order if not graph.incoming.get(name) and name not in begun]
@@ -235,7 +235,7 @@ class _Conversion:
         return "lastNode" in modes and self._end() is not None
 
     def _end(self) -> Shape | None:
-        """Return the output of the last task, if there is only one."""
+        """Return the shape of the last task's output; None if several tasks are last."""
         leaves = self.level.leaves()
         last = [row.node for row in self.report.rows if row.task in leaves]
         shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None

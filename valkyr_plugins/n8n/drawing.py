@@ -62,7 +62,7 @@ def known(node: Node) -> bool:
 class Nodes(ABC):
     """Draws the nodes of a level one by one, and adds to the report.
 
-    For many items, `open` and `loop` draw a body; `bodies.Builder` implements them.
+    For many items, `open` and `loop` draw a body; `containers.Builder` implements them.
     """
 
     graph: LinkGraph
@@ -264,7 +264,7 @@ class Nodes(ABC):
             self.answer(level, work)
 
     def task(self, work: NodeWork, made: Made) -> dict[str, Any]:
-        """Return the task of a node."""
+        """Return the task of a node, from what the node's family made."""
         node = work.node
         if made.whole is not None:
             return made.whole

@@ -206,7 +206,7 @@ def _on_error(value: Mapping[str, Any]) -> str:
 
 
 def _credentials(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return names by type; IDs and other data are dropped."""
+    """Return the credentials' names by their types, without IDs and other data."""
     named = {}
     for kind, given in list(value.items())[:10]:
         name = given.get("name") if isinstance(given, dict) else given
@@ -273,7 +273,7 @@ def text(value: Any, most: int) -> str:
 
 
 def cleaned(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Return a JSON value that can be stored: without NUL, half surrogates, NaN or deep nesting."""
+    """Return a JSON value that can be stored: without NUL, lone surrogates, NaN or deep nesting."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, (int, float)):

@@ -98,7 +98,7 @@ def _without_ways_back(
 def _without_cycles(
     graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
 ) -> list[NodeLink]:
-    """Move the remaining links to earlier nodes into `cut`."""
+    """Move the remaining links to earlier nodes into `cut`, and return the other links."""
     out, _ = _by_ends(links)
     state: dict[str, int] = {}
     for start in names:

@@ -43,7 +43,7 @@ class Level:
         return 0 if self.outer is None else self.outer.depth + 1
 
     def shape(self, name: str) -> Shape | None:
-        """Return the output of a node in this body, or in a surrounding one."""
+        """Return the output of a node in this body or a surrounding body; None if it has none."""
         found = self.shapes.get(name)
         return self.outer.shape(name) if found is None and self.outer is not None else found
 
@@ -53,7 +53,7 @@ class Level:
             self.edges[port.task, task, outcome] = None
 
     def leaves(self) -> list[str]:
-        """Return the tasks without outgoing edges; their outputs are the outputs of the body."""
+        """Return the IDs of tasks without outgoing edges, whose outputs are the body's outputs."""
         sources = {source for source, _, _ in self.edges}
         return [task["id"] for task in self.tasks if task["id"] not in sources]
 
@@ -63,7 +63,7 @@ class Level:
         return {"tasks": self.tasks, "edges": edges}
 
     def settle(self) -> tuple[float, float]:
-        """Move the tasks into their container, and set the container's position."""
+        """Make the tasks' positions relative to the container; return the container's position."""
         places = [task["ui"] for task in self.tasks]
         left = min((ui["x"] for ui in places), default=0)
         top = min((ui["y"] for ui in places), default=0)
@@ -102,7 +102,7 @@ def common(ports: Iterable[NodePort]) -> Branch:
 
 
 def exclude(branches: Iterable[Branch]) -> bool:
-    """Return whether at most one of the branches is taken, because a gate separates them."""
+    """Return whether a gate separates any two of the branches, so that not both are taken."""
     given = list(branches)
     for place, first in enumerate(given):
         for second in given[place + 1 :]:

@@ -64,7 +64,7 @@ class Left(Exception):
 
 @dataclass(slots=True)
 class Made:
-    """The task for a node: a module, its `with`, its outputs.
+    """The task for a node: a module, its `with` and its outputs.
 
     `outcomes` names the outcome of each output that is not `success`; `credential` is a
     credential's name. `before` are complete tasks that run earlier, one after another; `whole` is

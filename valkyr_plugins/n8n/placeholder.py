@@ -38,7 +38,7 @@ def plain_inputs(what: str, reason: str) -> dict[str, Any]:
 
 
 def bare(value: Any) -> Any:
-    """Return a value without templates: n8n's {{ }} become [[ ]], which are not rendered."""
+    """Return a value without secrets and templates: {{ }} become [[ ]], which are not rendered."""
     if isinstance(value, str):
         text = without_secrets(value[:MAX_TEXT])
         return text.replace("{{", "[[").replace("}}", "]]").replace("{%", "[%")
@@ -85,8 +85,8 @@ class PlaceholderInputs(ModuleInputs):
 class Placeholder(Module[PlaceholderInputs]):
     """A placeholder for an n8n node that an import could not map; it keeps the node's data.
 
-    A workflow that contains one can be saved and edited but not published: replace it with a
-    module that does its work, or remove the task.
+    A workflow with a placeholder can be saved and edited but not published. Replace the placeholder
+    with a module that does its work, or remove the task.
     """
 
     type = "n8n.placeholder"

@@ -37,7 +37,7 @@ def secret_name(name: str) -> bool:
 
 
 def secret_value(name: str, value: Any) -> bool:
-    """Return whether a field's value is a secret."""
+    """Return whether a field's name and text suggest that its value is a secret."""
     if not isinstance(value, str) or "{{" in value:
         return False
     named = secret_name(name) and len(value) >= SHORTEST and " " not in value.strip()
@@ -51,7 +51,7 @@ def stand_in(value: str) -> bool:
 
 
 def without_secrets(text: str, instead: str = LEFT_OUT) -> str:
-    """Return the text without the parts that look like a secret."""
+    """Return the text with `instead` in place of the parts that look like a secret."""
     found = _TOKEN.sub(lambda match: instead, text)
     return _PARAMETER.sub(
         lambda match: match[1] + (instead if secret_name(match[2]) else match[3]), found

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One object: `whole` is its expression, `base` the prefix of its keys.
+    """One object: `whole` is its expression, and `base` is the prefix of its keys.
 
     `named` are keys with another expression. With `items` (an expression for a list), the shape
     stands for many objects, whose keys `each` may rename. If there is no expression, `why` has the
@@ -80,7 +80,7 @@ def many(expression: str, each: Mapping[Keys, Keys] | None = None) -> Shape:
 
 
 def path(base: str, keys: Keys) -> str:
-    """Return an expression for a key of another expression."""
+    """Return the expression that reads nested keys of another expression."""
     for key in keys:
         if isinstance(key, int):
             base += f"[{key}]"

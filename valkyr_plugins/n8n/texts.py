@@ -37,7 +37,7 @@ def _meant(raw: str) -> bool:
 
 
 def parts(text: str) -> list[Part]:
-    """Return the literal parts and the expressions of a text, without its `=`."""
+    """Split a text without its `=` into parts: (False, literal) or (True, expression)."""
     found: list[Part] = []
     position = 0
     while (start := text.find("{{", position)) >= 0 and len(found) < MAX_PARTS:
@@ -51,7 +51,10 @@ def parts(text: str) -> list[Part]:
 
 
 def _end(text: str, position: int) -> int:
-    """Return the end of an expression: the first `}}` outside quotes and objects."""
+    """Return the position of an expression's end: the first `}}` outside quotes and objects.
+
+    Return -1 if there is none.
+    """
     depth = 0
     for match in _STRING.finditer(text, position):
         if match.group() == "{":
@@ -98,7 +101,7 @@ class Texts:
         )
 
     def operand(self, raw: Any) -> str:
-        """Return a value as an expression inside another one. Raises Untranslatable."""
+        """Return a value as an operand of another expression. Raises Untranslatable."""
         if not is_expression(raw):
             if isinstance(raw, str) and without_secrets(raw) != raw:
                 raise Untranslatable("it contains a possible secret")
@@ -122,7 +125,7 @@ class Texts:
             return self.left(str(raw), str(reason))
 
     def left(self, original: str, reason: str) -> str:
-        """Return the call for an expression that was not translated."""
+        """Add a remark that an expression was not translated; return a `todo` call in its place."""
         self.unfinished += 1
         self.sight.remark(f"{_short(original)} was not translated: {reason}.")
         return todo_call(_kept(original))

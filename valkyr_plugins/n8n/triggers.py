@@ -57,7 +57,7 @@ def is_trigger(node: Node) -> bool:
 
 
 def started(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
-    """Convert a trigger. Raises Left."""
+    """Convert a trigger node. Raises Left if nothing here listens to such events."""
     if node.kind in UNHEARD:
         raise Left(f"nothing here listens to {node.type}: {UNHEARD[node.kind]}")
     return MAKERS.get(node.kind, _event)(node, settings)
@@ -180,7 +180,10 @@ def _every(count: int) -> str:
 
 
 def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the five cron fields of a schedule's rule, and a remark about differences."""
+    """Return the five cron fields of a schedule's rule, and a remark about differences.
+
+    Raises Left for a cron expression that cannot be read.
+    """
     kind = str(rule.get("field", "days"))
     minute, hour = _number(rule, "triggerAtMinute", 0, 59), _number(rule, "triggerAtHour", 0, 23)
     if kind == "cronExpression":
@@ -216,7 +219,7 @@ def _often(rule: Mapping[str, Any], kind: str, minute: int) -> tuple[str, str]:
 
 
 def _old_cron(rule: Mapping[str, Any]) -> tuple[str, str]:
-    """Convert a rule of the Cron node."""
+    """Return the five cron fields for a rule of the Cron node, and a remark about differences."""
     mode = rule.get("mode", "everyDay")
     minute, hour = _number(rule, "minute", 0, 59), _number(rule, "hour", 14, 23)
     if mode == "custom":
@@ -233,7 +236,10 @@ def _old_cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _five(expression: str) -> tuple[str, str]:
-    """Return the fields without the seconds, which can come first as a sixth field."""
+    """Return the five fields of a cron expression, without leading seconds, and a remark.
+
+    Raises Left for an expression that cannot be read.
+    """
     fields = expression.removeprefix("=").split()
     if len(fields) == 6:
         return " ".join(fields[1:]), "It used seconds; times are whole minutes here."

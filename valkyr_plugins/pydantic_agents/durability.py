@@ -115,16 +115,16 @@ class ValkyrDurability(BaseDurabilityCapability[AgentDepsT]):
         return current() is not None
 
     def get_default_run_id(self) -> str | None:
-        """Return the ID of the agent's run, the same in each attempt of the step."""
+        """Return the ID of the agent's run, the same in each attempt; None outside `durable`."""
         journal = current()
         return None if journal is None else journal.next_run()
 
     def get_default_conversation_id(self, run_id: str) -> str | None:
-        """Return the ID of a new conversation, the same in each attempt of the step."""
+        """Return the ID of a new conversation, the same in each attempt; None outside `durable`."""
         return conversation_id_from_run_id(run_id) if self.in_durable_context else None
 
     async def get_run_start_time(self, run_id: str) -> datetime | None:
-        """Return when the agent's run first began."""
+        """Return when the agent's run first began; None outside `durable`."""
         journal: Journal | None = current()
         if journal is None:
             return None

@@ -33,7 +33,7 @@ def planned() -> list[PlannedChange]:
 
 
 def applied() -> list[PlannedChange]:
-    """Publish the changes.
+    """Publish the changes and return them.
 
     Workflows removed from the code stay unchanged. Raises the errors of `publish_all`.
     """

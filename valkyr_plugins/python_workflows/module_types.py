@@ -70,7 +70,7 @@ def stub() -> str:
 
 @dataclass(slots=True)
 class _Types:
-    """Classes of results, by name; equal ones are written once."""
+    """Classes of results, by name; equal classes are written once."""
 
     classes: dict[str, str] = field(default_factory=dict)
     _made: dict[str, str] = field(default_factory=dict)  # names by schema
@@ -79,7 +79,7 @@ class _Types:
         return "Any" if schema is None else self.type_of(schema, schema)
 
     def type_of(self, schema: Schema, root: Schema) -> str:
-        """Return a schema as an annotation."""
+        """Return the Python annotation for a JSON Schema."""
         if "$ref" in schema:
             return self.type_of(root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root)
         if "enum" in schema or "const" in schema:

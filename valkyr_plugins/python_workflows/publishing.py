@@ -1,4 +1,7 @@
-"""Publish the workflows that this process has declared. Equal content creates no version."""
+"""Publish the workflows that this process has declared.
+
+Unchanged content creates no new version.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -65,7 +68,7 @@ def _definitions(workflows: Sequence[PythonWorkflow[Any, Any]]) -> list[CodeDefi
 
 
 def _refuse_twice(workflows: Sequence[PythonWorkflow[Any, Any]]) -> None:
-    """Reject two declarations of one name, which would overwrite each other."""
+    """Raise UnpublishableError if two declarations have one name and would overwrite each other."""
     origins: dict[str, str] = {}
     for workflow in workflows:
         first = origins.setdefault(workflow.slug, workflow.origin)

@@ -61,7 +61,7 @@ OBJECTS: Mapping[str, tuple[str, type]] = {
 
 
 def page() -> str:
-    """Return the page's text."""
+    """Return the text of the reference page."""
     parts = [HEAD]
     for title, group in GROUPS.items():
         parts += [f"## {title}\n", *(_entry(name) for name in group)]

@@ -76,7 +76,7 @@ def queued(redrive: Redrive, *, after: int, most: int) -> list[Queued]:
 
 
 def send(redrive: Redrive, sent: Sequence[Sent]) -> None:
-    """Move items from QUEUED to RUNNING."""
+    """Move items from QUEUED to RUNNING, and add them to the redrive's counters."""
     if not sent:
         return
     moved = statements.fetch(
@@ -123,7 +123,7 @@ def held_by(redrive: Redrive) -> str:
 
 
 def save(redrive: Redrive) -> None:
-    """Save the counters."""
+    """Save the redrive's counters."""
     redrive.save(update_fields=COUNTERS)
 
 

@@ -154,7 +154,7 @@ def _move(redrive: Redrive, target: RedriveState, **changes: Any) -> None:
 
 
 def _groups(redrive: Redrive) -> list[UUID]:
-    """Return the groups whose entries the redrive sends. Uses one query."""
+    """Return the IDs of the groups whose entries the redrive sends. Uses one query."""
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
     return list(entries.order_by("group_id").values_list("group_id", flat=True).distinct())
 
@@ -179,8 +179,8 @@ def _fresh(redrive_id: UUID) -> Redrive:
 def _hold(redrive: Redrive) -> int:
     """Hold the entries that are open and that no redrive holds; skip the others with a reason.
 
-    Return the number of held entries. The caller ensures that no other process holds entries of the
-    workspace at the same time.
+    Return the number of skipped entries. The caller ensures that no other process holds entries of
+    the workspace at the same time.
     """
     row = statements.fetch_one("hold", {"redrive": redrive.pk})
     assert row is not None, "it counts"
@@ -246,7 +246,7 @@ def make(rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor)
 def unsaved(
     rows: QuerySet[DeadLetterEntry], wish: RedriveOptions, *, actor: Actor
 ) -> tuple[Redrive, list[UUID]]:
-    """Return the redrive that `make` would create, and its entries, without writing anything.
+    """Return the redrive that `make` would create, and its entries' IDs; write nothing.
 
     Raises InvalidRedrive.
     """

@@ -133,7 +133,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class VersionChange:
-    """The changes of the definition between the failed version and the next one."""
+    """The changes in the definition between the failed runs' version and the target version."""
 
     before: int
     after: int
@@ -250,7 +250,7 @@ def _effects(
 
 
 def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
-    """Return the steps with side effects that run again; none for a missing step."""
+    """Return the steps with side effects that run again; [] for a missing step."""
     try:
         if redrive.scope == RedriveScope.STEP:
             return effects.of_step(graph, step)

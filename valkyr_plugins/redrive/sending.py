@@ -227,7 +227,7 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
 
 
 def _changed_payload(redrive_id: UUID, item: Queued) -> tuple[Any, str]:
-    """Return the changed payload of a new execution, and why there is none.
+    """Return the changed payload of a new execution, and the error if there is none.
 
     The payload is None if it needs no preparation before the transaction.
     """
@@ -318,7 +318,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payl
 
 
 def _of_execution(redrive: Redrive, item: Queued) -> Sequence[tuple[int, UUID]]:
-    """Return the queued items of the same execution, the given item first."""
+    """Return the IDs of the execution's queued items and of their entries, the given item first."""
     rows = RedriveItem.objects.filter(
         redrive=redrive, state=ItemState.QUEUED, entry__execution_id=item.execution_id
     )

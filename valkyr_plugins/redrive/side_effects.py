@@ -24,7 +24,10 @@ def of_step(graph: Graph, path: str) -> list[Outside]:
 
 
 def from_step(graph: Graph, path: str) -> list[Outside]:
-    """Return the step and all that may follow it, to the workflow's end. Raises KeyError."""
+    """Return the steps with side effects among the step and all that may follow it.
+
+    Raises KeyError for an unknown step.
+    """
     place, step = find(graph, path)
     found = list(_outside(_stem(place), _rest_of_chain(place.graph, step)))
     task = step.task
@@ -65,7 +68,7 @@ def _rest_of_chain(graph: Graph, step: Step) -> list[Step]:
 
 
 def _after(graph: Graph, task: int) -> list[int]:
-    """Return the tasks after this one, in the definition's order."""
+    """Return the indexes of the tasks after a task, in the definition's order."""
     seen: set[int] = set()
     waiting = [task]
     while waiting:

@@ -1,4 +1,4 @@
-"""The API of remote runners: lease, heartbeat, complete, fail."""
+"""The API of remote runners: lease, heartbeat, complete and fail."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

@@ -69,7 +69,7 @@ FAILED = frozenset({RunState.FAILED, RunState.DLQ})
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A step that a remote runner executed."""
+    """A remote runner's result of a step: the outputs, the outcome and the costs."""
 
     outputs: Any
     outcome: str = "success"
@@ -164,7 +164,7 @@ def _look(run: Run, token: str) -> Looked:
 def _report(
     looked: Looked, token: str, record: Callable[[int], bool], same: Callable[[Run], bool]
 ) -> None:
-    """Record a report.
+    """Record a report with `record`. Raises LeaseOver if the report comes too late.
 
     A report that was recorded before is accepted if `same` finds it equal to the run.
     """

@@ -39,13 +39,12 @@ class RemoteInputs(ModuleInputs):
 
 
 class RemoteStep(Module[RemoteInputs]):
-    """Lets a remote runner execute the step: a program, anywhere, that requests work over HTTP.
+    """Lets a remote runner execute the step.
 
-    The workspace's egress rules do not apply to the runner, because it connects from its own
-    machine.
-
-    The step's queue must be one of `VALKYR_REMOTE_QUEUES`; if there are several, name it with
-    `queue` in the task. Other fields of `with` are for the runner.
+    A remote runner is a program on any machine that requests work over HTTP. The workspace's egress
+    rules do not apply to the runner, because it connects from its own machine. The step's queue
+    must be one of `VALKYR_REMOTE_QUEUES`; if there are several, name the queue with `queue` in the
+    task. Other fields of `with` are for the runner.
     """
 
     type: ClassVar[str] = "remote.step"

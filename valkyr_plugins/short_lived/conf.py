@@ -41,5 +41,5 @@ class ShortLivedSettings(SettingsModel):
 
 
 def settings() -> ShortLivedSettings:
-    """Return these settings. Raises ImproperlyConfigured."""
+    """Return the plugin's settings. Raises ImproperlyConfigured if a setting is invalid."""
     return read(ShortLivedSettings)

@@ -110,7 +110,10 @@ def _signed_in(fields: Mapping[str, str]) -> tuple[str, float]:
 
 
 def _service_account(address: str) -> str:
-    """Return the token of this process's service account, for a server that may receive it."""
+    """Return the token of this process's service account, for a server that may receive it.
+
+    Raises StepError for any other server, or if the token cannot be read.
+    """
     allowed = [entry.rstrip("/").lower() for entry in settings().vault_kubernetes_addresses]
     if address.strip().rstrip("/").lower() not in allowed:
         raise StepError(
@@ -149,7 +152,10 @@ def _ask(
 
 
 def _values(answer: IssuerAnswer, path: str) -> dict[str, str]:
-    """Return the fields of a secret, which version 2 of the KV engine nests one level deeper."""
+    """Return the fields of a secret. Raises StepError if there are none.
+
+    Version 2 of the KV engine nests the fields one level deeper.
+    """
     data = answer.body.get("data")
     inner = data.get("data") if isinstance(data, dict) else None
     found = inner if isinstance(inner, dict) and "metadata" in (data or {}) else data

@@ -38,7 +38,7 @@ class SqlGrantAdmin(FactAdmin):
 
     @display(description=lazy("granted by"))
     def by(self, row: SqlGrant) -> str:
-        """Return the user who granted the access."""
+        """Return the name of the user who granted the access."""
         return row.created_by_name or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

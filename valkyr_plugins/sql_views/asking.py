@@ -74,7 +74,10 @@ def ask(asked: SqlQuestion) -> Answered:
 
 
 def _described(session: psycopg.Connection[Any], text: str) -> list[tuple[str, str]]:
-    """Return the names and types of the statement's columns; PostgreSQL only parses it."""
+    """Return the names and types of the statement's columns; PostgreSQL only parses it.
+
+    Raises SqlRefused if there are no columns, and PostgreSQL's errors.
+    """
     encoding = session.info.encoding
     found = session.pgconn.prepare(b"", text.encode())
     if found.status == ExecStatus.COMMAND_OK:
@@ -101,7 +104,10 @@ def _run(
 
 
 def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
-    """Begin a read-only transaction; its first query makes the mode final."""
+    """Begin a read-only transaction with the limits and the role.
+
+    The first query of the transaction makes the mode final.
+    """
     session.execute("SET TRANSACTION READ ONLY")
     limits = {
         "statement_timeout": f"{round(asked.seconds * 1000)}ms",
@@ -116,7 +122,10 @@ def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
 
 @contextmanager
 def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
-    """Yield a session on the replica, or on the primary if no replica answers."""
+    """Yield a session on the replica or, if asked or if none answers, on the primary.
+
+    Yield also whether it is the replica. Raises SqlRefused.
+    """
     session = None
     if REPLICA in connections.settings and not primary:
         try:

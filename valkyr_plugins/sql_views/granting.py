@@ -90,7 +90,7 @@ def grant(
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
     """Revoke a role's access to these workspaces; without workspaces, revoke all and drop the role.
 
-    Return whether the role was dropped. Raises NotFound.
+    Return whether the role was dropped. Raises NotFound if the role has no such grant.
     """
     places = [_workspace(slug).pk for slug in slugs]
     with transaction.atomic():
@@ -138,7 +138,10 @@ def _workspace(slug: str) -> Workspace:
 
 
 def _ensure_role(role: str, limits: RoleLimits) -> str:
-    """Create a missing role; return its password, or "" if it exists."""
+    """Create the role if it is missing, and set its limits; return a new role's password, or "".
+
+    Raises ValkyrError if this command did not create the existing role.
+    """
     (database,) = rows("SELECT current_database()", [])[0]
     mark = f"{installing.MARK}of {database}"
     found = rows(OF_ROLE, [role])

@@ -58,7 +58,7 @@ SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 
 
 def connect(app: Any) -> None:
-    """Connect the signals of `migrate`."""
+    """Connect receivers to the signals of `migrate`."""
     uid = "valkyr_plugins.sql_views"
     pre_migrate.connect(_before_migrate, sender=app, dispatch_uid=uid)
     post_migrate.connect(_after_migrate, sender=app, dispatch_uid=uid)
@@ -263,7 +263,7 @@ def privileged(statement: str, remedy: str) -> None:
 
 
 def rows(sql: str, params: list[Any]) -> list[Any]:
-    """Return the rows of a statement."""
+    """Run a statement and return its rows."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params or None)
         found: list[Any] = cursor.fetchall()

@@ -76,7 +76,7 @@ class SocialAccounts(DefaultSocialAccountAdapter):
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> None:
-        """Show our page instead of allauth's."""
+        """Show Valkyr's error page instead of allauth's."""
         raise ImmediateHttpResponse(_page(request, error, exception, extra_context or {}))
 
 

@@ -62,7 +62,10 @@ def read_id_token(
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Add the claims of the user-info endpoint, which must describe the same user."""
+    """Add the claims of the user-info endpoint.
+
+    Raises ProviderTrouble for another user's claims.
+    """
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise ProviderTrouble("the user-info endpoint returned another subject")
     return {**info, **claims}
@@ -114,7 +117,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
         return self._discovered
 
     def get_json(self, url: str, **more: Any) -> Any:
-        """Return the provider's answer. Raises ProviderTrouble."""
+        """Request a URL of the provider and return its JSON. Raises ProviderTrouble."""
         _let_go()
         try:
             with get_adapter().get_requests_session() as session:

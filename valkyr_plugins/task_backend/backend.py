@@ -65,7 +65,7 @@ class Backend(BaseTaskBackend):
         """Start the task's execution, in the caller's transaction.
 
         Raises InvalidTask, TypeError for arguments that are not JSON, and the errors of
-        `start_from_code`: OtherTransaction, WorkflowDisabled, QuotaExceeded, InvalidPayload.
+        `start_from_code`: OtherTransaction, WorkflowDisabled, QuotaExceeded and InvalidPayload.
         """
         from valkyr_plugins.task_backend import publishing, results
 

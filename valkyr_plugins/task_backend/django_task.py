@@ -91,7 +91,10 @@ class DjangoTask(Module[DjangoTaskInputs]):
 
 
 def _begun(inputs: DjangoTaskInputs, ctx: StepContext) -> Any:
-    """Return the task's result at the start of this attempt, with its arguments."""
+    """Return the task's result at the start of this attempt, with its arguments.
+
+    Raises StepError if the task was not enqueued, or the framework is not installed.
+    """
     try:
         from valkyr_plugins.task_backend.framework import InvalidTask, TaskResultStatus
         from valkyr_plugins.task_backend.results import begun_result, set_value

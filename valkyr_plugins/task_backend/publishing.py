@@ -138,7 +138,7 @@ def _name(shape: TaskShape) -> str:
 
 
 def _slug(shape: TaskShape) -> str:
-    """Return the task's path as a slug, with a hash of all other differences."""
+    """Return a slug for the task: its path, and a hash of all that distinguishes it."""
     whole = f"{shape.backend}|{shape.path}|{shape.queue}|{shape.deferred}"
     mark = sha256(whole.encode()).hexdigest()[:10]
     readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in shape.path.lower())

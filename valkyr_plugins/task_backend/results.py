@@ -65,7 +65,7 @@ def find_result(pk: UUID, backend: str) -> AnyResult:
 
 
 def _call(execution: WorkflowExecution) -> Mapping[str, Any]:
-    """Return the enqueued call: the task's path, its arguments, the backend."""
+    """Return the enqueued call: the task's path, its arguments and the backend."""
     payload: Mapping[str, Any] = execution.trigger_payload or {}
     return payload
 

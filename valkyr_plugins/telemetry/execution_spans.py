@@ -36,7 +36,7 @@ def tell_start(
 ) -> None:
     """Make the span `execution.start`, a child of the request's span.
 
-    It is the parent of the other spans.
+    It is the parent of the execution's other spans.
     """
     at = spans.now()
     for execution in executions:

@@ -9,7 +9,7 @@ SECONDS = 60.0
 
 
 class Seldom(logging.Filter):
-    """Limits OpenTelemetry's own log records to one per interval, without its traceback."""
+    """Limits OpenTelemetry's own log records to one per interval, without tracebacks."""
 
     def __init__(self) -> None:
         """Start without an earlier record."""

@@ -1,4 +1,4 @@
-"""The span of one request, a child of the caller's if it named one."""
+"""The span of one request. It is a child of the caller's span if the request names that span."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,7 +36,10 @@ class RequestSpan:
         self._open = True
 
     def answered(self, message: Mapping[str, Any]) -> None:
-        """Record the status and end the span of a stream, which may last for hours."""
+        """Record the status; end the span at once if the response is an event stream.
+
+        Such a stream may last for hours.
+        """
         if not self._open:
             return
         self.span.set_attribute("http.response.status_code", message["status"])

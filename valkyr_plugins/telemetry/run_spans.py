@@ -144,7 +144,7 @@ def _segments(args: Any) -> set[str]:
 
 
 def _links(state: SegmentState, work: Work) -> list[Link]:
-    """Return links to the previous attempt, and to the run's previous holder."""
+    """Return a link to the run's previous holder, or else to the previous attempt, if any."""
     if work.token > 1:
         return [_link(state, work.run_id, work.token - 1, "resumed_from")]
     if work.attempt == 1:
@@ -213,7 +213,7 @@ def connect() -> None:
 
 
 def parents(runs: Sequence[Run]) -> dict[UUID, str]:
-    """Return the parent of a remote runner's spans, for each run that was just leased."""
+    """Return the `traceparent` for a remote runner's spans, by the ID of each leased run."""
     execution_spans.learn([run.execution_id for run in runs])
     return {
         run.pk: spans.traceparent(spans.place(trace_id, run_span_id(run.pk, run.lease_token)))

@@ -139,6 +139,6 @@ def _flags(trace_id: int) -> int:
 
 
 def present() -> dict[str, str]:
-    """Return headers that name the current span, if there is one."""
+    """Return headers that name the current span; {} if there is none."""
     context = trace.get_current_span().get_span_context()
     return {"traceparent": traceparent(context)} if context.is_valid else {}

@@ -233,7 +233,10 @@ def _rebind(made: WorkflowExecution, origin: WorkflowExecution) -> None:
 
 
 def _hold(origin: WorkflowExecution) -> None:
-    """Lock the origin against roll-backs and writes of variables while its past is copied."""
+    """Lock the origin against roll-backs and writes of variables while its past is copied.
+
+    Raises WrongState if the origin was rolled back in the meantime.
+    """
     epoch = (
         WorkflowExecution.objects.select_for_update(no_key=True)
         .values_list("epoch", flat=True)

@@ -81,7 +81,10 @@ def changed_variables(
 def override_steps(
     made: WorkflowExecution, steps: Mapping[str, Mapping[str, Any]], *, named: bool
 ) -> None:
-    """Plan the first steps of the fork, with their changed inputs."""
+    """Plan the first steps of the fork, with their changed inputs.
+
+    Raises InvalidFork if the inputs of another step are changed.
+    """
     insert_first(made)
     rows = Run.objects.filter(execution_id=made.pk, state="PENDING")
     ready = {

@@ -84,7 +84,10 @@ def _reopened(execution_id: UUID, workspace_id: UUID) -> WorkflowExecution:
 
 
 def _go_back(execution: WorkflowExecution, point: Point, actor: Actor) -> dict[str, Any]:
-    """Roll back rows and variables; the caller holds the execution's lock."""
+    """Roll back rows and variables; return how many runs were superseded and cancelled.
+
+    The caller holds the execution's lock.
+    """
     told = restore_points.params(execution, point) | {
         "around": restore_points.around(execution, point)
     }

@@ -29,7 +29,7 @@ def connect() -> None:
 def request(execution_id: UUID, requested_by: str) -> Job:
     """Ask a worker to verify an execution; return the job.
 
-    Raises NotFound, WrongState if the execution has not ended, QuotaExceeded.
+    Raises NotFound, QuotaExceeded, or WrongState if the execution has not ended.
     """
     execution = (
         WorkflowExecution.objects.only("id", "state", "workspace_id")
@@ -54,7 +54,7 @@ def require_final(execution: WorkflowExecution) -> None:
 
 
 def work(execution_id: UUID) -> dict[str, Any]:
-    """Verify an execution in a worker; return the result for the API."""
+    """Verify an execution in a worker; return the API's result. Raises VerificationTimeout."""
     from valkyr_plugins.timetravel.verify import verify
 
     try:
@@ -90,7 +90,10 @@ MAX_SHOWN = 1_000  # characters of a value's JSON
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One value of one step (or, without a path, of the execution): recorded and replayed."""
+    """One value that differs: as recorded, and as computed again.
+
+    `step_path` is empty for a value of the execution.
+    """
 
     step_path: str
     field: str
@@ -100,7 +103,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Verification:
-    """The findings of a replay with recorded results."""
+    """The findings of a verification: the number of its steps, and the differences."""
 
     steps: int = 0
     complete: bool = True

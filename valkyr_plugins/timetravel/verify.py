@@ -1,7 +1,7 @@
-"""Replay with recorded results: no step is run, but all templates and decisions are computed again.
+"""Verify with recorded results: no step runs; all templates and decisions are computed again.
 
-The replay shows that an execution depends only on its payload and its steps' results. It also finds
-contradictions in a version, the engine or a row.
+A verification shows that an execution depends only on its payload and its steps' results. It also
+finds contradictions in a version, the engine or a row.
 """
 
 import time
@@ -216,7 +216,7 @@ def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
 
 
 def _learn_item(past: _Past, data: TemplateData) -> None:
-    """Load the map's item from the container's run, regardless of its result."""
+    """Load the current map item from the inputs of the container's newest run, in any state."""
     place = data.place.nearest("map")
     if place is None:
         return

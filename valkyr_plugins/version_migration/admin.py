@@ -120,7 +120,7 @@ class MigrationForm(ReasonForm):
     )  # fmt: skip
 
     def clean_names(self) -> dict[str, str]:
-        """Return the renamed steps."""
+        """Return the renamed steps: the new names by the old names. Raises ValidationError."""
         return _pairs(self.cleaned_data["names"])
 
 
@@ -139,7 +139,7 @@ class VersionForm(ReasonForm):
 
 
 def _move_one(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
-    """Move one execution immediately."""
+    """Move one execution immediately and return it. Raises NotFound or an error of the move."""
     rows = WorkflowExecution.objects.select_related("workflow").defer("workflow__definition")
     execution = rows.get(pk=pk)
     workflow = execution.workflow

@@ -1,4 +1,4 @@
-"""Migrations of executions over HTTP: create, preview, start and follow one."""
+"""Migrations of executions over HTTP: create, preview, start and follow them."""
 
 from uuid import UUID
 

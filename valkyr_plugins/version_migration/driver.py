@@ -189,7 +189,7 @@ def _end(
 
 
 def _due(migration_id: UUID) -> list[tuple[int, UUID]]:
-    """Return the next queued executions whose time has come."""
+    """Return the next queued executions that are due, each as its item's ID and its own ID."""
     rows = MigratedExecution.objects.filter(
         Q(not_before=None) | Q(not_before__lte=database_now()),
         migration_id=migration_id,

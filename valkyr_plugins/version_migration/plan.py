@@ -55,7 +55,7 @@ class MigrationPlan:
 
 
 def versions(workflow: Workflow, plan: MigrationPlan) -> tuple[WorkflowVersion, WorkflowVersion]:
-    """Return the versions of a plan. Raises NotFound or InvalidMigration."""
+    """Return the source and target versions of a plan. Raises NotFound or InvalidMigration."""
     source = _version(workflow, plan.source)
     if plan.target is not None:
         target = _version(workflow, plan.target)

@@ -1,4 +1,4 @@
-"""Alert rules, for users who configure a workspace: create, change, test, delete."""
+"""Alert rules, for users who configure a workspace: create, change, test and delete."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -154,7 +154,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return {name: data[name] for name in names} | {"about_id": data["about_id"]}
 
     def clean_recipients(self) -> list[str]:
-        """Return the addresses as a list."""
+        """Return the typed addresses as a list."""
         typed: str = self.cleaned_data["recipients"]
         return typed.replace(",", "\n").split()
 
@@ -188,7 +188,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return found.pk
 
     def _secret(self, data: dict[str, Any]) -> str:
-        """Return the rule's new secret."""
+        """Return the typed secret or, if the channel is unchanged, the rule's current one."""
         typed: str = data.get("secret") or ""
         if typed or self.adds or data["channel"] != self.instance.channel:
             return typed
@@ -325,7 +325,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("alerts and messages"))
     def noticed(self, row: AlertRule) -> Any:
-        """Return a link to the rule's alerts."""
+        """Return links to the rule's alerts and messages."""
         return format_html(
             "{} · {}",
             links.link(links.listing("valkyr_alerts_alert", q=row.pk), gettext("Alerts")),
@@ -342,7 +342,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         return ((None, {"fields": ("place", "name", "enabled")}), *self.fieldsets[1:])
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the workspace read-only."""
+        """Return the fields that nobody can change here; none for a new rule."""
         return () if obj is None else ("place", "noticed", "changed", "created_by")
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

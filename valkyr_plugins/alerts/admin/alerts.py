@@ -96,7 +96,7 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("rule"))
     def rule_name(self, row: Alert) -> str:
-        """Return the rule that raised the alert."""
+        """Return the name of the rule that raised the alert."""
         return marks.clipped(row.rule.name, 40)
 
     @display(description=lazy("times"))
@@ -204,7 +204,7 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("rule"))
     def rule_name(self, row: AlertDelivery) -> str:
-        """Return the rule of the message."""
+        """Return the name of the message's rule."""
         return marks.clipped(row.rule.name, 40)
 
     @display(description=lazy("attempts"))

@@ -182,7 +182,7 @@ class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
         ]  # fmt: skip
 
     def get_path(self, alert: Alert) -> str:
-        """The path of the alert's admin page."""
+        """Return the path of the alert's admin page; "" if it has none."""
         return shown_page(alert.path) if alert.path else ""
 
 

@@ -68,7 +68,7 @@ def call_tool(inputs: McpCallInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def list_tools(inputs: McpToolsInputs, ctx: StepContext) -> list[dict[str, Any]]:
-    """Return the server's tools as `McpTool` mappings. Raises StepError."""
+    """Return the server's tools, or those named in `only`, as `McpTool`s. Raises StepError."""
 
     async def work(client: Client) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -148,7 +148,7 @@ async def _session(
 
 
 def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> StepError:
-    """Return the cause as a StepError: first an error of the connection, then of the protocol."""
+    """Return the cause as a StepError; connection errors take precedence over protocol errors."""
     causes = list(_causes(error))
     ours = (one for one in [bridge.failure, *causes] if isinstance(one, StepError))
     if (known := next(ours, None)) is not None:
@@ -224,7 +224,7 @@ class _Bridge(httpx2.AsyncBaseTransport):
         self._limit = limit
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request in a thread."""
+        """Send the request in a thread. A GET gets the status 405, because no stream is needed."""
         if request.method == "GET":
             # The stream of a server's own messages. A single call needs none, and a thread that
             # waits for it would outlive the call.

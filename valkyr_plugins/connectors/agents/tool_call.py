@@ -74,7 +74,7 @@ class ToolCallInputs(ModuleInputs):
 
 
 class ToolCallOutputs(ModuleOutputs):
-    """The checked call."""
+    """The checked call, and what is wrong with it."""
 
     name: str = Field(description="The tool.")
     arguments: Any = Field(description="The arguments.")
@@ -159,7 +159,7 @@ def _misfit(arguments: Any, tool: Tool) -> str:
 
 
 class EndedTool(ModuleInputs):
-    """The end of a tool's task."""
+    """The outcome, output and error of a tool's task."""
 
     outcome: str = Field("", description="Its outcome; empty or `skipped` if it did not run.")
     output: Any = Field(None, description="Its output.")

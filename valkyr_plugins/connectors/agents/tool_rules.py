@@ -15,7 +15,7 @@ _LITERAL = ("tools", "toolsets", "approve", "onToolError", "outputSchema", "maxC
 
 
 def config_problems(config: Mapping[str, Any]) -> Iterator[ConfigProblem]:
-    """Yield problems of templates in a `with` that the checks of its fields cannot find."""
+    """Yield the problems of an agent's templates that the checks of single fields cannot find."""
     for key, value in config.items():
         per_call = key in _READ_PER_CALL
         if any((_CALL if per_call else _TURN).search(text) for text in _texts(value)):
@@ -43,7 +43,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def tool_problems(task: Mapping[str, Any]) -> Iterator[ConfigProblem]:
-    """Yield problems for tools without a task, tasks that no tool names, and connected tools."""
+    """Yield problems of the tools: their names, tasks, approvals and connections."""
     config, body = task.get("with"), task.get("body")
     if not isinstance(config, Mapping) or not isinstance(body, Mapping):
         return

@@ -208,7 +208,7 @@ def _cost(model: str, usage: Mapping[str, Any]) -> float | None:
 def schema_order(schema: Mapping[str, Any]) -> str:
     """Return the instruction for an answer that fits a schema.
 
-    Line breaks separate the braces of the JSON, which would otherwise read as a template.
+    Line breaks separate the braces of the JSON, because two adjacent braces begin a template.
     """
     text = json.dumps(schema, ensure_ascii=False, indent=1)
     return (

@@ -29,7 +29,7 @@ Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else val
 
 
 class Details(BaseModel):
-    """Details of the input's tokens."""
+    """How many of the input's tokens came from the provider's cache."""
 
     cached_tokens: Count = 0
 
@@ -43,13 +43,13 @@ class Usage(BaseModel):
 
     @property
     def cached(self) -> int:
-        """Return the input tokens that the provider had cached, at a lower price."""
+        """Return how many input tokens the provider had cached, at a lower price."""
         details = self.prompt_tokens_details
         return min(details.cached_tokens if details else 0, self.prompt_tokens)
 
 
 class Function(BaseModel):
-    """A call of a tool; in a stream, a piece of one."""
+    """The name and arguments of a tool call; in a stream, a piece of them."""
 
     name: Text = ""
     arguments: Any = ""
@@ -82,7 +82,7 @@ class WireChoice(BaseModel):
 
 
 class Chunk(BaseModel):
-    """A response, or a piece of one."""
+    """A response, or a piece of a streamed response."""
 
     id: Text = ""
     model: Text = ""
@@ -106,7 +106,7 @@ class Vectors(BaseModel):
 
 
 def read_chunk(value: Any, host: str) -> Chunk:
-    """Parse a response or a piece. Raises StepError if it is not in OpenAI's format."""
+    """Parse a response or a streamed piece. Raises StepError if it is not in OpenAI's format."""
     return _read(Chunk, value, host)
 
 
@@ -142,14 +142,14 @@ MAX_CALLS = 100
 
 @dataclass(slots=True)
 class ToolCall:
-    """A tool that the model requests; `text` is its arguments as received."""
+    """A tool call that the model requests; `text` is its arguments as received."""
 
     id: str = ""
     name: str = ""
     text: str = ""
 
     def arguments(self) -> Any:
-        """Return the arguments as JSON; None if invalid."""
+        """Return the parsed arguments: {} if there are none, None if they are not valid JSON."""
         try:
             return json.loads(self.text or "{}")
         except (ValueError, RecursionError):
@@ -158,7 +158,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class StreamedAnswer:
-    """The response received so far."""
+    """The part of a streamed response that was received so far."""
 
     id: str = ""
     model: str = ""
@@ -234,7 +234,7 @@ EVERY_SECONDS = 1.0
 
 
 class ShownProgress:
-    """Tracks the part of an answer that was already shown."""
+    """Shows an answer while it arrives: in the run's log, and as the run's progress."""
 
     def __init__(self, ctx: StepContext) -> None:
         self._ctx = ctx
@@ -245,7 +245,7 @@ class ShownProgress:
         self._told_at = -EVERY_SECONDS  # so that the first piece is shown at once
 
     def add(self, text: str, reasoning: int = 0) -> None:
-        """Add a piece of the answer's text; `reasoning` counts the characters before it."""
+        """Add a piece of the answer: its text, and its number of characters of reasoning."""
         if not (text or reasoning):
             return
         self._open += text
@@ -257,7 +257,7 @@ class ShownProgress:
             self._tell()
 
     def finish(self) -> None:
-        """Log the rest; the step's output has the whole answer, unless the step failed."""
+        """Log the text that is not logged yet, which a failed step has no other record of."""
         self._log(len(self._open))
 
     def _log(self, end: int) -> None:
@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how many characters of a text may be shown: up to the last space near the end."""
+    """Return how much of a text may be shown: up to its last space, or all of a long word."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Tool(ModuleInputs):
-    """A tool that the model may request; the workflow does the work."""
+    """A tool that the model may request; the workflow runs it."""
 
     name: str = Field(
         description="The tool's name.", pattern=r"^[A-Za-z0-9_-]{1,64}$", examples=["find_order"]
@@ -51,7 +51,7 @@ class Tool(ModuleInputs):
 
 
 class ChatInputs(AskedInputs):
-    """The prompt and the model."""
+    """The prompt, the model, the tools and the options."""
 
     tools: list[Tool] | None = Field(
         None,
@@ -108,7 +108,7 @@ class ChatInputs(AskedInputs):
         return [*(self.tools or ()), *(tool for tools in self.tool_lists for tool in tools)]
 
     def chat_body(self) -> dict[str, Any]:
-        """Return the request's body."""
+        """Return the request's body: the conversation, the tools and the options."""
         body = self.body()
         body["messages"] += [message.wire() for message in self.history]
         if not self.stream:
@@ -131,7 +131,7 @@ def _choice(choice: str) -> Any:
 
 
 class AskedTool(ModuleOutputs):
-    """A tool that the model requests."""
+    """A tool call that the model requests."""
 
     id: str = Field(description="The call's id, to be returned with its result.")
     name: str = Field(description="The tool.")

@@ -224,7 +224,7 @@ class UsedTokens(ModuleOutputs):
 
 
 def used(usages: list[tuple[Usage, bool]]) -> dict[str, Any]:
-    """Return the tokens of one or several requests as a mapping of `UsedTokens`."""
+    """Return the sum of the requests' tokens as a mapping of `UsedTokens`."""
     return {
         "inputTokens": sum(usage.prompt_tokens for usage, _ in usages),
         "outputTokens": sum(usage.completion_tokens for usage, _ in usages),

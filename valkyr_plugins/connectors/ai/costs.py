@@ -85,7 +85,7 @@ def price_table() -> dict[str, Price]:
 
 @lru_cache(maxsize=4)
 def _of_file(path: Path, changed: int, size: int) -> dict[str, Price]:
-    """Return the price table in a file; read the file again after it changes."""
+    """Return the price table in a file, cached until the file changes. Raises StepError."""
     if size > MAX_FILE_BYTES:
         raise StepError(f"{PRICES}: {path} has {size:,} bytes; expected at most {MAX_FILE_BYTES:,}")
     try:
@@ -120,7 +120,7 @@ CHARACTERS_A_TOKEN = 4
 
 
 def estimated(sent: int, received: int) -> Usage:
-    """Estimate tokens from the numbers of characters, if the provider did not count them."""
+    """Estimate the tokens from numbers of characters, for a provider that did not count them."""
     return Usage(
         prompt_tokens=math.ceil(sent / CHARACTERS_A_TOKEN),
         completion_tokens=math.ceil(received / CHARACTERS_A_TOKEN),

@@ -65,7 +65,7 @@ class ProviderInputs(ModuleInputs):
 
 
 def checked_url(url: str) -> str:
-    """Return an endpoint's URL without a trailing slash. Raises ValueError."""
+    """Return an endpoint's URL without a trailing slash. Raises ValueError if it is invalid."""
     parts = urlsplit(url)
     plain = not (parts.username or parts.password or parts.query or parts.fragment)
     # Reading the port raises ValueError if it is not a number.
@@ -78,7 +78,7 @@ def checked_url(url: str) -> str:
 
 
 def address(inputs: ProviderInputs) -> str:
-    """Return the step's URL. Raises StepError if the setting is not a URL."""
+    """Return the URL: the step's, else the setting's, else OpenAI's. Raises StepError."""
     if inputs.base_url is not None:
         return inputs.base_url
     setting = settings().llm_base_url or OPENAI
@@ -89,7 +89,7 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the time limit in seconds: a little less than the step's remaining time."""
+    """Return the limit in seconds: the step's, target's or model's, or the time left if less."""
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
     usual = ctx.target_timeout or timeout_seconds(inputs.model)

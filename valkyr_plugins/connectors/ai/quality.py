@@ -35,7 +35,7 @@ COMPLETE_WORDS = 100
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One dimension of a text's quality: from 0 to 1, and why."""
+    """One dimension of a text's quality: a score from 0 to 1, and its reason."""
 
     score: float
     reason: str
@@ -77,12 +77,12 @@ def assess(
 
 
 def completeness(words: int, complete: int) -> Dimension:
-    """Return min(1, words ÷ 100): whether the text is long enough to assess."""
+    """Score the number of words: min(1, words ÷ `complete`)."""
     return _dimension(min(1.0, words / complete), f"{words:,} of {complete:,} words")
 
 
 def coherence(paragraphs: Sequence[str]) -> Dimension:
-    """Return 0.5 for two or more paragraphs (0.25 for one), plus half the structured share."""
+    """Score the paragraphs: 0.5 for two or more (0.25 for one), plus half the structured share."""
     if not paragraphs:
         return Dimension(0.0, "no paragraph")
     structured = sum(map(has_structure, paragraphs))
@@ -105,7 +105,7 @@ def has_structure(paragraph: str) -> bool:
 
 
 def relevance(text: str, keywords: Sequence[str]) -> Dimension:
-    """Return the share of keywords that occur as whole words, in any case; 1 without keywords."""
+    """Score the share of keywords that occur as whole words, in any case; 1 without keywords."""
     wanted = list(dict.fromkeys(word.strip().casefold() for word in keywords if word.strip()))
     if not wanted:
         return Dimension(1.0, "no keywords were given")
@@ -118,7 +118,7 @@ def relevance(text: str, keywords: Sequence[str]) -> Dimension:
 
 
 def length(words: int, target: int | None) -> Dimension:
-    """Return min(words, target) ÷ max(words, target); 1 without a target."""
+    """Score the length: min(words, target) ÷ max(words, target); 1 without a target."""
     if target is None:
         return Dimension(1.0, "no target was given")
     longest = max(words, target)
@@ -218,13 +218,14 @@ class AssessOutputs(ModuleOutputs):
 class QualityAssess(Module[AssessInputs]):
     """Scores a text by countable properties, with the outcome `true` or `false`.
 
-    Score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length, each 0 to 1.
+    By default, score = 0.3 completeness + 0.3 coherence + 0.2 relevance + 0.2 length, each 0 to 1.
     Completeness: min(1, words ÷ 100). Coherence: 0.5 for two or more paragraphs (0.25 for one),
     plus half the share of structured paragraphs (a heading, a list or sentences that end properly).
     Relevance: the share of the keywords that occur as whole words; 1 without keywords. Length:
     min(words, target) ÷ max(words, target); 1 without a target. In Chinese and Japanese each
-    character counts as a word. The outcome is `true` for a score of 0.6 or more. An execution's
-    metrics summarise its assessments: their number, their mean score and the share that passed.
+    character counts as a word. By default, the outcome is `true` for a score of 0.6 or more. An
+    execution's metrics summarise its assessments: their number, their mean score and the share that
+    passed.
 
     The score says whether a text has the form of a good text, not whether it is true.
     """

@@ -42,7 +42,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RequestChange:
-    """A key that a rejection may name, and the request without it."""
+    """A key that a rejection may name, and a function that rewrites the request without the key."""
 
     key: str
     otherwise: Callable[[Body], Body]
@@ -58,7 +58,7 @@ def _newer_limit(body: Body) -> Body:
 
 
 def _plain_object(body: Body) -> Body:
-    """Request plain JSON; the prompt contains the schema as well."""
+    """Request plain JSON instead of a schema; if plain JSON was requested, remove the key."""
     if body["response_format"].get("type") == "json_schema":
         return {**body, "response_format": {"type": "json_object"}}
     return _without("response_format")(body)
@@ -181,7 +181,7 @@ def _streamed(stream: Any) -> Iterator[Any]:
 
 
 def whole_answer(answered: Any) -> Any:
-    """Return the JSON of a whole answer. Raises StepError if it is not declared as JSON."""
+    """Return a whole answer, parsed from JSON. Raises StepError if its media type is not JSON."""
     response: httpx.Response = answered.http_response
     _require(_media_type(response), "application/json", response)
     return json.loads(response.content)
@@ -281,9 +281,9 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Raise StepError after the first batch if the vectors of all texts would not fit.
+    """Raise StepError if the vectors of all texts would not fit, or differ in length.
 
-    So the remaining batches are not paid for.
+    It is called after each batch, so that the remaining batches are not paid for.
     """
     numbers = len(vectors[0]) * texts
     if numbers > MAX_NUMBERS or len(vectors[0]) != len(vectors[-1]):

@@ -37,7 +37,7 @@ def _is_stream(response: httpx.Response) -> bool:
 
 
 class _Bounded(httpx.SyncByteStream):
-    """A body that raises if it, or one of its events, exceeds the limit."""
+    """A response's body; raises StepError if the body, or one of its events, exceeds the limit."""
 
     def __init__(self, body: httpx.SyncByteStream, host: str, stream: bool) -> None:
         self._body = body

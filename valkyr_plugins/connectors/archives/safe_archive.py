@@ -101,11 +101,11 @@ class Archive:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the archive's files, in their order."""
+        """Return the names of the archive's files, in the archive's order."""
         return list(self._files)
 
     def content(self, name: str) -> bytes:
-        """Return an unpacked file. Raises StepError if it is too large or broken."""
+        """Unpack a file and return its bytes. Raises StepError if it is too large or broken."""
         info = self._files[name]
         pieces: list[bytes] = []
         size = 0

@@ -69,7 +69,7 @@ class ArchiveZipInputs(StoreInputs):
 
 
 class ArchiveZipOutputs(ModuleOutputs):
-    """The packed files."""
+    """The archive, and the names of the packed files."""
 
     path: str | None = Field(description="The path of the archive, if it was written.")
     content: str | None = Field(
@@ -176,7 +176,7 @@ def _less(left: int, data: bytes, most: int) -> int:
 
 
 def _inside(path: str, folders: bool) -> str:
-    """Return a file's name in the archive: without a scheme and a bucket."""
+    """Return a file's name in the archive: its key, or only the last part. Raises StepError."""
     _, separator, rest = path.partition("://")
     plain = rest.partition("/")[2] if separator else path
     parts = [part for part in plain.split("/") if part not in ("", ".")]

@@ -37,7 +37,7 @@ def failure() -> str:
 
 @functools.cache
 def _tried(program: str) -> str:
-    """Test a complete run, since containers and security modules may reject any part of a run."""
+    """Return why a complete trial run fails, or "": a container may reject any part of a run."""
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
             _command(program),
@@ -124,13 +124,13 @@ def _files(interpreter: str, engine: str) -> Iterator[str]:
 
 
 def _shown(path: str, where: str) -> Iterator[str]:
-    """Yield the options that mount a file or folder, and that create its parent folders."""
+    """Yield the options that mount a path read-only, and that create its parent folders."""
     for parent in reversed(Path(where).parents[:-1]):
         yield from ("--perms", "0755", "--dir", str(parent))
     yield from ("--ro-bind", path, where)
 
 
 def _libraries() -> set[str]:
-    """Return Python's own shared library, if the interpreter is linked to one."""
+    """Return the path of Python's shared library in a set, or an empty set without one."""
     mapped = (line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines())
     return {path for path in mapped if Path(path).name.startswith("libpython")}

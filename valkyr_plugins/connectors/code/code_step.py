@@ -48,7 +48,7 @@ def code_problems(config: Mapping[str, Any], module: str, why_off: str) -> list[
 
 
 def run_code(request: dict[str, Any], ctx: StepContext, engine: str = "") -> Result:
-    """Run the code in its own process, log its printed output, and return its result."""
+    """Run the code in its own process, log its output and return its result. Raises StepError."""
     from valkyr_plugins.connectors.code.process import log_printed, result_of, run
 
     ended = run(request, ctx, engine)

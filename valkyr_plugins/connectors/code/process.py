@@ -22,7 +22,7 @@ MAX_READ_BYTES = 9 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """The process's exit code (128 plus a signal's number), its report and its printed text."""
+    """The process's exit code (128 plus the number of a fatal signal), report and printed text."""
 
     code: int
     report: bytes
@@ -75,7 +75,7 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for the process's end with a timeout; Popen's own wait polls slowly."""
+    """Return whether the process ends within `seconds`; Popen's own wait polls slowly."""
     handle = os.pidfd_open(process.pid)
     try:
         poller = select.poll()
@@ -155,7 +155,7 @@ def result_of(ended: ProcessExit) -> Result:
 
 
 def _report(ended: ProcessExit) -> dict[str, Any]:
-    """Parse the report without trusting it: the code could have written anything."""
+    """Parse the report, in which the code could have written anything. Raises StepError."""
     if not ended.report:
         raise _no_result(ended)
     if len(ended.report) > MAX_RESULT_BYTES:

@@ -39,13 +39,13 @@ class Sandbox:
     engine: str = ""
 
     def request(self, asked: dict[str, Any]) -> bytes:
-        """Return the command's standard input."""
+        """Return the standard input of the sandbox's command: the request as JSON."""
         engine = {"engine": self.engine} if self.engine else {}
         return json.dumps(asked | {"home": self.home} | engine).encode()
 
 
 def chosen(engine: str = "") -> Sandbox:
-    """Return the configured sandbox. Raises StepError if it does not work."""
+    """Return the sandbox to use. Raises StepError if bubblewrap is required but does not work."""
     wanted = settings().code_sandbox
     cause = "" if wanted == BUILTIN else bubblewrap.failure()
     if cause and wanted == BUBBLEWRAP:

@@ -31,7 +31,7 @@ def checked_text(text: str, what: str) -> str:
 
 
 def without_nul(text: str, what: str) -> str:
-    """Return the text, unless it contains NUL (U+0000), which marks binary data."""
+    """Return the text. Raises StepError, naming `what`, if it contains NUL (U+0000)."""
     place = text.find("\x00")
     if place >= 0:
         raise StepError(

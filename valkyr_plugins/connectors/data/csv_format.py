@@ -69,7 +69,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter with which the first records have the most fields, and equally many.
+    """Return the delimiter that splits the first records into the most and equally many fields.
 
     Return a comma if no delimiter separates any fields.
     """
@@ -80,7 +80,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """Return the number of fields of each record; 0 if the number differs or is unreadable."""
+    """Return how many fields each record has; 0 if the records differ or cannot be read."""
     try:
         # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
@@ -132,13 +132,13 @@ MAX_LINE = 1024 * 1024  # bytes
 
 
 def text_lines(text: str) -> Iterator[str]:
-    """Return the lines of a text with their ends, without the byte order mark."""
+    """Return a text's lines with their ends, without the byte order mark. Raises StepError."""
     without_nul(checked_text(text, "the CSV"), "the CSV")
     return iter(io.StringIO(text.removeprefix("\ufeff"), newline=""))
 
 
 class FileLines:
-    """The decoded lines of a file from one byte offset, perhaps up to another, read one by one.
+    """The decoded lines of a file, read one by one from a byte offset to another or to the end.
 
     `offset` is the next line's position in bytes; `number` counts the lines read so far. Raises
     StepError for invalid text.
@@ -215,7 +215,7 @@ Record = tuple[int, list[str]]
 
 
 def records(lines: Iterable[str], delimiter: str, quote: str, before: int = 0) -> Iterator[Record]:
-    """Yield the non-empty records, each with the number of its last line.
+    """Yield the non-empty records, each with the number of its last line. Raises StepError.
 
     `before` is the number of lines of the file that were read earlier. A field has at most
     `csv.field_size_limit()` characters (131,072), a limit of the whole process.
@@ -242,7 +242,10 @@ def _reason(error: csv.Error) -> str:
 
 
 def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
-    """Return the columns' names from the first record if `header` is true, or []."""
+    """Return the columns' names: of the first record, those in `header`, or [] if it is false.
+
+    Raises StepError for a repeated name.
+    """
     if header is False:
         return []
     columns = [name.strip() for name in next(found, (0, []))[1]] if header is True else header
@@ -253,7 +256,7 @@ def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
 
 
 def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
-    """Raise StepError unless a record has a field for each column."""
+    """Raise StepError unless a record has one field for each column. No columns: no check."""
     if columns and len(fields) != len(columns):
         raise StepError(
             f"line {number} of the CSV has {len(fields)} fields, but there are {len(columns)} "
@@ -301,7 +304,7 @@ def cut(
     size: int,
     ctx: StepContext,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the ranges of at most `size` rows and `MOST` bytes each, in order."""
+    """Yield the ranges in order; each ends at `size` rows or with the row that reaches `MOST`."""
     names = row_overhead(columns)
     start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
     for number, fields in found:
@@ -322,14 +325,14 @@ def row_overhead(columns: list[str]) -> int:
 
 
 def heed(ctx: StepContext, rows: int) -> None:
-    """Send a heartbeat, and end the step at its timeout even where no signal can interrupt it."""
+    """Send a heartbeat. Raises StepError after the step's timeout, even without a signal."""
     ctx.heartbeat({"rows": rows})
     if ctx.remaining() <= 0:
         raise StepError(f"the step's timeout passed after {rows:,} rows", ErrorType.TIMEOUT)
 
 
 def require_few(batches: int) -> None:
-    """Raise StepError if there are more batches than a map should get."""
+    """Raise StepError if there are more batches than a `flow.map` should process."""
     if batches > MAX_BATCHES:
         raise StepError(f"the CSV has more than {MAX_BATCHES:,} batches: raise batchSize")
 

@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[+-]?\d[\d .,]*(?:[eE][+-]?\d+)?%?")
 
 
 def cell(value: Any, formulas: Formulas) -> str:
-    """Return a value's text: null is empty, objects and lists are JSON. Raises StepError."""
+    """Return a value's text: empty for null, and JSON for objects and lists. Raises StepError."""
     if isinstance(value, str):
         return guarded(value, formulas)
     if value is None:
@@ -38,7 +38,7 @@ def cell(value: Any, formulas: Formulas) -> str:
 
 
 def guarded(text: str, formulas: Formulas) -> str:
-    """Return the text, with an apostrophe in front if it is a formula."""
+    """Return the text; a formula gets a leading apostrophe, or raises StepError with `refuse`."""
     if formulas == "keep" or not text.startswith(BEGINNING) or NUMBER.fullmatch(text):
         return text
     if formulas == "refuse":

@@ -51,7 +51,7 @@ TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A compound, and its relation to the part before: ` `, `>`, `+` or `~`."""
+    """A compound selector, and its relation to the part before it: ` `, `>`, `+` or `~`."""
 
     combinator: str
     compound: str
@@ -74,7 +74,7 @@ def taken_apart(selector: str) -> tuple[tuple[Part, ...], ...]:
 
 
 class _Reader:
-    """Walks a selector's tokens, and keeps the current alternative."""
+    """Reads the tokens of a selector and collects its alternatives, which commas separate."""
 
     def __init__(self) -> None:
         self.alternatives: list[tuple[Part, ...]] = []
@@ -84,7 +84,7 @@ class _Reader:
         self.open: list[str] = []  # brackets, the innermost last
 
     def take(self, kind: str, text: str) -> None:
-        """Add one token."""
+        """Add a token to the current alternative. Raises ValueError if it is not supported."""
         if kind == "pseudo" and "[" not in self.open:
             self._require_known(text)
         if kind == "other" and text in "([":
@@ -99,7 +99,7 @@ class _Reader:
             self.compound += text
 
     def finished(self) -> tuple[tuple[Part, ...], ...]:
-        """Return all alternatives."""
+        """Return all alternatives. Raises ValueError if a bracket is not closed."""
         if self.open:
             raise ValueError(f"{self.open[-1]!r} is not closed")
         self._end()
@@ -249,7 +249,7 @@ Nodes = "list[LexborNode]"
 
 
 def _below(found: "list[LexborNode]", within: "LexborNode") -> Related:
-    """Return a function that finds out whether an ancestor of an element was found.
+    """Return a function that tells whether an ancestor of an element is in `found`.
 
     Each ancestor is checked once.
     """

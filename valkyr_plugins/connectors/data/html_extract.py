@@ -27,7 +27,7 @@ MAX_FIELDS = 200
 
 
 class HtmlField(ModuleInputs):
-    """One value, or one list of values."""
+    """A field to read: one value, or a list of values."""
 
     selector: str = Field(
         "",

@@ -77,7 +77,7 @@ class JsonParse(PureModule):
 
 
 def require_flat(text: str) -> None:
-    """Raise StepError if brackets nest too deep; brackets within texts are not counted."""
+    """Raise StepError if brackets nest too deeply; brackets within strings are not counted."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
@@ -155,7 +155,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _require_text(data: Any) -> None:
-    """Raise StepError if a text holds forbidden characters.
+    """Raise StepError if the data contains NUL or a lone surrogate.
 
     Paired surrogates have already become one character.
     """

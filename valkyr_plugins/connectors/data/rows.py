@@ -27,7 +27,7 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def getter(field: str) -> Getter:
-    """Return a function that returns a field's value in a row, or null. Raises ValueError.
+    """Return a function that returns a field's value in a row, or None. Raises ValueError.
 
     Keys and paths have JMESPath's meaning, without its engine, which is slower.
     """
@@ -70,7 +70,7 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def identity(value: Any) -> Any:
-    """Return a hashable key that is equal for equal values."""
+    """Return a hashable key that is equal for equal values. Raises StepError if it is not JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or value is None:
@@ -122,7 +122,7 @@ As = Literal["auto", "number", "text"]
 
 
 def sort_key(values: list[Any], as_: As, field: str) -> Callable[[Any], Any]:
-    """Return the sort key for values that are not null. Raises StepError.
+    """Return a function that computes the sort key of a non-null value, or raises StepError.
 
     With `auto`, values are compared as numbers if each is a number or a numeric text, otherwise as
     texts.

@@ -18,7 +18,7 @@ class OtherStore:
         self._scheme = scheme
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
-        """Return at most `most` bytes from byte `start` on."""
+        """Return at most `most` bytes from byte `start` on, and the file's metadata."""
         filesystem, path = self._at(place)
         known = _found(filesystem, path, place)
         data: bytes = filesystem.cat_file(path, start=start, end=start + most)
@@ -27,7 +27,7 @@ class OtherStore:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a whole file."""
+        """Overwrite a whole file. Raises StepError for another mode."""
         if mode != "overwrite":
             raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
         filesystem, path = self._at(place)
@@ -37,7 +37,7 @@ class OtherStore:
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a whole file in parts."""
+        """Overwrite a whole file in parts. Raises StepError for another mode."""
         if mode != "overwrite":
             raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
         filesystem, path = self._at(place)
@@ -47,7 +47,7 @@ class OtherStore:
         return _facts(place, filesystem.info(path))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """Yield the entries of a folder."""
+        """Yield the entries of a folder or, with `recursive`, the files below it."""
         filesystem, path = self._at(place)
         _found(filesystem, path, place)
         waiting = [path]
@@ -62,7 +62,7 @@ class OtherStore:
                 yield _facts(FileLocation(place.scheme, f"{root}/{beneath}".lstrip("/")), known)
 
     def delete(self, place: FileLocation) -> bool:
-        """Delete a file; raise StepError for a folder."""
+        """Delete a file; return whether it existed. Raises StepError for a folder."""
         filesystem, path = self._at(place)
         if not filesystem.exists(path):
             return False

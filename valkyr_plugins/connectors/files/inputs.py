@@ -38,7 +38,7 @@ def stores(inputs: StoreInputs, ctx: StepContext) -> Stores:
 
 
 def circuit_of(inputs: StoreInputs, *paths: str | None) -> str | None:
-    """Return the S3 server that one of the paths needs, or None if all of them are local."""
+    """Return the circuit target of the S3 server if a path is in S3; otherwise None."""
     if not any(path is not None and path.lower().startswith(f"{S3}://") for path in paths):
         return None
     from valkyr_plugins.connectors.files.s3.endpoint import endpoint_of
@@ -57,7 +57,7 @@ MAX_CHARSET = 40
 
 
 def _known(charset: str) -> str:
-    """Return the name of a text encoding that Python knows. Raises ValueError."""
+    """Return the charset. Raises ValueError unless Python knows it as a text encoding."""
     try:
         known = codecs.lookup(charset)
     except (LookupError, ValueError):
@@ -77,7 +77,7 @@ Charset = Annotated[
 
 
 def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
-    """Return bytes as an output. Raises StepError if they are not text in that charset."""
+    """Return bytes as text or Base64. Raises StepError if they are not text in `charset`."""
     if encoding == "base64":
         return base64.b64encode(data).decode("ascii")
     try:
@@ -91,7 +91,7 @@ def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
 
 
 def encoded(content: str, encoding: Encoding, charset: str, name: str = "content") -> bytes:
-    """Return an input as bytes. Raises StepError if it cannot be encoded."""
+    """Return the bytes of a text or of Base64. Raises StepError if it cannot be encoded."""
     try:
         if encoding == "base64":
             return base64.b64decode(content, validate=True)
@@ -102,7 +102,7 @@ def encoded(content: str, encoding: Encoding, charset: str, name: str = "content
 
 
 def _short(error: Exception) -> str:
-    """Return the reason without the text itself, which may be long or secret."""
+    """Return an error's reason without the faulty text, which may be long or secret."""
     if isinstance(error, UnicodeEncodeError):
         return f"{error.reason} (character {error.start})"
     return str(error)[:200]

@@ -27,7 +27,7 @@ class LocalStore:
     """Files below `VALKYR_FILES_ROOT`."""
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
-        """Return at most `most` bytes from byte `start` on."""
+        """Return at most `most` bytes from byte `start` on, and the file's metadata."""
         with folder_of(place.rest, create=False) as (folder, name):
             handle = open_file(folder, name, place.rest, os.O_RDONLY)
         with os.fdopen(handle, "rb") as file:
@@ -71,7 +71,7 @@ class LocalStore:
             yield from _walk(folder, f"{prefix}/" if prefix else "", recursive, MAX_DEPTH)
 
     def delete(self, place: FileLocation) -> bool:
-        """Delete a regular file, or a link itself; raise StepError for a folder."""
+        """Delete a file or a link; return whether it existed. Raises StepError for a folder."""
         try:
             with folder_of(place.rest, create=False) as (folder, name):
                 os.unlink(name, dir_fd=folder)
@@ -127,7 +127,7 @@ def _exists(folder: int, name: str) -> bool:
 
 
 def _require_same(folder: int, name: str, path: str, data: bytes) -> None:
-    """Raise StepError unless the file is equal, as after an earlier attempt of this step."""
+    """Raise StepError unless the file contains `data`, as after an earlier attempt of this step."""
     with os.fdopen(open_file(folder, name, path, os.O_RDONLY), "rb") as file:
         if file.read(len(data) + 1) != data:
             raise StepError(f"{path!r} already exists with different content")

@@ -28,7 +28,7 @@ class FileMissing(StepError):
 def path_parts(path: str) -> list[str]:
     """Return the folders and the name of a path below the root.
 
-    Raises StepError for a path that leads outside.
+    Raises StepError for a path that is empty or leads outside.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or ".." in parts or "\x00" in path or "\\" in path:
@@ -43,7 +43,7 @@ def path_parts(path: str) -> list[str]:
 
 @contextmanager
 def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
-    """Open a file's folder, and yield it with the file's name; create the folder on request."""
+    """Open a file's folder, and yield it with the file's name; `create` adds missing folders."""
     *folders, name = path_parts(path)
     current = os.open(_root(create), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -34,7 +34,7 @@ class FileLocation:
 
     @property
     def bucket(self) -> str:
-        """Return the first part of a path in S3."""
+        """Return the bucket: the first part of a path in S3."""
         return self.rest.partition("/")[0]
 
     @property
@@ -44,9 +44,11 @@ class FileLocation:
 
 
 def place_of(path: str, *, folder: bool = False) -> FileLocation:
-    """Parse a path; raise StepError if its scheme is not allowed or it leads outside.
+    """Parse a path.
 
-    With `folder`, it may name a folder, or a whole bucket.
+    Raises StepError if its scheme is not allowed, or its bucket or key is invalid.
+
+    With `folder`, the path may name a folder or a whole bucket.
     """
     scheme, separator, rest = path.partition("://")
     if not separator:
@@ -78,7 +80,7 @@ def _require_allowed(scheme: str, path: str) -> None:
 
 
 def _require_object(place: FileLocation, path: str, folder: bool) -> None:
-    """Require a bucket and a key that every S3 server and every proxy interprets the same way."""
+    """Raise StepError unless all S3 servers and proxies interpret the bucket and key alike."""
     if not BUCKET.fullmatch(place.bucket):
         raise StepError(
             f"path {path[:200]!r} names no bucket: expected s3://bucket/key, the bucket with "
@@ -105,9 +107,10 @@ MAX_SCANNED = 100_000  # entries that one listing reads at most
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The metadata of a file or folder; `path` is in the syntax of steps, `bytes` the size.
+    """The metadata of a file or folder. `path` is written as in a step's inputs.
 
-    `modified` is in ISO 8601; `etag` and `version` are a store's identifiers of the file's content.
+    `bytes` is the size, and `modified` is in ISO 8601. `etag` and `version` are the store's
+    identifiers of the file's content.
     """
 
     path: str
@@ -129,7 +132,7 @@ class Where:
 
 
 def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
-    """Return whether two files have the same content; `read` returns a part from a position."""
+    """Return whether `file` has the content that `read` returns in parts, each from a position."""
     file.seek(0)
     position = 0
     while part := file.read(PART):
@@ -146,7 +149,7 @@ class Store(Protocol):
     """
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
-        """Return at most `most` bytes from byte `start` on.
+        """Return at most `most` bytes from byte `start` on, and the file's metadata.
 
         `Facts.bytes` is the whole file's size.
         """
@@ -224,7 +227,7 @@ class Stores:
         return OtherStore(scheme)
 
     def _remaining(self) -> float:
-        """Return the seconds until just before the timeout, so that the error can name the file."""
+        """Return the seconds until just before the timeout. Raises StepError if none are left."""
         seconds = self._ctx.remaining()
         seconds -= min(0.2, seconds * 0.05)
         if seconds <= 0:

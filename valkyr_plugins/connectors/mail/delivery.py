@@ -43,7 +43,7 @@ class SmtpServer:
 
     @property
     def needs_tls(self) -> bool:
-        """Return whether the server needs TLS, because passwords cross a network only under TLS."""
+        """Return whether TLS is required: passwords are sent over a network only under TLS."""
         return bool(self.user) and self.host not in LOOPBACK
 
     def __repr__(self) -> str:
@@ -145,10 +145,10 @@ def _permitted(host: str, port: int, *, trusted: bool) -> list[str]:
 def deliver(
     message: EmailMessage, recipients: list[str], to: SmtpServer | Path, *, seconds: float
 ) -> dict[str, str]:
-    """Send the message; each network operation must end within `seconds`.
+    """Send the message, or write it into the folder.
 
-    Return the rejected recipients with reasons. Raises StepError if the server cannot be reached or
-    accepts no recipient.
+    Each network operation must end within `seconds`. Return the rejected recipients with reasons.
+    Raises StepError if the server cannot be reached or accepts no recipient.
     """
     if isinstance(to, Path):
         _lay_down(message, to)

@@ -27,7 +27,7 @@ MAX_ADDRESS = 500
 
 
 def _one_address(text: str) -> str:
-    """Return one mail address, perhaps with a name. Raises ValueError for anything else."""
+    """Return the text. Raises ValueError unless it is one email address, perhaps with a name."""
     if not _is_address(text):
         raise ValueError(f"{text[:100]!r} is not an email address such as ann@example.com")
     return text

@@ -27,7 +27,7 @@ PORTS = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker; `space` separates its users: Redis's database, AMQP's virtual host."""
+    """A broker; `space` is its Redis database or AMQP virtual host, which separates its users."""
 
     family: Literal["redis", "amqp"]
     tls: bool
@@ -164,7 +164,7 @@ class BrokerReceipt:
 
 
 def body_of(*, json_value: Any, text: str | None, encoded: str | None) -> tuple[bytes, str]:
-    """Return a body's bytes and media type. Raises StepError."""
+    """Return a body's bytes and media type. Raises StepError if it is invalid or too large."""
     if text is not None:
         body, kind = _utf8(text), "text/plain"
     elif encoded is not None:

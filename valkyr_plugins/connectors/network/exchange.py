@@ -79,14 +79,14 @@ def origin(url: httpx.URL) -> tuple[str, str, int | None]:
 
 
 def drop_private(headers: httpx.Headers, private: Collection[str]) -> None:
-    """Remove the headers that another origin must not see."""
+    """Remove the private headers, except harmless ones, which another origin may see."""
     for name in private:
         if name not in HARMLESS_HEADERS:
             headers.pop(name, None)
 
 
 def _has_body(request: httpx.Request) -> bool:
-    """Return whether a redirect kept the method and the body (307, 308)."""
+    """Return whether a redirected request still has a body, as after the statuses 307 and 308."""
     return (
         request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
     )
@@ -178,7 +178,7 @@ class Answer:
 
     @cached_property
     def parsed(self) -> tuple[Any, str]:
-        """Return the body as a JSON-able value, and its form: json, text, base64 or none."""
+        """Return the body as a JSON value, and its form: json, text, base64 or none."""
         return body_value(self.response, self.body)
 
 
@@ -198,7 +198,7 @@ def send(call: Call, ctx: StepContext) -> Answer:
 
 @contextmanager
 def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
-    """Yield the response with an accepted status before its body is read. Raises StepError."""
+    """Yield the response, its body unread, if its status is accepted. Raises StepError if not."""
     _set_deadline(call, ctx)
     request = _request(call, ctx)
     private = frozenset(name.lower() for name in call.headers) | {"authorization"}

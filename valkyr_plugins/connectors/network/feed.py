@@ -108,13 +108,13 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Return a text that can be stored, because feeds may contain any characters."""
+    """Return a value as text, without the characters that PostgreSQL cannot store."""
     text = str(value or "").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _instant(found: Mapping[str, Any], name: str) -> str | None:
-    """Return a time in ISO 8601 and UTC; None if feedparser could not parse it."""
+    """Return a time in ISO 8601 and UTC; None if it is missing or not understood."""
     # For a missing time, feedparser returns another one, with a warning.
     if f"{name}_parsed" not in found or (parts := found[f"{name}_parsed"]) is None:
         return None

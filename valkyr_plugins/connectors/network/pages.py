@@ -35,7 +35,7 @@ class Position:
 
 
 def first_position(inputs: HttpPaginateInputs) -> Position:
-    """Return the first position."""
+    """Return the first page's position: `start` or, by default, page 1, offset 0 or None."""
     if inputs.start is None and inputs.strategy in ("page", "offset"):
         return Position(1 if inputs.strategy == "page" else 0)
     return Position(inputs.start if inputs.start != "" else None)
@@ -138,7 +138,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _with(body: Any, path: str, value: str | int) -> Any:
-    """Return a copy of the object with a value at `a.b.c`; create missing objects."""
+    """Return a copy of `body` with the value at `a.b.c`, creating objects. Raises StepError."""
     changed = copy.deepcopy(body)
     *way, last = path.split(".")
     place = changed
@@ -191,7 +191,7 @@ def keep_bookmark(ctx: StepContext, mark: Bookmark) -> None:
 
 
 def kept_bookmark(ctx: StepContext) -> Bookmark | None:
-    """Return the bookmark of the previous attempt, or None."""
+    """Return the previous attempt's bookmark, or None if there is no valid one for these inputs."""
     found = ctx.last_details
     if not isinstance(found, dict) or "seal" not in found:
         return None
@@ -270,7 +270,7 @@ def _begun(inputs: HttpPaginateInputs, ctx: StepContext) -> Reading:
 def _turn(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> bool:
-    """Read the next page; return False if it no longer fits into `maxBytes`."""
+    """Read the next page; return False above `maxBytes`. Raises StepError for a repeated page."""
     if position in reading.seen:
         raise StepError(
             f"the page at {inputs.strategy} {_short(position)} was already read: the pages "

@@ -172,7 +172,7 @@ def bytes_content(encoded: str) -> dict[str, bytes]:
 
 
 def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a web form for httpx."""
+    """Return the fields as httpx's argument for a web form."""
     return {"data": dict(fields)}
 
 

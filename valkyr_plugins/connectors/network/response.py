@@ -59,7 +59,7 @@ def read_body(response: httpx.Response, limit: int) -> bytes:
 def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
     """Yield the unpacked body in pieces. Raises ResponseTooLarge above `limit` bytes.
 
-    A piece is the unpacked data of one read of the connection: at most `limit` + 1 bytes.
+    A piece of a compressed body has at most PIECE_BYTES, so that it cannot fill the memory.
     """
     left, unpacker = limit, _unpacker(response)
     for chunk in response.iter_raw():
@@ -87,7 +87,7 @@ def read_start(response: httpx.Response, limit: int) -> bytes:
 
 
 def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
-    """Return the body as a JSON-able value, and its form: json, text, base64 or none."""
+    """Return the body as a JSON value, and its form: json, text, base64 or none."""
     if not body:
         return None, "none"
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -133,7 +133,7 @@ def _text(response: httpx.Response, media_type: str, body: bytes) -> str | None:
 
 
 class _Plain:
-    """A body that is not compressed."""
+    """Passes on a body that is not compressed."""
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         yield chunk
@@ -143,7 +143,7 @@ class _Plain:
 
 
 class _Unpacker:
-    """gzip, zlib or raw deflate, in one or several members."""
+    """Unpacks gzip, zlib or raw deflate, in one or several members."""
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(GZIP_OR_ZLIB)
@@ -240,13 +240,13 @@ def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> 
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """Return the response's Retry-After, in seconds from now."""
+    """Return the response's Retry-After in seconds from now; None if it is missing or invalid."""
     return parse_retry_after(response.headers.get("retry-after"), datetime.now(UTC))
 
 
 @contextmanager
 def named_errors(request: httpx.Request, shown: str = "") -> Iterator[None]:
-    """Name the failed request in errors, because httpx's own messages do not."""
+    """Convert httpx's errors to StepErrors that name the failed request."""
     try:
         yield
     except httpx.LocalProtocolError as error:

@@ -81,7 +81,7 @@ class Connections:
             connection.close()
 
     def _taken(self, place: Place) -> Connection | None:
-        """Return the most recently used connection to an origin that is still open."""
+        """Return the most recently used open connection to an origin, or None."""
         while (connection := self._newest(place)) is not None:
             # Also True if the server has closed it meanwhile.
             if not connection.has_expired():
@@ -107,7 +107,7 @@ class Connections:
             too_old.close()
 
     def _left_too_long(self) -> list[Connection]:
-        """Return the oldest connections, if there are too many or they were idle too long.
+        """Remove and return the oldest connections, if they are too many or were idle too long.
 
         The caller holds the lock.
         """
@@ -248,7 +248,7 @@ class GuardedBackend(httpcore.NetworkBackend):
 def permitted_addresses(host: str, port: int) -> list[str]:
     """Return the addresses of `host` that may be connected to.
 
-    Raises StepError if there is none.
+    Raises StepError if there is none, and ConnectError if the name cannot be resolved.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)

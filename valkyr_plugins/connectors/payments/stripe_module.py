@@ -28,7 +28,7 @@ def api_base() -> str:
 
 
 def stripe_circuit() -> str | None:
-    """Return the target of Stripe's circuit breaker, such as `stripe:api.stripe.com`."""
+    """Return the circuit target, such as `stripe:api.stripe.com`; None for an invalid setting."""
     try:
         return f"stripe:{urlsplit(api_base()).netloc}"
     except StepError:
@@ -138,6 +138,6 @@ def plain(found: Any, what: str) -> Mapping[str, Any]:
 
 
 def id_of(value: Any) -> str | None:
-    """Return the id of an object that Stripe returns as an id or in full."""
+    """Return the id of an object that Stripe returns as an id or in full; otherwise None."""
     found = value.get("id") if isinstance(value, Mapping) else value
     return found if isinstance(found, str) else None

@@ -126,7 +126,7 @@ def _close_idle(wanted: Database) -> None:
 
 
 def _idle(wanted: Database) -> list[Database]:
-    """Return databases without a connection in use, the longest idle first."""
+    """Return the databases other than `wanted` that have no busy connection, longest idle first."""
     found = [
         (kept.used_at, database)
         for database, kept in _pools.engines.items()

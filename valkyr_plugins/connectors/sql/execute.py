@@ -17,7 +17,7 @@ Params = dict[str, Any] | Annotated[list[dict[str, Any]], Field(max_length=MAX_S
 
 
 class SqlStatement(ModuleInputs):
-    """One of several statements."""
+    """One of the statements of a step, and its parameters."""
 
     statement: str = Field(
         description="With parameters as :name; templates are not allowed.",

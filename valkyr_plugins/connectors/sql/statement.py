@@ -35,7 +35,7 @@ NOT_A_STEPS = frozenset(
 
 
 def first_word(statement: str) -> str:
-    """Return the first word of a statement, in capitals, after comments and brackets."""
+    """Return a statement's first word in capitals, after comments and brackets, or "" if none."""
     at = 0
     while found := COMMENT.match(statement, at):
         at = found.end()
@@ -107,7 +107,7 @@ MAX_BYTES = 5 * 1024 * 1024  # of an output
 
 @singledispatch
 def json_value(value: Any) -> Any:
-    """Return a JSON value; values of unknown types become text."""
+    """Convert a value from the database to a JSON value; values of unknown types become text."""
     return str(value)
 
 

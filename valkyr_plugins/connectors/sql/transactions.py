@@ -86,7 +86,7 @@ IDLE_SECONDS = 60  # a worker that froze in a transaction no longer holds its lo
 
 
 def seconds_left(ctx: StepContext) -> float:
-    """Return the seconds until just before the step's timeout, so that errors name the cause."""
+    """Return the seconds until just before the timeout. Raises StepError if none are left."""
     seconds = ctx.remaining()
     seconds -= min(0.2, seconds * 0.05)
     if seconds <= 0:
@@ -124,7 +124,7 @@ MADE_MEANWHILE = frozenset({"42P07", "23505", "42710"})
 
 
 def make_table(database: Database, ctx: StepContext) -> None:
-    """Create the table if it is missing, in a separate transaction."""
+    """Create the table of the keys of `once`, if it is missing, in a separate transaction."""
     try:
         with connected(database, seconds_left(ctx), read_only=False) as connection:
             limit_time(connection, ctx)
@@ -136,7 +136,7 @@ def make_table(database: Database, ctx: StepContext) -> None:
 
 
 def begin_once(connection: Connection, key: str) -> dict[str, Any] | None:
-    """Insert the key, or return the result of the attempt that inserted it before."""
+    """Insert the key and return None, or return the result of the attempt that inserted it."""
     if connection.execute(BEGIN, {"key": key}).rowcount:
         return None
     found: Any = connection.execute(EARLIER, {"key": key}).scalar()

@@ -64,7 +64,7 @@ class Axis:
 
     @property
     def slots(self) -> int:
-        """Return the number of slots."""
+        """Return the number of slots on the axis."""
         return len(self.starts)
 
 
@@ -96,7 +96,7 @@ def stamp(at: datetime) -> str:
 
 
 def period(part: SelectedPeriod) -> str:
-    """Return a part's times as text."""
+    """Return the start and the end of the selected period as text, in UTC."""
     days = part.window.range.length > timedelta(days=1)
     return f"{_time(part.start, days=days)} – {_time(part.end, days=days)} UTC"
 
@@ -239,7 +239,7 @@ def _readable(labels: list[str]) -> list[str]:
 
 
 def summary(histogram: Histogram) -> str:
-    """Return `p50 1.2 s, p95 4 s, p99 9 s`, or a dash."""
+    """Return percentiles, such as `p50 1.2 s, p95 4 s, p99 9 s`; a dash if there are no values."""
     if not histogram.total:
         return marks.EMPTY
     return ", ".join(
@@ -259,12 +259,12 @@ def decade(milliseconds: float) -> str:
 
 
 def percent(rate: float | None) -> str:
-    """Return a share as `3.2 %`; a dash for none."""
+    """Return a share as `3.2 %`; a dash for None."""
     return marks.EMPTY if rate is None else f"{100 * rate:.3g} %"
 
 
 def throughput(figures: Figures) -> str:
-    """Return how many executions ended per hour, or per minute if that is more than one."""
+    """Return how many executions ended per hour or, from 600 per hour on, per minute."""
     hours = max(figures.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:

@@ -180,7 +180,7 @@ class HomeFigures:
 
 
 def wanted_range(request: HttpRequest) -> Range:
-    """Return the requested range."""
+    """Return the range that the request names, or the default range."""
     return range_named(request.GET.get("range"))
 
 

@@ -49,7 +49,7 @@ class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable
 
 
 class NewBudgetForm(NewLimitForm, BudgetForm):
-    """The workspace or member, the period and the currency."""
+    """The form for a new budget: its workspace or member, its period and its currency."""
 
     noun = lazy("budget")
 
@@ -96,7 +96,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("resets"))
     def begins_anew(self, row: Budget) -> Any:
-        """Return when the current period ends and the budget resets."""
+        """Return when the current period ends and the budget resets; a dash if it never resets."""
         ends_at = _use(row).ends_at
         return marks.EMPTY if ends_at is None else marks.ago(ends_at)
 

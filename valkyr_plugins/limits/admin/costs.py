@@ -42,7 +42,7 @@ class CostEntryAdmin(FactAdmin):
 
     @display(description=lazy("model"))
     def model_name(self, row: CostEntry) -> str:
-        """Return the name that the module reports."""
+        """Return the model that the module reported, or else the module's type."""
         return marks.clipped(row.model) if row.model else row.module
 
     @display(description=lazy("amount"))
@@ -52,12 +52,12 @@ class CostEntryAdmin(FactAdmin):
 
     @display(description=lazy("tokens"))
     def all_tokens(self, row: CostEntry) -> str:
-        """Return the input and output tokens."""
+        """Return the number of input and output tokens together."""
         return f"{row.tokens:,}"
 
     @display(description=lazy("run"))
     def step(self, row: CostEntry) -> Any:
-        """Return the attempt that caused the cost."""
+        """Return a link to the attempt that caused the cost."""
         return links.to("runners_run", row.run_id, row.module)
 
     @display(description=lazy("time"))

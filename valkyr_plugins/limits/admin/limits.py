@@ -37,7 +37,7 @@ def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
 
 
 def bar(value: float, most: float, text: str) -> SafeString:
-    """Return the used part as a bar and in words."""
+    """Return the used part as a bar and as `text`."""
     return format_html(
         '<progress class="vk-bar" max="{}" value="{}" aria-hidden="true"></progress>'
         '<span class="vk-nowrap">{}</span>',
@@ -98,7 +98,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("limits"))
     def whose(self, row: SpenderLimit) -> str:
-        """Return the user, or the whole workspace."""
+        """Return the name of the limited user, or the whole workspace."""
         return str(row.user) if row.user_id else gettext("the whole workspace")
 
     @display(description=lazy("since"))

@@ -67,7 +67,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
 
 
 class NewQuotaForm(NewLimitForm, QuotaForm):
-    """The workspace or member, and the resource."""
+    """The form for a new quota: its workspace or member, its resource and its limits."""
 
     noun = lazy("quota")
 
@@ -131,7 +131,7 @@ class QuotaAdmin(LimitAdmin):
 
 
 def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
-    """Return the count of one window of a quota."""
+    """Return the expression for a quota's count in one window."""
     everybodys = Q(user_id__isnull=True) & Q(IsNull(OuterRef("user_id"), True))
     rows = QuotaUse.objects.filter(
         Q(user_id=OuterRef("user_id")) | everybodys,
@@ -145,7 +145,7 @@ def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
 
 
 def _held() -> Coalesce:
-    """Return how many slots of a quota are in use."""
+    """Return the expression for the number of a quota's slots that are in use."""
     rows = QuotaHold.objects.filter(quota=OuterRef("pk"), until__gt=ClockTimestamp()).order_by()
     counts = rows.values("quota").annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(counts), Value(0), output_field=IntegerField())

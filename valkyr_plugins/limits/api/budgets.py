@@ -1,4 +1,4 @@
-"""Budgets: list, create, read, change, delete; each with its spending."""
+"""Endpoints that list, create, read, change and delete budgets; each returns their spending."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -66,7 +66,7 @@ class BudgetShape(LimitShape):
         return Amount().to_representation(self._use(budget).spent)
 
     def get_percent(self, budget: Budget) -> float:
-        """The spent percentage of the amount."""
+        """Return the spent percentage of the amount."""
         return self._use(budget).percent
 
     @extend_schema_field(serializers.DateTimeField)

@@ -1,4 +1,4 @@
-"""Quotas: list, create, read, change, delete; each with its use."""
+"""Endpoints that list, create, read, change and delete quotas; each returns their use."""
 
 from typing import Any
 from uuid import UUID
@@ -49,12 +49,12 @@ class QuotaShape(LimitShape):
 
     @extend_schema_field(WindowShape)
     def get_hour(self, quota: Quota) -> Any:
-        """Return the use of this hour."""
+        """Return the quota's use in this hour."""
         return self._window(quota, QuotaWindow.HOUR, quota.max_per_hour)
 
     @extend_schema_field(WindowShape)
     def get_day(self, quota: Quota) -> Any:
-        """Return the use of today."""
+        """Return the quota's use today."""
         return self._window(quota, QuotaWindow.DAY, quota.max_per_day)
 
     def _window(self, quota: Quota, name: QuotaWindow, limit: int | None) -> Any:

@@ -21,7 +21,7 @@ class ToolArguments(BaseModel):
 
 
 class NoArguments(ToolArguments):
-    """A tool without arguments."""
+    """The arguments of a tool that takes none."""
 
 
 class PagedArguments(ToolArguments):

@@ -133,7 +133,7 @@ def _proposed(kind: ProposalKind) -> Any:
 
 
 def _workflow(caller: ToolCaller, given: WorkflowProposal) -> Any:
-    """Propose a definition only if it can be published."""
+    """Propose a definition. Raises ApiRefused if it cannot be published."""
     check = ValidateArguments(
         definition=given.definition,
         workflow_id=given.workflow_id,

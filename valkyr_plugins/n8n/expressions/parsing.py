@@ -192,7 +192,7 @@ class _Parser:
         return self.pieces[self.place]
 
     def take(self, *signs: str) -> str | None:
-        """Consume and return the current sign, if it is among the given ones."""
+        """Consume and return the current sign if it is one of `signs`; otherwise return None."""
         if self.now.kind == "sign" and self.now.text in signs:
             self.place += 1
             return self.pieces[self.place - 1].text

@@ -87,7 +87,10 @@ def _called(name: str, call: FunctionCall, rest: Steps, sight: Sight) -> tuple[S
 
 
 def _item(shape: Shape, steps: Steps) -> tuple[Shape, Steps]:
-    """Match `.item.json`, `.first().json`, `.last().json`, `.all()[0].json`."""
+    """Return the data of `.item.json`, `.first().json` and the like, and the remaining steps.
+
+    Raises Untranslatable.
+    """
     word = _key(steps[0]) if steps else None
     if word in ITEM:
         skipped = 2 if len(steps) > 1 and isinstance(steps[1], FunctionCall) else 1
@@ -272,7 +275,7 @@ class _Writer:
         return self.go_on(f"vars.{found}", OTHER, rest)
 
     def function(self, root: str, key: str | int | None, steps: Steps) -> Written:
-        """Translate `String(x)`, `Math.round(x)`."""
+        """Translate a call of a function, such as `String(x)` or `Math.round(x)`."""
         if steps and isinstance(steps[0], FunctionCall):
             return self.called(root, steps[0], steps[1:])
         if isinstance(key, str) and len(steps) > 1 and isinstance(steps[1], FunctionCall):
@@ -302,7 +305,7 @@ class _Writer:
         raise Untranslatable(f"it computes with {name}")
 
     def go_on(self, text: str, kind: str, steps: Steps) -> Written:
-        """Translate the remaining steps of a chain: keys, methods, lengths."""
+        """Translate the remaining steps of a chain: keys, methods and lengths."""
         optional = False
         place = 0
         while place < len(steps):
@@ -354,7 +357,7 @@ def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
 
 
 def _plain(tree: Tree) -> object:
-    """Return the value of a constant, which can be a text in backquotes."""
+    """Return a constant's value, also of a text in backquotes; None if it is not constant."""
     if isinstance(tree, Joined):
         parts = [_plain(part) for part in tree.parts]
         return "".join(map(str, parts)) if all(isinstance(one, str) for one in parts) else None

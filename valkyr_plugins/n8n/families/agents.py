@@ -328,7 +328,7 @@ def tool_calculator(work: NodeWork) -> Made:
 
 @family("toolWikipedia", "toolSerpApi")
 def tool_search(work: NodeWork) -> Made:
-    """Make the `http.request` that searches."""
+    """Make the `http.request` that searches Wikipedia or, with SerpAPI, Google."""
     query = "{{ " + _argument(work, "query", "What to search for.") + " }}"
     if work.node.kind == "toolWikipedia":
         work.remark("It gave the articles' texts; the search's answer has their first sentences.")

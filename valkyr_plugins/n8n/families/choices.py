@@ -139,7 +139,7 @@ def _one(texts: Texts, given: Condition, *, caseless: bool) -> str:
 
 
 def _number(value: Any) -> Any:
-    """Convert a number that the form stored as text."""
+    """Convert a number that the form stored as text; return other values unchanged."""
     try:
         return float(value) if isinstance(value, str) and "." in value else int(value)
     except (TypeError, ValueError):
@@ -239,7 +239,7 @@ def _fallback(work: NodeWork, cases: list[Case]) -> int:
 
 
 def _over_value(work: NodeWork, cases: list[Case]) -> dict[str, Any] | None:
-    """Convert cases that each compare the same value with a constant."""
+    """Return inputs for cases that each compare the same value with a constant; otherwise None."""
     plain = all(
         len(given) == 1 and given[0][1] == "equals" and _written(given[0][3])
         for _, _, given, _ in cases

@@ -51,7 +51,7 @@ def _of_json(work: NodeWork) -> Made:
 
 
 def _fields(work: NodeWork) -> dict[str, Any]:
-    """Return raw values by name, from the parameters of any version."""
+    """Return the fields' raw values by name, from the parameters of any version."""
     found: dict[str, Any] = {}
     for row in (*work.names("assignments.assignments"), *work.names("fields.values")):
         kind = str(row.get("type", "stringValue"))
@@ -127,7 +127,7 @@ def rename(work: NodeWork) -> Made:
 
 @family("dateTime")
 def date_time(work: NodeWork) -> Made:
-    """Return the execution's start, unchanged or formatted.
+    """Make `data.set` with the execution's start, unchanged or formatted.
 
     `dated` converts other dates.
     """

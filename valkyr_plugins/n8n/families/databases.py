@@ -72,7 +72,10 @@ def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
 
 
 def _replaced(work: NodeWork, text: str, params: dict[str, Any]) -> str:
-    """Replace `$1` with an item of the replacements."""
+    """Replace `$1` and the like with parameters that have the node's replacements as values.
+
+    Raises Left if a replacement is missing.
+    """
     given = work.get("options.queryReplacement", work.get("additionalFields.queryParams"))
     if not given or not _DOLLAR.search(text):
         return text

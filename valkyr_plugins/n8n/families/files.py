@@ -35,7 +35,7 @@ def extract(work: NodeWork) -> Made:
 
 @family("spreadsheetFile")
 def spreadsheet(work: NodeWork) -> Made:
-    """Parse or write CSV."""
+    """Parse or write CSV. Raises Left for any other format."""
     kind = work.word("fileFormat", "csv" if work.word("operation") != "toFile" else "")
     if kind != "csv":
         raise Left(f"no module reads or writes files of the format {kind or 'xls'}")
@@ -56,7 +56,7 @@ def _csv(work: NodeWork) -> Made:
 
 
 def of_json(work: NodeWork) -> Made:
-    """Parse a file's JSON; http.request has parsed it already."""
+    """Parse a file's JSON, unless http.request has already parsed it."""
     key = work.word("destinationKey", "data")
     if (work.shape.whole or "").endswith(".body"):
         work.remark("http.request has already parsed the JSON.")

@@ -109,7 +109,7 @@ def _callback(work: NodeWork) -> Made:
 
 @family("stopAndError")
 def stop_and_error(work: NodeWork) -> Made:
-    """Make `flow.fail`."""
+    """Make `flow.fail` with the node's message or details."""
     if work.word("errorType") == "errorObject":
         raw = work.get("errorObject", "{}")
         try:
@@ -129,7 +129,7 @@ BY_PLACE = ("mergeByPosition", "combineByPosition", "mergeByIndex", "multiplex",
 
 @family("merge", takes=MERGE)
 def merge(work: NodeWork) -> Made:
-    """Make `flow.noop` with `join: all`: all items, those of one input, or the merged objects."""
+    """Join the inputs: all items, the items of one input, merged objects, or a join by fields."""
     if work.exclusive:
         work.remark(
             "Only one of its branches is taken, so it continues when that branch has ended."

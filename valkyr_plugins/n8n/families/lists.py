@@ -40,7 +40,7 @@ def split_out(work: NodeWork) -> Made:
 
 @family("limit", takes=LIST)
 def limit(work: NodeWork) -> Made:
-    """Return the first or the last items."""
+    """Make `flow.noop` that returns the first or the last items."""
     if work.shape.items is None:
         return Made("flow.noop", {}, work.shape)
     most = work.get("maxItems", 1)
@@ -129,7 +129,7 @@ def summarize(work: NodeWork) -> Made:
 
 @family("itemLists", takes=ITEM)
 def item_lists(work: NodeWork) -> Made:
-    """Convert an older node that combines the operations above."""
+    """Convert an older node, which combines the operations of the newer list nodes."""
     operation = work.word("operation", "splitOutItems")
     found = ITEM_LISTS.get(operation)
     if found is None:

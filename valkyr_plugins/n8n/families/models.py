@@ -352,7 +352,7 @@ def _joined(work: NodeWork, rows: list[dict[str, Any]]) -> str:
 
 
 def _signed(work: NodeWork, node: Node) -> str:
-    """Return the name of the credential for requests to the model's provider."""
+    """Return the name of the credential for requests to the model's provider; "" without one."""
     for was, name in list(node.credentials.items())[:1]:
         return work.secret(credential_name(name, was), "bearer", f"{was} {name}".strip())
     return ""

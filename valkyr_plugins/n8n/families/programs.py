@@ -23,6 +23,6 @@ def program(work: NodeWork, code: str, inputs: dict[str, Any], shape: Shape | No
 
 
 def listed(work: NodeWork, shape: Shape) -> str:
-    """Return the template for an input's items, or for its one object. Raises Left."""
+    """Return the template for an input's items, for its one object, or a `todo` without either."""
     found = shape.items or shape.whole
     return "{{ " + (found or work.texts.left("an input of the node", shape.why)) + " }}"

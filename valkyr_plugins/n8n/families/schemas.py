@@ -78,7 +78,7 @@ def _read(raw: Any) -> Any:
 
 
 def _sound(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without references to other documents."""
+    """Return a schema without the keys `$schema` and `$id`."""
     return {key: value for key, value in schema.items() if key not in ("$schema", "$id")}
 
 

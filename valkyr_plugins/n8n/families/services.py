@@ -61,7 +61,7 @@ def _before(work: NodeWork, inputs: dict[str, Any], credential: str) -> dict[str
 
 
 def _inputs(work: NodeWork, entry: Service, call: ServiceCall, secret: str) -> dict[str, Any]:
-    """Return the `with` of a request."""
+    """Return the `with` of a service's HTTP request."""
     parts = {"site": lambda work: _site(work, entry), **call.parts}
     inputs: dict[str, Any] = {
         "method": call.method,

@@ -173,12 +173,12 @@ class _Inspection:
             self.of_node(place + 4)
 
     def of_node(self, place: int) -> None:
-        """Check that the program reads only the JSON of a node."""
+        """Raise Unsupported unless the program reads only the JSON of a node."""
         if self.at(place) not in (".", "?.") or self.at(place + 1) != "json":
             raise Unsupported(N8N.format(f"{self.at(place + 1) or 'all'} of another node"))
 
     def reads(self, place: int, name: str) -> None:
-        """Check that the program reads only the items of an input or a node."""
+        """Raise Unsupported unless the program reads only the items of an input or a node."""
         if self.at(place) not in (".", "?.") or self.at(place + 1) not in READS:
             what = self.at(place + 1) if self.at(place) in (".", "?.") else "more than the items"
             raise Unsupported(N8N.format(f"{what} of {name}"[:80]))
@@ -191,7 +191,10 @@ class _Inspection:
         return self.partners.get(place, len(self.tokens)) + 1
 
     def outer(self, place: int, name: str) -> str:
-        """Return the key that the program reads from an object such as `$env` or `$workflow`."""
+        """Return the key that the program reads from an object such as `$env` or `$workflow`.
+
+        Raises Unsupported for a computed key.
+        """
         if self.at(place + 1) in (".", "?."):
             return self.at(place + 2)
         given = self.tokens[place + 2] if place + 2 < len(self.tokens) else None
@@ -200,7 +203,7 @@ class _Inspection:
         raise Unsupported(N8N.format(f"all of {name}"))
 
     def secrets(self) -> None:
-        """Reject a program with a text that looks like a secret."""
+        """Raise Unsupported if a text of the program looks like a secret."""
         for place, token in enumerate(self.tokens):
             if token.kind not in (TEXT, TEMPLATE):
                 continue
@@ -229,7 +232,7 @@ class _Inspection:
         return commas in ([], [last - 1]) and self.at(last + 1) in (";", "}", "")
 
     def _ends(self) -> Iterator[int]:
-        """Yield the `return`s of the program itself, without those of its inner functions."""
+        """Yield the position of each `return` of the program itself, outside inner functions."""
         functions: list[int] = []  # depths of the functions' bodies around the token
         for place, token in enumerate(self.tokens):
             if token.text == "{" and token.kind == SIGN and self.is_body(place):

@@ -20,7 +20,7 @@ _MARKDOWN = (
 
 
 def _markup(work: NodeWork) -> Any:
-    """Return the buttons below a message."""
+    """Return the buttons below a message; OMIT if there are none."""
     kind = work.word("replyMarkup", "none")
     if kind == "none":
         return OMIT

@@ -1,4 +1,4 @@
-"""Services that keep rows: Supabase, NocoDB, Baserow."""
+"""Services that keep rows: Supabase, NocoDB and Baserow."""
 
 from typing import Any
 

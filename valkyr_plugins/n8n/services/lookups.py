@@ -1,4 +1,4 @@
-"""Services that look up data: weather, addresses of companies, news, translations."""
+"""Services that look up data: weather, companies' addresses, news and translations."""
 
 from typing import Any
 

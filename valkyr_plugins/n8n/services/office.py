@@ -1,4 +1,4 @@
-"""Services that keep documents and tasks: Google Tasks, Contacts and Slides, Dropbox, Microsoft."""
+"""Services for documents and tasks: Google Tasks, Contacts and Slides, Dropbox and Microsoft."""
 
 from typing import Any
 

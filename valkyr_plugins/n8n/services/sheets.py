@@ -33,7 +33,10 @@ def _named(raw: dict[str, Any]) -> bool:
 
 
 def _cells(work: NodeWork, cells: str = "") -> str:
-    """Return a range of the sheet in A1 notation, quoted for an address; `cells` is quoted."""
+    """Return a range of the sheet in A1 notation, quoted for an address.
+
+    `cells` is already quoted.
+    """
     title = given(work, "range") if work.node.version < 3 else _title(work)
     if title is None:
         return missing(work, "the sheet's title")
@@ -59,7 +62,7 @@ def _row(work: NodeWork) -> str:
 
 
 def _found_row(work: NodeWork) -> str:
-    """Return the range of the row with an equal value in a column, or of the first free row."""
+    """Return the range of the row that has the node's value in a column, or of a new row."""
     values, names = _columns(work)
     matched = work.get("columns.matchingColumns")
     column = matched[0] if isinstance(matched, list) and matched else work.get("columnToMatchOn")

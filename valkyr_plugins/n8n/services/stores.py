@@ -1,4 +1,4 @@
-"""Services that keep pages and products: WordPress, WooCommerce, Shopify, Strapi, Webflow."""
+"""Services that keep pages and products: WordPress, WooCommerce, Shopify, Strapi and Webflow."""
 
 import re
 from typing import Any

@@ -79,7 +79,7 @@ def segment(work: NodeWork, raw: Any, name: str = "") -> str:
 
 
 def address(work: NodeWork, url: str, parts: Any, secret: str) -> str:
-    """Return the address of a call."""
+    """Return the URL of a call, with its placeholders filled."""
 
     def found(match: re.Match[str]) -> str:
         name = match[1]

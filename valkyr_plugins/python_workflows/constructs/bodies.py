@@ -1,4 +1,4 @@
-"""Steps with a body: `each` item of a list, `repeat`, and other workflows as steps."""
+"""Steps with a body (`each` for items, `repeat` for iterations), and workflows as steps (`sub`)."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -25,7 +25,7 @@ Written = tuple[ast.expr, Any]
 
 
 class _RawTemplateError(Exception):
-    """The template stays a text."""
+    """A template has no form in Python, and stays a text."""
 
 
 @dataclass(slots=True)

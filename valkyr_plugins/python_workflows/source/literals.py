@@ -11,7 +11,7 @@ INDENT = "    "
 
 
 class Source(str):
-    """Text that is already source."""
+    """Python source, which is written unchanged."""
 
     __slots__ = ()
 

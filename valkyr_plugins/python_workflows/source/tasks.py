@@ -136,7 +136,7 @@ class SourceWriter:
         incoming: list[tuple[str, str]],
         inner: TracedScope | None,
     ) -> dict[str, Any]:
-        """Return the options (`after=`) for edges that the order of the lines does not imply."""
+        """Put a task into the graph; return the option `after=` if the lines imply other edges."""
         trace = self.trace
         inputs = trace.read(chosen.read)
         reads = trace.local([*inputs.tasks, *(inner.outside if inner else ())])
@@ -163,7 +163,10 @@ class SourceWriter:
 
 
 def _in_order(tasks: list[Document], incoming: Incoming) -> Iterator[Document]:
-    """Yield the tasks, each after its predecessors, otherwise in the document's order."""
+    """Yield the tasks, each after its predecessors, otherwise in the document's order.
+
+    Raises ValueError for a cycle.
+    """
     left = {task["id"]: task for task in tasks}
     while left:
         ready = next(

@@ -95,7 +95,7 @@ class TracedScope:
         return found
 
     def named(self, task_id: str) -> TracedTask | None:
-        """Return the task to which a template refers by an id."""
+        """Return the task to which a template refers by an id; None if there is no such task."""
         for scope in self.scopes():
             for task in scope.tasks:
                 if task.id == task_id:

@@ -264,7 +264,7 @@ def proposed(count: int) -> dict[str, Any]:
 
 
 def number_text(count: int) -> str:
-    """Return a bounded count as text."""
+    """Return a count as text; a count that reaches the bound ends with `+`."""
     return f"{BOUND:,}+" if count >= BOUND else f"{count:,}"
 
 

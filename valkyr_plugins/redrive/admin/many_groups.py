@@ -107,7 +107,7 @@ def _at_once(request: HttpRequest) -> bool:
 def _made(
     request: HttpRequest, groups: Sequence[FailureGroup], form: RedriveGroupsForm
 ) -> list[Redrive]:
-    """Create a draft for each group; return none, with the reason on the form, if one fails."""
+    """Create a draft for each group; if one fails, create none and show the reason on the form."""
     powers = needed(form.wish({}, None))
     if reason := refusal(request, may_go(request, _entries(groups), powers), form):
         form.add_error(None, reason)

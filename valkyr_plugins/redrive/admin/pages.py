@@ -60,7 +60,7 @@ def _moving(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any
 
 
 def _sending(move: Callable[..., Any]) -> Callable[[UUID, Actor, Mapping[str, Any]], Any]:
-    """Return an operation that first checks the user's permissions on each entry."""
+    """Return `move` as an operation that first checks the user's permissions on each entry."""
 
     def moved(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         check_start(user_of(actor), Redrive.objects.get(pk=pk))
@@ -205,7 +205,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("created by"))
     def who(self, row: Redrive) -> str:
-        """Return the user who created the redrive."""
+        """Return the name of the user who created the redrive."""
         return row.created_by_name
 
     @display(description=lazy("reason"))
@@ -257,7 +257,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
 
 def _named(request: HttpRequest) -> Chosen:
-    """Return the entries in the URL. Raises BadRequest or PermissionDenied."""
+    """Return the entries that the URL names. Raises BadRequest or PermissionDenied."""
     rows = scoped(request, DeadLetterEntry.objects.all(), Action.VIEW)
     group, ids = request.GET.get("group", ""), request.GET.get("ids", "")
     try:

@@ -57,7 +57,7 @@ def state_mark(redrive: Redrive) -> SafeString:
 
 
 def sentence(redrive: Redrive) -> str:
-    """Return a redrive's progress as text."""
+    """Return a redrive's progress as one or more sentences."""
     if redrive.state == RedriveState.DRAFT:
         return gettext(
             "A draft of {total:,} dead letters. Nothing has run; drafts are deleted after "
@@ -96,7 +96,7 @@ def in_short(redrive: Redrive) -> PageSection:
 
 
 def bar(redrive: Redrive) -> SafeString:
-    """Return the ended share as a bar and in words."""
+    """Return how many of the redrive's entries have ended, as a bar and in numbers."""
     done = redrive.succeeded + redrive.failed_again + redrive.skipped
     return format_html(
         gettext(

@@ -37,7 +37,7 @@ ACTION = "redrive_many"
 
 
 def address(request: HttpRequest, group: FailureGroup) -> str:
-    """Return the URL of the form for its open entries; empty without entries or permission."""
+    """Return the URL of the form for a group's open entries; "" without entries or permission."""
     if group.open <= 0 or not holds(request, Permission.REDRIVE):
         return ""
     return f"{reverse('admin:valkyr_redrive_redrive_new')}?{urlencode({'group': group.pk})}"
@@ -73,7 +73,7 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
 
 
 def under_way(request: HttpRequest, group: FailureGroup) -> GroupProgress | None:
-    """Return the progress of a group's newest redrive until a day after its end."""
+    """Return the newest started redrive's progress; None without one, or a day after its end."""
     rows = scoped(request, Redrive.objects.filter(group=group))
     newest = rows.exclude(state=RedriveState.DRAFT).order_by("-created_at", "-id").first()
     ended = newest.finished_at if newest else None

@@ -1,4 +1,4 @@
-"""Redrives over HTTP: create, preview, start and follow one."""
+"""Redrives over HTTP: create, preview, start and follow them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -344,7 +344,10 @@ class ResumeRedrive(_Move):
 
     @_described("resume")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Resume a redrive after a pause or a stop by failures; failures are counted from zero."""
+        """Resume a redrive that was paused, or that stopped after too many failures.
+
+        After a stop, failures are counted from zero.
+        """
         return self._moved(id, lifecycle.resume, sends=True)
 
 

@@ -58,7 +58,7 @@ class PointForm(ReasonForm):
     field_order = ("point", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Load the points of the execution."""
+        """Offer the execution's points as choices."""
         super().__init__(*args, **kwargs)
         field = self.fields["point"]
         assert isinstance(field, forms.ChoiceField)

@@ -45,11 +45,11 @@ class CheckpointSummary(CamelCase, serializers.ModelSerializer[Checkpoint]):
         ]  # fmt: skip
 
     def get_createdBy(self, checkpoint: Checkpoint) -> str | None:  # noqa: N802 - the JSON's name
-        """The name of the user who took the checkpoint; null for the engine."""
+        """Return the name of the user who took the checkpoint; null for the engine."""
         return checkpoint.created_by.get_username() if checkpoint.created_by else None
 
     def get_current(self, checkpoint: Checkpoint) -> bool:
-        """False if the execution was rolled back to an earlier point."""
+        """Return false if the execution was rolled back to an earlier point."""
         return bool(checkpoint.epoch == self.context["epoch"])
 
 

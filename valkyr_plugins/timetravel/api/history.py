@@ -50,7 +50,10 @@ class StepInputs(JsonObject):
     }
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the object. Raises ValidationError."""
+        """Return the inputs by step.
+
+        Raises ValidationError if they are not objects, or too many.
+        """
         if not isinstance(data, dict) or not all(isinstance(v, dict) for v in data.values()):
             self.fail("inputs")
         if len(data) > MAX_STEPS:
@@ -113,7 +116,10 @@ class DifferenceShape(CamelCaseSerializer):
 
 
 class VerificationShape(CamelCaseSerializer):
-    """The result of replaying with recorded results; at most 100 differences."""
+    """The result of verifying an execution against its recorded results.
+
+    Lists at most 100 differences.
+    """
 
     same = serializers.BooleanField()
     steps = serializers.IntegerField(help_text="The number of steps rendered again.")
@@ -282,7 +288,7 @@ class OneVerification(Endpoint):
 
 
 def _verified(job: Job, may: Powers) -> Response:
-    """Return the result of a verification, or its URL."""
+    """Return the result of a verification, or its URL. Raises JobFailed if it failed."""
     context = {"may": may}
     if job.state == JobState.SUCCESS:
         return Response(VerificationShape(job.result, context=context).data)

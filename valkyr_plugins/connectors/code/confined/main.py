@@ -36,7 +36,7 @@ SPARE_PROCESSOR_SECONDS = 2
 
 
 def set_limits(seconds: float, memory_mb: int) -> None:
-    """Limit this process: it cannot start processes or threads, and its memory cannot grow further.
+    """Limit this process: it cannot start processes or threads, or exceed `memory_mb`.
 
     The limit on CPU time is a second defence; the waiting process measures the elapsed time.
     """
@@ -85,7 +85,7 @@ def main() -> NoReturn:
 
 
 def inside() -> NoReturn:
-    """Run the code inside bubblewrap; exit with the same codes as `main`."""
+    """Run the code inside bubblewrap, as the sandbox's whole process."""
     # Bubblewrap names its folder here, which the code must not get.
     os.environ.pop("PWD", None)
     _run(json.loads(sys.stdin.buffer.read()), _confine_inside)
@@ -116,7 +116,10 @@ def _started(request: dict[str, Any]) -> int:
 
 
 def _run(request: dict[str, Any], confine: Callable[[], None]) -> NoReturn:
-    """Run as the first process of a PID namespace: when it ends, so do its descendants."""
+    """Confine this process, run the code, and write its report.
+
+    It is the first process of a PID namespace: when it ends, its descendants end too.
+    """
     out = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, errors="replace", closefd=False)
@@ -161,7 +164,7 @@ def _confine_inside() -> None:
 
 
 def _lock(request: dict[str, Any]) -> None:
-    """Drop all capabilities and everything that the code does not need."""
+    """Drop all capabilities, then apply Landlock, the limits and the system call filter."""
     namespaces.count_alone()
     # Becoming another user undid it.
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)

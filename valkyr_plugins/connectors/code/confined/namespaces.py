@@ -76,7 +76,7 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return the folders of installed packages inside `sources`; they may contain any files."""
+    """Return the folders of installed packages inside `sources`. They may contain any files."""
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):

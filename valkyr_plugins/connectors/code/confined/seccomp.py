@@ -2,7 +2,7 @@
 
 It is the third line of defence, behind namespaces and Landlock. It blocks unneeded parts of the
 kernel with frequent vulnerabilities: sockets other than AF_UNIX, io_uring, bpf, perf, keyrings,
-ptrace, namespaces, mounts, System V IPC. Calls that a newer kernel adds are rejected as unknown.
+ptrace, namespaces, mounts and System V IPC. Calls that a newer kernel adds are rejected as unknown.
 """
 
 import ctypes

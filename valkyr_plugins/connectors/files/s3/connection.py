@@ -55,7 +55,7 @@ class Guard:
         self._trusted = trusted
 
     def __call__(self, address: Any) -> socket.socket:
-        """Return a socket for a resolved address. Raises PermissionError for a private address."""
+        """Return a socket for a resolved address. Raises PermissionError if it is forbidden."""
         family, kind, protocol, _, target = address
         if not self._allows(str(target[0])):
             self.outside.append(str(target[0]))
@@ -109,7 +109,10 @@ def _session(pid: int) -> AioSession:
 
 
 def _keys(credential: Mapping[str, str] | None) -> dict[str, Any]:
-    """Return the keys; without a credential, use no keys, not even the machine's own role."""
+    """Return s3fs's options for a credential; without a credential, access is anonymous.
+
+    The machine's own role is never used. Raises StepError for a credential of another type.
+    """
     if credential is None:
         return {"anon": True}
     try:
@@ -196,7 +199,7 @@ def _outside(connection: S3Connection) -> StepError:
 
 
 def _answer(error: BaseException | None) -> ClientError | None:
-    """Return the server's answer, which s3fs wraps in one of Python's errors."""
+    """Return the server's answer, which s3fs wraps in one of Python's errors, or None."""
     while error is not None:
         if isinstance(error, ClientError):
             return error

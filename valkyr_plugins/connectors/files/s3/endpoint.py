@@ -41,7 +41,7 @@ class S3Endpoint:
 
 
 def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
-    """Return the endpoint of the inputs, or of the settings. Raises StepError for a bad URL."""
+    """Return the endpoint of the inputs, else of the settings, else Amazon's. Raises StepError."""
     region = region or settings().s3_region or DEFAULT_REGION
     if not region.replace("-", "").isalnum() or not region.isascii():
         raise StepError(
@@ -56,9 +56,9 @@ def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
 
 
 def _checked(url: str, name: str) -> str:
-    """Return the URL if it is an origin.
+    """Return the URL without a trailing slash. Raises StepError if it is not an origin.
 
-    The error does not quote it, because it may hold a password.
+    The error does not quote the URL, because it may hold a password.
     """
     try:
         parts = urlsplit(url)

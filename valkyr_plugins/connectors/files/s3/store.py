@@ -37,7 +37,10 @@ class S3Store:
         self._remaining = remaining
 
     def read(self, place: FileLocation, start: int, most: int) -> tuple[bytes, Facts]:
-        """Return at most `most` bytes from byte `start` on; a range after the end is empty."""
+        """Return at most `most` bytes from byte `start` on, and the object's metadata.
+
+        A range after the end is empty.
+        """
         asked = {"Range": f"bytes={start}-{start + most - 1}"} if start else {}
         try:
             answer, data = self._ask(place, partial(self._read, place, most, asked))
@@ -50,7 +53,7 @@ class S3Store:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a whole object; for `create`, the server decides (If-None-Match)."""
+        """Write a whole object; with `create`, only if it is new (If-None-Match) or equal."""
         if mode == "append":
             raise StepError(
                 f"s3://{place.rest}: objects in S3 cannot be appended to: overwrite the object"
@@ -120,9 +123,9 @@ class S3Store:
             asked["ContinuationToken"] = answer["NextContinuationToken"]
 
     def delete(self, place: FileLocation) -> bool:
-        """Delete an object.
+        """Delete an object; return whether it existed.
 
-        S3 does not report whether it existed, so its existence is queried first.
+        S3 does not report that, so the object's metadata is requested first.
         """
         try:
             self._call(place, "head_object")

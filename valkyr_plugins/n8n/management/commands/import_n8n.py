@@ -69,7 +69,7 @@ class Command(BaseCommand):
             raise CommandError("\n".join(["Not imported:", *failed]))
 
     def _measure(self, paths: list[Path], top: int, *, as_json: bool) -> None:
-        """Print the shares. A file that cannot be read is counted and causes no error."""
+        """Print the shares of mapped nodes and files; count files that cannot be read."""
         shares = Shares()
         for path in paths:
             try:
@@ -127,7 +127,7 @@ def _files(names: list[str]) -> list[Path]:
 
 
 def _conversions(path: Path) -> list[tuple[Export, Conversion]]:
-    """Return the exports of a file, and their workflows.
+    """Return the exports of a file, each with its conversion.
 
     Raises OSError, ValueError or DefinitionError.
     """
@@ -138,7 +138,7 @@ def _conversions(path: Path) -> list[tuple[Export, Conversion]]:
 
 
 def _keep(found: Conversion, workspace: Workspace) -> str:
-    """Create the workflow; add a number to a slug that is already in use."""
+    """Create the workflow and return its slug, with a number if the plain slug is in use."""
     name = found.definition["name"]
     slug = _free(versioning.slug_of(name), workspace)
     versioning.create_workflow(

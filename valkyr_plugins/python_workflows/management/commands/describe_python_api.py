@@ -29,7 +29,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
-        """Write both files."""
+        """Write both files or, with `--check`, raise CommandError if a file is not current."""
         for path, text in ((PAGE, page()), (STUB, module_types.stub())):
             if not check:
                 path.write_text(text)

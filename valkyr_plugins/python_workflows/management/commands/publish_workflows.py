@@ -1,4 +1,4 @@
-"""Publish the current workflows in Python."""
+"""Publish the Python workflows whose content has changed."""
 
 from typing import Any
 

@@ -48,7 +48,7 @@ class Command(CommandWithExamples):
     examples = EXAMPLES
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options: the choice, the scope, the pace."""
+        """Add the options for the choice, the scope and the pace."""
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument(
             "--group", type=_uuid, metavar="ID", help=("all dead letters of this failure group")
@@ -90,7 +90,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create the redrive, then preview or start it."""
+        """Create and start the redrive or, with `--dry-run`, preview it."""
         try:
             if options["dry_run"]:
                 self._look(options)
@@ -211,7 +211,7 @@ def _ending(redrive: Redrive) -> str:
 
 
 def _of_preview(found: Preview) -> Iterator[str]:
-    """Return the preview without inputs, because terminals keep their output."""
+    """Yield the lines of the preview, without inputs, because terminals keep their output."""
     yield f"{found.runs:,} would run, in about {found.seconds:,.0f} s."
     if found.truncated:
         yield "There are more dead letters; these are the oldest."
