@@ -102,7 +102,8 @@ def _answer(connection: Connection[Any], send: Callable[..., None], *given: Any)
     """Send one message and return its result. Raises the server's error."""
     with connection.lock:
         send(*given)
-        (result,) = connection.wait(execute(connection.pgconn))
+        results: list[PGresult] = connection.wait(execute(connection.pgconn))
+    (result,) = results
     if result.status not in {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}:
         raise error_from_result(result, encoding=connection.info.encoding)
     return result
