@@ -10,8 +10,8 @@ from uuid import UUID
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import QuerySet
 
-from executions.database import accounts, connection
-from executions.database.statements import statement
+from executions.database import accounts
+from executions.database.statements import fetch, fetch_one
 from executions.errors import ValkyrError
 from executions.models import (
     WorkflowGroupPermission,
@@ -182,7 +182,7 @@ def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
     if getattr(user, "is_superuser", False):
         ids = Workspace.objects.values_list("id", flat=True)
         return [(pk, str(Role.ADMIN), [], None) for pk in ids]
-    found = _asked("held", user=user.pk, most=MOST_HELD)
+    found = fetch("held", {"user": user.pk, "most": MOST_HELD})
     return [*found, *_of_groups(user)] if accounts.apart() else found
 
 
@@ -193,14 +193,6 @@ def _of_groups(user: User) -> list[tuple[Any, str, list[str], UUID | None]]:
     """
     rows = _grants(user)[1].values_list("permission__codename", "content_object_id")
     return [(None, code, [], workflow_id) for code, workflow_id in rows[:MOST_HELD]]
-
-
-def _asked(name: str, **of: Any) -> list[Any]:
-    """Return the rows of a named statement, without building a queryset for each request."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement(name), of)
-        rows: list[Any] = cursor.fetchall()
-    return rows
 
 
 def powers_on(
@@ -226,8 +218,8 @@ def powers_on(
 
 
 def _member(user: User, workspace_id: UUID) -> Member:
-    found: list[Member] = _asked("member", user=user.pk, workspace=workspace_id)
-    return found[0] if found else NO_MEMBER
+    found = fetch_one("member", {"user": user.pk, "workspace": workspace_id})
+    return (found[0], found[1]) if found else NO_MEMBER
 
 
 def role_in(user: User, workspace_id: UUID) -> str | None:

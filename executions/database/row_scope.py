@@ -1,16 +1,17 @@
 """The workspaces whose rows this request can see, set in PostgreSQL before its statements.
 
 Within `limited`, every statement of our connections runs as the role `scoped_role()`, to which the
-policies of `row_policies` apply. A parameter has the list of workspaces. Both are set for the
-session before the first statement that needs them, so later statements cost nothing. Within a
-transaction, they are set for the transaction, in the round trip of its first statement. This also
-applies behind a pooler, which lends a session to others after each transaction. Each request has a
-scope of its own, so it never uses the list of another request.
+policies of `row_policies` apply, with the list of workspaces in a parameter. Both are set for the
+session, by a prepared statement before the first statement that needs them, so later statements
+cost nothing. Within an open transaction, and behind a pooler, which lends a session to others after
+each transaction, they are set for the transaction, in the round trip of its next statement. Each
+request has a scope of its own, so it never uses the list of another request.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -23,7 +24,7 @@ from executions.database.routing import aliases
 from executions.vendor_seams.psycopg_scoped import (
     FAILED,
     IDLE,
-    execute_alone,
+    execute_prepared,
     is_direct,
     is_watched,
     literal,
@@ -35,11 +36,11 @@ from executions.vendor_seams.psycopg_scoped import (
 WORKSPACES = "valkyr.workspaces"
 # The function that returns the list of a member's workspaces, whatever the current role can see.
 OF_MEMBER = "valkyr_workspaces_of"
-SET = (
-    f"SELECT set_config('role', {{role}}, {{local}}),"
-    f" set_config('{WORKSPACES}', {{ids}}, {{local}})"
+# They set the role and the list: to the second value, or to the workspaces of that member.
+LIST, MEMBER = (
+    f"SELECT set_config('role', {{role}}, {{local}}), set_config('{WORKSPACES}', {ids}, {{local}})"
+    for ids in ("{value}", f"{OF_MEMBER}({{value}})")
 )
-EVERYBODY = {"role": "'none'", "ids": "''"}
 
 
 class RowScope:
@@ -53,13 +54,33 @@ class RowScope:
         self._user_id, self._workspace_id = user_id, workspace_id
 
     @cached_property
-    def values(self) -> dict[str, str]:
-        """Return the role and the list of workspaces, as SQL."""
+    def setting(self) -> "Setting":
+        """Return the statement that sets this scope, with its values."""
         if self._workspace_id is not None:
-            ids = literal(f"{{{self._workspace_id}}}")
-        else:
-            ids = f"{OF_MEMBER}({literal(self._user_id)})"
-        return {"role": literal(scoped_role()), "ids": ids}
+            return Setting(LIST, scoped_role(), f"{{{self._workspace_id}}}")
+        return Setting(MEMBER, scoped_role(), str(self._user_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A statement that sets a role, and a list of workspaces by `value`."""
+
+    statement: str
+    role: str
+    value: str
+
+    def of_session(self) -> tuple[str, list[str]]:
+        """Return a command for the session, to be prepared, and its parameters."""
+        command = self.statement.format(role="$1", value="$2", local="false")
+        return command, [self.role, self.value]
+
+    def of_transaction(self) -> bytes:
+        """Return the command for the open transaction."""
+        given = {"role": literal(self.role), "value": literal(self.value), "local": "true"}
+        return self.statement.format(**given).encode()
+
+
+EVERYBODY = Setting(LIST, "none", "")
 
 
 # The scope of statements whose tables have no policy: the session's own does not matter.
@@ -122,8 +143,8 @@ UNKNOWN = object()
 class ScopeWatcher:
     """Tracks the scope that is set in one session.
 
-    If no pooler lends the session to others, a statement outside of a transaction sets its scope
-    for the session, before it. Any other statement sets it until its transaction ends.
+    If no pooler lends the session to others, the first statement of a transaction sets its scope
+    for the session, before the transaction. Any other statement sets it until its transaction ends.
     """
 
     def __init__(self) -> None:
@@ -144,10 +165,10 @@ class ScopeWatcher:
         self._transaction = wanted
         if known is wanted:
             return ()
-        if now == IDLE and alone and self._keeps(connection):
+        if now == IDLE and self._keeps(connection):
             self._set(connection, wanted)
             return ()
-        return (_command(wanted, local=True),)
+        return (_setting(wanted).of_transaction(),)
 
     def forget(self) -> None:
         """Set the scope again before the next statement, because a rollback may have undone it."""
@@ -173,10 +194,9 @@ class ScopeWatcher:
     def _set(self, connection: Any, wanted: Any) -> None:
         """Set the session's scope; after an error, the scope is unknown."""
         self._session = UNKNOWN
-        execute_alone(connection, _command(wanted, local=False))
+        execute_prepared(connection, *_setting(wanted).of_session())
         self._session = wanted
 
 
-def _command(wanted: RowScope | None, *, local: bool) -> bytes:
-    values = EVERYBODY if wanted is None else wanted.values
-    return SET.format(**values, local=str(local).lower()).encode()
+def _setting(wanted: RowScope | None) -> Setting:
+    return EVERYBODY if wanted is None else wanted.setting

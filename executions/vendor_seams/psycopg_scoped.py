@@ -6,23 +6,29 @@ in the same round trip. The watcher may also execute a command by itself.
 Relies on: `Connection.cursor_factory` and `Connection.server_cursor_factory`, which make every
 cursor of a connection, whose statements go through `execute`, `executemany`, `stream` and `copy`; a
 setting with `is_local` lasts from one Sync to the next if statements are sent together outside of a
-transaction; `Connection.wait` runs the generator of `_exec_command`, which returns the result
-(psycopg 3.2, 3.3; PostgreSQL 15 to 18).
+transaction; `Connection.wait` runs the generator `execute`, which returns the results of what was
+sent by `PGconn.send_prepare`, `send_query_prepared` or `send_query`; `PGconn` has the C library's
+functions (psycopg 3.2, 3.3; PostgreSQL 15 to 18).
 No public way: psycopg has no hook before a statement, and a server-side cursor is declared in a
 round trip of its own.
 If it breaks: statements of requests see the rows of all workspaces, or of none.
 """
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol
 
 from psycopg import Connection, NotSupportedError
-from psycopg.pq import PipelineStatus, TransactionStatus
+from psycopg.errors import InvalidSqlStatementName, error_from_result
+from psycopg.generators import execute
+from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 from psycopg.sql import Literal
 
 from executions.vendor_seams.psycopg_pipeline import DUE, one_round_trip
 
+# The connection's attribute with the names of the commands that its session has prepared.
+PREPARED = "valkyr_prepared"
 IDLE, OPEN = int(TransactionStatus.IDLE), int(TransactionStatus.INTRANS)
 FAILED = int(TransactionStatus.INERROR)  # it accepts only a rollback
 # They read no rows, and may undo the settings. SAVEPOINT is not one of them: it may be the first
@@ -73,14 +79,33 @@ def state(connection: Connection[Any]) -> int:
     return connection.pgconn.transaction_status
 
 
-def execute_alone(connection: Connection[Any], command: bytes) -> PGresult:
-    """Execute one command in a round trip of its own, and return its result.
+def execute_prepared(connection: Connection[Any], command: str, params: Sequence[str]) -> None:
+    """Execute one command in a round trip of its own; the session prepares it at its first use.
 
     This takes less CPU time than a command that is sent together with others.
     """
+    names: dict[str, bytes] = vars(connection).setdefault(PREPARED, {})
+    given = [one.encode() for one in params]
+    if command in names:
+        try:
+            _answer(connection, connection.pgconn.send_query_prepared, names[command], given)
+            return
+        except InvalidSqlStatementName:  # DISCARD ALL removed it
+            names.clear()
+    name = b"valkyr_%d" % len(names)
+    _answer(connection, connection.pgconn.send_prepare, name, command.encode())
+    names[command] = name
+    _answer(connection, connection.pgconn.send_query_prepared, name, given)
+
+
+def _answer(connection: Connection[Any], send: Callable[..., None], *given: Any) -> PGresult:
+    """Send one message and return its result. Raises the server's error."""
     with connection.lock:
-        result: PGresult | None = connection.wait(connection._exec_command(command))
-    assert result is not None  # it is None only in a pipeline
+        send(*given)
+        results: list[PGresult] = connection.wait(execute(connection.pgconn))
+    (result,) = results
+    if result.status not in {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}:
+        raise error_from_result(result, encoding=connection.info.encoding)
     return result
 
 
@@ -90,7 +115,7 @@ def is_direct(connection: Connection[Any]) -> bool:
     A pooler that lends sessions invents the process id that it reports to its clients, because a
     client cancels its statements by that id.
     """
-    found = execute_alone(connection, b"SELECT pg_backend_pid()")
+    found = _answer(connection, connection.pgconn.send_query, b"SELECT pg_backend_pid()")
     return found.get_value(0, 0) == str(connection.pgconn.backend_pid).encode()
 
 

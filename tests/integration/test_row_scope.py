@@ -13,7 +13,15 @@ import pytest
 from django.db import connection
 
 from executions import configuration
-from executions.database.row_scope import ANY, RowScope, ScopeWatcher, limit, limited
+from executions.database.row_scope import (
+    ANY,
+    LIST,
+    RowScope,
+    ScopeWatcher,
+    Setting,
+    limit,
+    limited,
+)
 from executions.database.statements import MOST_PREPARED
 from executions.vendor_seams.psycopg_pipeline import one_round_trip
 from executions.vendor_seams.psycopg_scoped import watch
@@ -78,15 +86,36 @@ def test_a_scope_stays_in_a_session_until_another_is_asked_for(session: Session)
     assert session.actual() == ""
 
 
-def test_a_scope_of_a_transaction_ends_with_it(session: Session) -> None:
+def test_a_transaction_leaves_its_scope_to_the_session(session: Session) -> None:
     wanted, ids = scope()
     session.raw.autocommit = False
+
+    with limited(wanted):
+        assert session.seen() == ids
+    session.raw.rollback()
+
+    assert session.actual() == ids
+    assert session.seen() == ""
+
+
+def test_a_second_scope_within_a_transaction_ends_with_it(session: Session) -> None:
+    session.raw.autocommit = False
+    session.seen()
+    wanted, ids = scope()
 
     with limited(wanted):
         assert session.seen() == ids
     session.raw.commit()
 
     assert session.actual() == ""
+
+
+def test_a_session_that_is_reset_gets_its_scope(session: Session) -> None:
+    for _ in range(2):
+        wanted, ids = scope()
+        with limited(wanted):
+            assert session.seen() == ids
+        session.raw.execute("DISCARD ALL")
 
 
 def test_a_statement_without_policies_leaves_the_scope_as_it_is(session: Session) -> None:
@@ -104,7 +133,7 @@ def test_a_statement_without_policies_leaves_the_scope_as_it_is(session: Session
 
 def test_a_scope_that_cannot_be_set_runs_no_statement(session: Session) -> None:
     broken = RowScope(None, UUID(int=0))
-    broken.values = {"role": "'no_such_role'", "ids": "''"}
+    broken.setting = Setting(LIST, "no_such_role", "")
 
     with limited(broken), pytest.raises(psycopg.errors.InvalidParameterValue):
         session.raw.execute("SELECT set_config('valkyr.tried', 'yes', false)")
