@@ -1,10 +1,10 @@
 """Retention with a partitioned table of runs.
 
 Runs are deleted with their partition. So a partition waits until its end is older than the
-shortest period plus a day. If few of its executions must stay then, it is *released*: the others are deleted
-together (`bulk`), their runs are left in it, the runs of executions that stay are moved, and it is
-dropped. If many must stay, the runs are deleted row by row, as in a
-table without partitions.
+shortest period plus a day. If few of its executions must stay then, it is *released*: the others
+are deleted together (`bulk`), their runs are left in it, the runs of executions that stay are
+moved, and it is dropped. If many must stay, the runs are deleted row by row, as in a table without
+partitions.
 """
 
 import logging
