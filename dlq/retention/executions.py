@@ -12,16 +12,17 @@ from datetime import UTC, datetime
 from itertools import islice
 from uuid import UUID
 
-from django.db.models import Model
-
 from dlq import statements
+from dlq.retention import bulk
 from dlq.retention.batches import PruningPace, PruningTally
 from dlq.retention.periods import RetentionPeriods
+from dlq.retention.references import BELONGINGS
 from dlq.retention.run_partitions import RunPartitions
 from dlq.retention.terms import parameters, youngest_end
-from executions.models import CronTick, ExecutionLabel, RefusedMessage, WorkflowExecution
+from dlq.retention.unstored import not_stored
+from executions.models import RefusedMessage, WorkflowExecution
 from executions.vendor_seams.django_deletion import delete_without_cascade
-from runners.models import EarlyCallback, Run, Waiter
+from runners.models import Run
 
 # Which executions may be deleted: only whole families, a root with all its descendants.
 #
@@ -43,9 +44,6 @@ NOBODY = UUID(int=0)
 # Plugins that read executions add a function of the time that returns the end of the first
 # execution that they still need, and no execution that ended later is deleted.
 HORIZONS: list[Callable[[datetime], datetime]] = []
-# Plugins that store executions elsewhere before they are deleted add a function of their ids, which
-# returns those that are not stored yet. It is called again in the transaction that deletes them.
-UNSTORED: list[Callable[[Sequence[UUID]], set[UUID]]] = []
 NOT_STORED = "they are not in the archive yet"
 
 
@@ -176,9 +174,9 @@ def _families(
 def _stored(found: list[Family]) -> list[Family]:
     """Return the families; a family that a plugin has not stored yet gets a reason to stay."""
     free = [pk for family in found if not family.reason for pk in family.members]
-    if not UNSTORED or not free:
+    if not free:
         return found
-    kept = set().union(*(unstored(free) for unstored in UNSTORED))
+    kept = not_stored(WorkflowExecution.objects.filter(pk__in=free))
     return [
         family
         if family.reason or kept.isdisjoint(family.members)
@@ -189,8 +187,6 @@ def _stored(found: list[Family]) -> list[Family]:
 
 RUNS_AT_ONCE = 5_000
 ASKED_AT_ONCE = 200
-# Rows with a foreign key to an execution, which are deleted before it and its runs.
-BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, CronTick, ExecutionLabel)
 
 
 def prune(
@@ -202,6 +198,10 @@ def prune(
     if before is None:
         return tally, None
     partitions = RunPartitions.of(wanted)
+    for released in partitions.released():
+        bulk.clear(released, wanted, before, pace, tally)
+        if tally.more:
+            return tally, since
     for stretch in walk(wanted, since, before):
         clear(partitions.due(stretch.roots), wanted, before, pace, tally, partitions)
         if tally.more:
@@ -339,7 +339,7 @@ def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter
     if not ids:
         return Counter()
     for model in BELONGINGS:
-        delete_without_cascade(model.objects.filter(execution_id__in=ids))  # type: ignore[attr-defined]
+        delete_without_cascade(model.objects.filter(execution_id__in=ids))
     own = partitions.without_runs(ids)
     some = Run.objects.filter(execution_id__in=own).values("pk")[:RUNS_AT_ONCE]
     gone = Run.objects.filter(pk__in=some, execution_id__in=own)

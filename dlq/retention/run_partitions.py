@@ -1,13 +1,14 @@
 """Retention with a partitioned table of runs.
 
-Executions are deleted row by row, as without partitions; their runs are deleted with the partition.
-A partition therefore waits until its end is older than the shortest period plus a day. If few of
-its executions must stay then, it is *released*: the runs of executions that stay are moved, and the
-partition is dropped with the rest. If many must stay, the runs are deleted row by row, as in a
-table without partitions.
+Runs are deleted with their partition. So a partition waits until its end is older than the
+shortest period plus a day. If few of its executions must stay then, it is *released*: the others
+are deleted together (`bulk`), their runs are left in it, the runs of executions that stay are
+moved, and it is dropped. If many must stay, the runs are deleted row by row, as in a table without
+partitions.
 """
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -72,6 +73,10 @@ class RunPartitions:
         except TableBusy as error:
             log.warning("partitions are dropped later: %s", error)
         return dropped
+
+    def released(self) -> Iterator[RunPartition]:
+        """Yield the released partitions, the oldest first."""
+        return (one for one in self.layout.ranges if self.is_released(one))
 
     def is_released(self, partition: RunPartition | None) -> bool:
         """Return whether the partition's period has passed and few of its executions must stay."""

@@ -11,7 +11,8 @@ SELECT r.*
  CROSS JOIN LATERAL (SELECT {at} AS at) x
  CROSS JOIN LATERAL jsonb_populate_record(
        e, jsonb_build_object('id', uuidv7(x.at - clock_timestamp()), 'created_at', x.at,
-                             'started_at', x.at, 'finished_at', x.at)) AS r
+                             'started_at', x.at, 'finished_at', x.at,
+                             'trace_id', md5(n::text))) AS r
  WHERE e.id = %(pattern)s
 """
 RUNS = """

@@ -83,6 +83,7 @@ class Options:
     save: bool = False
     report: Path | None = None
     lists: tuple[str, ...] = LABEL_LISTS
+    runs: int = 0  # of --partitions
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -113,6 +114,7 @@ def parse(arguments: Sequence[str]) -> Options:
         save=given.save,
         report=given.report,
         lists=lists,
+        runs=given.runs,
     )
 
 
@@ -133,6 +135,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pairs", type=int, help="repetitions of each side (3; 2 with --quick)")
     parser.add_argument("--scale", type=float, help="share of each size (1; 0.15 with --quick)")
     parser.add_argument("--concurrency", type=int, default=2, help="worker processes a side (2)")
+    parser.add_argument(
+        "--runs", type=int, default=0, help="--partitions: only the retention of this many runs"
+    )
     parser.add_argument("--engine-only", action="store_true", help="leave plain Celery out")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures here too")
     parser.add_argument(

@@ -22,7 +22,7 @@ from tests.benchmarks.talk import say
 PARTITIONS = 45
 CHAINS, FANS, SINGLES = 100, 40, 1_000
 WARM_UP = 4  # a quarter of the work: every statement has its kept plan by then
-RUNS, RUNS_EACH, DAYS = 1_000_000, 20, 5
+RUNS, RUNS_EACH, DAYS = 1_000_000, 4, 5
 GOAL = 1.05
 ENDED = "%(begins)s::timestamptz + (n::float / %(many)s) * %(days)s * interval '1 day'"
 
@@ -46,12 +46,12 @@ class Cost:
 @dataclass(frozen=True, slots=True)
 class Retention:
     """The retention of old executions: seconds with and without partitions, and of the drops
-    alone.
+    alone. `off` is None if it was not measured.
     """
 
     executions: int
     runs: int
-    off: float
+    off: float | None
     on: float
     drop: float
 
@@ -71,6 +71,10 @@ def measure(stage: Stage, options: Options) -> tuple[list[Cost], Retention]:
             1,
         ),
     }
+    if options.runs:
+        engine.run(works["single"][0], 1, 1)
+        stage.end(worker)
+        return [], _retention(options, works["single"][0])
     used: dict[str, dict[bool, list[tuple[float, float]]]] = {
         name: {False: [], True: []} for name in works
     }
@@ -96,6 +100,16 @@ def measure(stage: Stage, options: Options) -> tuple[list[Cost], Retention]:
 def report(found: tuple[list[Cost], Retention]) -> None:
     """Print the costs and the retention."""
     costs, kept = found
+    if costs:
+        _report_steps(costs)
+    off = "" if kept.off is None else f"{kept.off:.1f} s row by row, "
+    print(
+        f"retention of {kept.executions:,} executions with {kept.runs:,} runs: {off}"
+        f"{kept.on:.1f} s with partitions, of which the drop of {DAYS} days took {kept.drop:.2f} s"
+    )
+
+
+def _report_steps(costs: list[Cost]) -> None:
     print(f"CPU for a step with {PARTITIONS} partitions, medians of all turns")
     print(f"{'':8} {'off ms':>8} {'on ms':>8} {'ratio':>7} {'PostgreSQL off':>15} {'on':>8}")
     for one in costs:
@@ -104,11 +118,6 @@ def report(found: tuple[list[Cost], Retention]) -> None:
             f"{one.postgres_off:15.3f} {one.postgres_on:8.3f}"
         )
     print(f"goal: at most {GOAL:.2f}")
-    print(
-        f"retention of {kept.executions:,} executions with {kept.runs:,} runs: {kept.off:.1f} s "
-        f"row by row, {kept.on:.1f} s with partitions, of which the drop of {DAYS} days took "
-        f"{kept.drop:.2f} s"
-    )
 
 
 def _median(found: dict[bool, list[tuple[float, float]]], on: bool, part: int) -> float:
@@ -141,7 +150,7 @@ def _retention(options: Options, workflow: Any) -> Retention:
     from runners.partitions.layout import layout
 
     pattern = WorkflowExecution.objects.filter(workflow=workflow).latest("created_at").pk
-    many = max(100, round(RUNS * options.scale) // RUNS_EACH)
+    many = (options.runs or max(400, round(RUNS * options.scale))) // RUNS_EACH
     today = database_now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     begins = today - timedelta(days=60)
     ends = begins + timedelta(days=DAYS)
@@ -149,9 +158,11 @@ def _retention(options: Options, workflow: Any) -> Retention:
     def fill() -> None:
         old_rows.fill(pattern, many, RUNS_EACH, ENDED, before=ends, begins=begins, days=DAYS)
 
+    off = None
     _switch(on=False)
-    fill()
-    off, _ = _timed(_prune)
+    if not options.runs:
+        fill()
+        off, _ = _timed(_prune)
     _switch(on=True)
     with connection.cursor() as cursor:
         # The first partition, of all that ran before, ends where the days to be dropped begin.

@@ -292,13 +292,18 @@ def test_families_are_packed_by_executions_and_runs() -> None:
     assert [[one.size for one in pack] for pack in made] == [[3, 2], [9], [1], [1]]
 
 
-@pytest.mark.parametrize("name", ["prune_walk", "prune_families", "prune_lock"])
+@pytest.mark.parametrize(
+    "name", ["prune_walk", "prune_families", "prune_lock", "prune_take", "prune_sure"]
+)
 def test_every_question_is_answered_by_an_index(orders: Workflow, name: str) -> None:
     wanted, place = as_set(database_now()), PruningPosition()
     told = parameters(wanted.terms, wanted.scope, wanted.now) | {
         "at": place.at, "id": place.id, "before": wanted.now, "chunk": 9, "most": 9,
         "roots": [id_of(9)], "ids": [id_of(9)], "expired": None, "resolved": None, "held": [],
+        "of": [], "kin": [], "kept": [],
     }  # fmt: skip
+    told |= dict.fromkeys(("after", "first", "low"), id_of(10))
+    told |= dict.fromkeys(("end", "high"), id_of(8))
 
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")

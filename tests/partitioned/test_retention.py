@@ -2,17 +2,16 @@
 are moved.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
 
 from dlq.intake.receive import take_in
 from dlq.models import DeadLetterEntry
-from dlq.retention import executions, pruning, run_partitions
+from dlq.retention import executions, pruning, run_partitions, unstored
 from dlq.retention.batches import PruningPace
 from dlq.retention.executions import PruningPosition
 from dlq.retention.periods import as_set
@@ -126,17 +125,14 @@ def test_of_a_partition_in_which_many_must_stay_rows_are_deleted(
 def test_what_is_not_in_the_archive_keeps_its_runs(
     orders: Workflow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unstored(ids: Sequence[UUID]) -> set[UUID]:
-        return set(ids)
-
-    monkeypatch.setattr(executions, "UNSTORED", [unstored])
+    monkeypatch.setattr(unstored, "UNSTORED", [lambda rows: set(rows.values_list("pk", flat=True))])
     monkeypatch.setattr(upkeep, "MOST_EXECUTIONS", 1)
     waiting = [old(orders, 36) for _ in range(2)]
     prune()
     assert left() == {one.pk for one in waiting}
     assert Run.objects.count() == 4
     assert of_day(36) in names()
-    monkeypatch.setattr(executions, "UNSTORED", [])
+    monkeypatch.setattr(unstored, "UNSTORED", [])
     prune()
     assert left() == set()
     assert of_day(36) not in names()

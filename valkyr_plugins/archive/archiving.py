@@ -111,7 +111,8 @@ def look(
     for families, position in expired(wanted, since, MEMBERS):
         ids = [pk for family in families for pk in family.members]
         for some in _parts(ids):
-            rows = WorkflowExecution.objects.filter(pk__in=unstored(some)).order_by("pk")
+            missing = unstored(WorkflowExecution.objects.filter(pk__in=some))
+            rows = WorkflowExecution.objects.filter(pk__in=missing).order_by("pk")
             for pk, workspace_id, ended in rows.values_list("pk", "workspace_id", "finished_at"):
                 assert ended is not None
                 found[workspace_id, ended.astimezone(UTC).date()].append(pk)

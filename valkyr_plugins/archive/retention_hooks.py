@@ -16,7 +16,7 @@ from valkyr_plugins.archive.conf import enabled
 from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileState, KeptLetter
 
 
-def unstored(ids: Sequence[UUID]) -> set[UUID]:
+def unstored(rows: QuerySet[WorkflowExecution]) -> set[UUID]:
     """Return the IDs of executions that must be archived before they are deleted.
 
     Executions of test versions are not archived, and erased executions need no copy.
@@ -27,8 +27,8 @@ def unstored(ids: Sequence[UUID]) -> set[UUID]:
         Q(file=None) | Q(file__state=FileState.STORED, ended_at=OuterRef("finished_at")),
         pk=OuterRef("pk"),
     )
-    rows = WorkflowExecution.objects.filter(~Exists(copies), pk__in=ids)
-    return set(rows.exclude(version__kind=VersionKind.TEST).values_list("pk", flat=True))
+    missing = rows.filter(~Exists(copies))
+    return set(missing.exclude(version__kind=VersionKind.TEST).values_list("pk", flat=True))
 
 
 def keep_letters(ids: Sequence[UUID]) -> None:

@@ -1,11 +1,14 @@
--- The most specific term of an execution `e`.
-LEFT JOIN LATERAL (
-     SELECT d.days
-       FROM unnest(%(term_states)s::text[], %(term_workspaces)s::uuid[],
-                   %(term_workflows)s::uuid[], %(term_days)s::float8[])
-            AS d (state, workspace_id, workflow_id, days)
-      WHERE d.state = e.state
-        AND (d.workspace_id IS NULL OR d.workspace_id = e.workspace_id)
-        AND (d.workflow_id IS NULL OR d.workflow_id = e.workflow_id)
-      ORDER BY d.workflow_id IS NULL, d.workspace_id IS NULL
-      LIMIT 1) t ON true
+-- The most specific term of an execution `e`: its workflow's, its workspace's, or the installation's.
+LEFT JOIN (SELECT d.* FROM unnest(%(term_states)s::text[], %(term_workspaces)s::uuid[],
+                                  %(term_workflows)s::uuid[], %(term_days)s::float8[])
+                           AS d (state, workspace_id, workflow_id, days)) tf
+       ON tf.state = e.state AND tf.workflow_id = e.workflow_id
+LEFT JOIN (SELECT d.* FROM unnest(%(term_states)s::text[], %(term_workspaces)s::uuid[],
+                                  %(term_workflows)s::uuid[], %(term_days)s::float8[])
+                           AS d (state, workspace_id, workflow_id, days)) ts
+       ON ts.state = e.state AND ts.workspace_id = e.workspace_id AND ts.workflow_id IS NULL
+LEFT JOIN (SELECT d.* FROM unnest(%(term_states)s::text[], %(term_workspaces)s::uuid[],
+                                  %(term_workflows)s::uuid[], %(term_days)s::float8[])
+                           AS d (state, workspace_id, workflow_id, days)) ta
+       ON ta.state = e.state AND ta.workspace_id IS NULL AND ta.workflow_id IS NULL
+CROSS JOIN LATERAL (SELECT coalesce(tf.days, ts.days, ta.days) AS days) t

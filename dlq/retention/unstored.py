@@ -1,0 +1,17 @@
+"""The executions that must be stored elsewhere before they are deleted."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from executions.models import WorkflowExecution
+
+# Plugins that store executions elsewhere before they are deleted add a function of these, which
+# returns those that are not stored yet. It is called again in the transaction that deletes them.
+UNSTORED: list[Callable[[QuerySet[WorkflowExecution]], set[UUID]]] = []
+
+
+def not_stored(rows: QuerySet[WorkflowExecution]) -> set[UUID]:
+    """Return those of the executions that a plugin has not stored yet."""
+    return set().union(*(unstored(rows) for unstored in UNSTORED))
