@@ -83,7 +83,8 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return one row per attempt in the place that `?place=` names, in the order of readiness."""
+    """Return a section with one row per attempt in the place that `?place=` names, by queue time.
+    """
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:
@@ -106,7 +107,9 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
 
 
 def _trail(execution_id: UUID, place: str) -> list[Cell]:
-    """Return links to the surrounding places, the workflow first; none for the workflow itself."""
+    """Return links to the workflow and the surrounding places, then the name of this place. Returns
+    an empty list for the workflow itself.
+    """
     if not place:
         return []
     trail: list[Cell] = [place_link(execution_id, "", gettext("Workflow"))]
@@ -306,7 +309,9 @@ COLUMNS = (
 
 
 def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return one row per execution: ancestors, then the newest descendants. Uses two queries."""
+    """Return a section of the executions that this one came from, then the newest that came from
+    it. Returns None if there are none. Uses two queries.
+    """
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))
     if not found:

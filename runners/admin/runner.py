@@ -32,7 +32,9 @@ class RunnerAdmin(FactAdmin):
     search_texts = ("name", "host")
 
     def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
-        """Return the shared workers, and the remote runners of the user's workspaces."""
+        """Return the shared workers, and the remote runners of the user's workspaces; all for
+        superusers.
+        """
         if is_superuser(request):
             return rows
         return rows.filter(Q(workspace=None) | Q(workspace__in=reach(request).workspaces(action)))
@@ -53,12 +55,12 @@ class RunnerAdmin(FactAdmin):
 
     @display(description=lazy("started"))
     def started(self, row: Runner) -> Any:
-        """Return the worker's uptime."""
+        """Return how long ago the worker started."""
         return marks.ago(row.started_at)
 
     @display(description=lazy("seen"))
     def seen(self, row: Runner) -> Any:
-        """Return the time of the worker's last heartbeat."""
+        """Return how long ago the worker sent its last heartbeat."""
         return marks.ago(row.seen_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

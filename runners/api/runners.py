@@ -1,4 +1,4 @@
-"""Worker processes: shared ones, and remote ones for each workspace."""
+"""Worker processes: shared workers, and the remote runners of each workspace."""
 
 from uuid import UUID
 
@@ -62,7 +62,7 @@ def runners(user: User) -> QuerySet[Runner]:
 
 
 class Runners(Endpoint):
-    """All runners."""
+    """The list of runners that the user may see."""
 
     @operation("listRunners", "Runner", {200: RunnerShape(many=True)}, parameters=[RunnerQuery])
     def get(self, request: Request) -> Response:
@@ -76,7 +76,7 @@ class Runners(Endpoint):
 
 
 class OneRunner(Endpoint):
-    """One runner."""
+    """A worker process or remote runner, by its ID."""
 
     @operation("getRunner", "Runner", {200: RunnerShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

@@ -81,7 +81,9 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution and its runs; with a cursor, only the runs written since then."""
+        """Return the execution and its runs, or None; with a cursor, only the runs written since
+        then.
+        """
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None
