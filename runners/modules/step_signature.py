@@ -1,4 +1,4 @@
-"""Read a typed function's inputs and results once; mistakes are reported at import."""
+"""Read the inputs and the result of a typed function once; mistakes are reported at import."""
 
 import inspect
 import sys

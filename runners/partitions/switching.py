@@ -77,9 +77,10 @@ class NotConvertible(ValkyrError):
 
 
 def turn_on(days: int = 1) -> bool:
-    """Partition the runs' table by `days`; return False if it is already partitioned.
+    """Partition the runs' table, with `days` days in each new partition.
 
-    Raises NotConvertible, or TableBusy if the table was in use during all attempts.
+    Returns False if the table is already partitioned. Raises NotConvertible, or TableBusy if the
+    table was in use during all attempts.
     """
     with alone(AdvisoryLock.PARTITIONS) as held:
         if not held:
@@ -215,7 +216,8 @@ def index_of(definition: str, index: str, of: str) -> str:
 
 
 class TableFacts:
-    """The objects that belong to a table or depend on it, read before another takes its name."""
+    """The objects that belong to a table or depend on it, read before a new table takes its name.
+    """
 
     def __init__(self, cursor: Any, name: str) -> None:
         """Read the facts of the table `name`."""
