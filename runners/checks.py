@@ -21,9 +21,7 @@ LEAST_MEMORY = 512  # MiB of address space that a process needs to start
 @register()
 @with_settings
 def public_address(**_: Any) -> list[CheckMessage]:
-    """Check that the address that callers of callbacks use is an HTTP URL without query or
-    fragment.
-    """
+    """Check that the address for callbacks is an HTTP URL without query or fragment."""
     address = valkyr_settings().public_url
     parts = urlsplit(address)
     if parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment):
@@ -40,8 +38,7 @@ def public_address(**_: Any) -> list[CheckMessage]:
 @register()
 @with_settings
 def timings(**_: Any) -> list[CheckMessage]:
-    """Check that the lease fits the heartbeat and the stall limit, and that the broker's visibility
-    timeout is longer than the work of a message.
+    """Check that the lease, the heartbeat, the stall limit and the visibility timeout fit together.
     """
     found: list[CheckMessage] = []
     limits = config()

@@ -136,8 +136,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the buttons to approve and reject if the user may decide; otherwise an empty list.
-        """
+        """Return the buttons to approve and reject; [] if the user may not decide."""
         row = self.get_object(request, str(object_id))
         user: Any = request.user
         if row is None:

@@ -57,8 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """A cause of blocked work: its name, its number of steps, the oldest step's time, the remedy,
-    and the URL of its list.
+    """A cause of blocked work: its number of steps, oldest step, remedy, and the URL of its list.
     """
 
     cause: str
@@ -112,9 +111,7 @@ def _executions(request: HttpRequest) -> Iterator[Blockage]:
 
 
 def _queued(request: HttpRequest, now: datetime) -> Iterator[Blockage]:
-    """Yield a blockage for each queue with ready steps, and one for steps whose retry is not yet
-    due.
-    """
+    """Yield one blockage per queue with ready steps, and one for steps whose retry is not due."""
     runs = scoped(request, Run.objects.all())
     address = links.listing(RUNS, state="pending")
     for queue in queues(runs, _workers(request), now):

@@ -30,9 +30,7 @@ EXECUTION = "executions_workflowexecution"
 def monitor(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution, title: str
 ) -> SafeString:
-    """Return the monitor's HTML frame; the execution's JSON is not read until the browser requests
-    it.
-    """
+    """Return the monitor's HTML frame; the browser requests the execution's JSON later."""
     get_token(request)  # the dialogs and decisions post with it
     test = execution.version.kind == VersionKind.TEST
     context = {
@@ -52,8 +50,7 @@ def monitor(
 def _changes(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> dict[str, str]:
-    """Return the URLs to fork the execution unchanged (`fork`) and in the studio (`studio`). A URL
-    is "" if the user cannot use it.
+    """Return the URLs to fork the execution as it is and in the studio; "" if one cannot be used.
     """
     fork = next((one for one in admin.operations if one.name == "fork"), None)
     if not fork_execution.provided or fork is None:

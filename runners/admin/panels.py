@@ -83,8 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return a section with one row per attempt in the place that `?place=` names, by queue time.
-    """
+    """Return a section with a row per attempt in the place that `?place=` names, by queue time."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:
@@ -107,9 +106,7 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
 
 
 def _trail(execution_id: UUID, place: str) -> list[Cell]:
-    """Return links to the workflow and the surrounding places, then the name of this place. Returns
-    an empty list for the workflow itself.
-    """
+    """Return links to the surrounding places, then this place's name; [] for the whole workflow."""
     if not place:
         return []
     trail: list[Cell] = [place_link(execution_id, "", gettext("Workflow"))]
@@ -309,8 +306,9 @@ COLUMNS = (
 
 
 def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return a section of the executions that this one came from, then the newest that came from
-    it. Returns None if there are none. Uses two queries.
+    """Return a section with the executions before and after this one; None if there are none.
+
+    The ancestors come first, then the newest descendants. Uses two queries.
     """
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))

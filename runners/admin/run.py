@@ -86,9 +86,7 @@ def wait_of(run: Run) -> SafeString | str:
 
 
 def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
-    """Return how long a woken run waited and for what, with the decision on an approval; "" for
-    other runs.
-    """
+    """Return how long a woken run waited, for what, and the decision; "" for other runs."""
     seconds = wake.get("waitedSeconds")
     if run.waits_for in ("", WaitKind.BODY) or seconds is None:
         return ""
@@ -256,9 +254,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("time in queue"))
     def waited(self, row: Run) -> str:
-        """Return how long the run waited between becoming ready and starting; a dash before it
-        starts.
-        """
+        """Return how long the run waited from being ready to its start; a dash before that."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
 
     @display(description=lazy("duration"))
@@ -352,9 +348,7 @@ def _crashes(obj: Run) -> str:
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
-    """Return a link to the run's place and, for a container, its progress and a link to its body's
-    runs.
-    """
+    """Return a link to the run's place and, for a container, its progress and its body's runs."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (

@@ -233,9 +233,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place, with wait times and decisions but without wake-up
-    payloads.
-    """
+    """Return the runs in and below a place, with wait times and decisions but without wake-ups."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)

@@ -152,8 +152,7 @@ STATES = [(state.value, state.value.lower()) for state in RunState]
 
 
 class ReasonShape(CamelCaseSerializer):
-    """The reason why an execution or step does not continue: a code, a message, times and details.
-    """
+    """The reason why an execution or step does not continue: code, message, times and details."""
 
     code = serializers.CharField(help_text="Stable; docs/reference/api.md lists them.")
     message = serializers.CharField()

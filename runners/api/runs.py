@@ -119,9 +119,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """Return how many milliseconds the run waited, so far if it still waits; None if it never
-        waited.
-        """
+        """Return how many milliseconds the run waited so far; None if it never waited."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)
@@ -136,9 +134,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
 
     @extend_schema_field(Counters(allow_null=True))
     def get_progress(self, run: Run) -> dict[str, Any] | None:
-        """Return the counters of a container that waits or waited for its body; None for other
-        runs.
-        """
+        """Return a container's counters; None for runs that never waited for a body."""
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
@@ -258,9 +254,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Add bounds of the ID to the time filters: queue times have no index, and IDs increase with
-    them.
-    """
+    """Add bounds of the ID, which increases with the time of queuing, because that has no index."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:

@@ -102,8 +102,7 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
 
 
 def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
-    """Return whether the condition `key` holds, after an iteration (`ended`) or before the first
-    one.
+    """Return whether the condition `key` holds, after an iteration (`ended`) or before the first.
     """
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]

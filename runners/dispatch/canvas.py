@@ -158,9 +158,7 @@ def join_of(graph: Graph, step: Step) -> int | None:
 
 
 def chain_of(place: Place, step: Step, most: int) -> tuple[SegmentLink, ...]:
-    """Return the step's segment and those that certainly follow it; a change of queue begins
-    another.
-    """
+    """Return the step's segment and those that certainly follow it, one per change of queue."""
     links = [link(place, step)]
     while len(links) < most:
         following = successor(place.graph, step)

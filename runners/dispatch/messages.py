@@ -146,17 +146,14 @@ def _unsend(parcels: Sequence[Parcel]) -> None:
 
 
 def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
-    """Yield the segments of a canvas that have runs: each header of a chord, and the first of a
-    chain.
-    """
+    """Yield the segments of a canvas that have runs: chords' headers, and the first of chains."""
     for whole in canvas:
         for link in whole.headers if isinstance(whole, Chord) else whole.links[:1]:
             yield from (link.segment, *link.others)
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
-    """Send the messages in batches of 500 if the broker's producer supports batches, as with Redis.
-    """
+    """Send the messages in batches of 500 if the broker's producer has batches, as for Redis."""
     if not hasattr(producer, "batch"):  # kombu before 5.7
         _send(parcels, producer)
         return
@@ -199,8 +196,7 @@ def tell_after_commit(task: str, subject: UUID, *more: str) -> None:
 
 
 def tell(task: str, subject: UUID, *more: str) -> None:
-    """Send a task for the ID `subject`; if this fails, a duty of the sweeper does the task's work.
-    """
+    """Send a task for the ID `subject`; if this fails, a duty of the sweeper does its work."""
     try:
         messaging.send(task, (str(subject), *more), messaging.CONTROL)
     except Exception as error:

@@ -177,9 +177,7 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """Return a StepError's cause, whose class is more specific; any other error is returned
-    unchanged.
-    """
+    """Return a StepError's cause, whose class is more specific; return other errors unchanged."""
     return error.__cause__ or error if isinstance(error, StepError) else error
 
 
@@ -240,7 +238,9 @@ def _by_status(error: BaseException) -> ErrorType | None:
 
 
 def _http_status(error: BaseException) -> int | None:
-    """Return the HTTP status that caused a failure, as its module or a library reports it, or None.
+    """Return the HTTP status that caused a failure, as the module or a library reports it.
+
+    Returns None if there is none.
     """
     told = error.details if isinstance(error, StepError) else None
     found = [told.get("status")] if isinstance(told, dict) else []

@@ -81,9 +81,7 @@ def _peak() -> int:
 
 
 def _next(link: socket.socket) -> SegmentOrder | None:
-    """Report that the step ended; return the next order, or None if the server dismisses the
-    process.
-    """
+    """Report that the step ended; return the next order, or None if the server sends none."""
     link.send(b"done")
     packet = link.recv(PACKET)
     return protocol.order(packet) if packet else None

@@ -54,8 +54,7 @@ def apart(seen: LiveRun) -> bool:
 
 @run_isolated.provide
 def isolate(state: SegmentState, seen: LiveRun) -> bool:
-    """Run a suspect step in a separate process; return False if the step may run in this process.
-    """
+    """Run a suspect step in a separate process; return False if it may run in this process."""
     if not apart(seen):
         return False
     carry(state, seen)

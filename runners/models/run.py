@@ -174,9 +174,7 @@ class Run(models.Model):
 
     @property
     def runner(self) -> str:
-        """Return the name of the worker that holds or held the run; "" if it was recorded without a
-        lease.
-        """
+        """Return the name of the worker that held the run last; "" if there was no lease."""
         return self.leased_by.partition("|")[0]
 
 

@@ -161,8 +161,7 @@ class StepContext(Protocol):
     def store_content(
         self, content: BinaryIO | Iterable[bytes], *, media_type: str = ""
     ) -> StoredReference:
-        """Write bytes to the payload store in parts, and return a reference to them for the
-        outputs.
+        """Write bytes to the payload store in parts, and return a reference for the outputs.
 
         `content` is an open file or an iterable of parts; only a few MiB of it are in memory at a
         time. The values of the step's secrets are replaced in it. Raises StepError without a

@@ -3,6 +3,8 @@
     with ruled_by(load):  # in the executor, around each step
         judge_egress("api.example.com", 443)  # in each client, before it sends
         among("api.example.com", 443, addresses)  # in each client, before it connects
+
+The rules are loaded at the step's first connection.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -42,8 +42,7 @@ class NotInstalled(Module[BaseModel]):
         return [ConfigProblem((), "not_installed", self.reason)]
 
     def execute(self, inputs: BaseModel, ctx: StepContext) -> NoReturn:
-        """Fail permanently; the workflow was published on a machine where the package is installed.
-        """
+        """Fail permanently; the workflow was published where the package is installed."""
         raise StepError(self.reason)
 
 

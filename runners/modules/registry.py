@@ -131,8 +131,7 @@ class Registry:
             return frozenset({*declared(), *self._modules})
 
     def describe(self, type_name: str) -> ModuleSpec | None:
-        """Return the description of a module that the graph uses; None for a broken third-party
-        module.
+        """Return the description of a module for the graph; None for a broken third-party module.
 
         Raises UnknownModule if no module of the type is installed.
         """

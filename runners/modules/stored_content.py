@@ -79,8 +79,7 @@ def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
 
 
 def marked(value: Any, known: list[dict[str, Any]]) -> Any:
-    """Return the value; each copy of a known reference in it is replaced with a trusted reference.
-    """
+    """Return the value; copies of known references in it are replaced with trusted references."""
     if is_reference(value):
         return StoredReference(value) if value in known else value
     if isinstance(value, dict):

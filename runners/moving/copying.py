@@ -73,8 +73,7 @@ def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given
 def digest(
     session: Session, table: MovedTable, condition: str, given: Given
 ) -> tuple[int, Decimal]:
-    """Return the number of rows, and the sum of hashes over their values without renewed columns.
-    """
+    """Return the number of rows, and the sum of hashes over all values except renewed columns."""
     same = ", ".join(f"t.{_quoted(one)}" for one in table.columns if one not in table.renewed)
     row = session.execute(
         f"SELECT count(*), coalesce(sum(hashtextextended(ROW({same})::text, 0)::numeric), 0)"

@@ -216,8 +216,7 @@ def index_of(definition: str, index: str, of: str) -> str:
 
 
 class TableFacts:
-    """The objects that belong to a table or depend on it, read before a new table takes its name.
-    """
+    """The objects that belong to a table or depend on it, read before a new table has its name."""
 
     def __init__(self, cursor: Any, name: str) -> None:
         """Read the facts of the table `name`."""

@@ -156,9 +156,7 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """Return the recorded inputs of a woken run, or the rendered inputs of any other, or the
-    failure.
-    """
+    """Return the recorded inputs of a woken run or the rendered inputs of another, or a failure."""
     if seen.wake is not None and state.unreadable is None:
         return _attempt(
             state, seen.step, lambda: recorded(state.data, seen.step, seen.inputs, seen.overrides)

@@ -110,8 +110,7 @@ _NOTHING = nullcontext()
 
 @observed
 def perform(state: SegmentState, work: Work) -> Unit:
-    """Execute the claimed step and, if it is pure, the pure steps that follow it; return the unit.
-    """
+    """Execute the claimed step and the pure steps that follow a pure step; return the unit."""
     if work.failure is not None or work.prepared is None:
         assert work.failure is not None
         return Unit(None, failure=work.failure)
@@ -138,8 +137,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _egress_rules(workspace_id: UUID) -> EgressRules | None:
-    """Return the workspace's egress rules; a thread that had to query them closes its connection.
-    """
+    """Return the workspace's egress rules; a thread that queries them closes its connection."""
     held_before = connection.connection is not None
     found = rules_of(workspace_id)
     if not held_before and pool() == "threads" and not connection.in_atomic_block:

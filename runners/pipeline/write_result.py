@@ -203,8 +203,7 @@ def _record(
     *,
     survey: bool,
 ) -> tuple[str, dict[str, Any]]:
-    """Return the name and parameters of the statement that records the unit and inserts any rows.
-    """
+    """Return the name and parameters of the statement that records the unit and adds rows."""
     ending = _ending(state, work, unit, run_state, outcome) | {"survey": survey}
     added = _rows(state, unit, next_steps)
     if not added:

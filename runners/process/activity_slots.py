@@ -142,8 +142,7 @@ def start_of(pid: int) -> int:
 
 
 def stat_of(path: str) -> list[str]:
-    """Return the fields after the process name in a /proc `stat` file, or [] if it cannot be read.
-    """
+    """Return the fields after the process name in a /proc `stat` file; [] if it cannot be read."""
     try:
         with open(path) as file:  # noqa: PTH123 - pathlib is a megabyte of the watchdog
             return file.read().rpartition(")")[2].split()

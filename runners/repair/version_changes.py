@@ -116,10 +116,10 @@ def move_execution(
 ) -> Judgement:
     """Move a live execution to another version, and continue it there.
 
-    A payload in the payload store is loaded before the transaction. Raises NotFound. Raises
-    StepRunning while a worker executes a step, or while a step that does not fit the version is
-    due. Raises NotOnVersion if the execution has ended or left the source version, and CannotMove
-    if its steps or its payload do not fit the version.
+    A payload in the payload store is loaded before the transaction. Raises NotFound for an unknown
+    execution. Raises StepRunning while a worker executes a step, or while a step that does not fit
+    the version is due. Raises NotOnVersion if the execution has ended or left the source version,
+    and CannotMove if its steps or its payload do not fit the version.
     """
     payload = _payload_to_check(execution_id, move)
     with transaction.atomic():
@@ -178,7 +178,7 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row per step: the row of its live or ended run, otherwise that of a failed run."""
+    """Return one row per step: a live, successful or skipped run's, otherwise a failed run's."""
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)
@@ -224,7 +224,11 @@ def _refuse(found: Judgement) -> None:
 
 
 def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
-    """Return the payload, which never changes, if the new version has a different input schema."""
+    """Return the payload if the new version has a different input schema; otherwise None.
+
+    A payload never changes, so it is read without a lock. Raises NotFound, and CannotMove if the
+    payload cannot be read.
+    """
     if move.target.input_schema in (None, move.source.input_schema):
         return None
     row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)
