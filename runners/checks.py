@@ -38,8 +38,7 @@ def public_address(**_: Any) -> list[CheckMessage]:
 @register()
 @with_settings
 def timings(**_: Any) -> list[CheckMessage]:
-    """Check that the lease, the heartbeat, the stall limit and the visibility timeout fit together.
-    """
+    """Check that the lease, heartbeat, stall limit and visibility timeout fit together."""
     found: list[CheckMessage] = []
     limits = config()
     if limits.heartbeat * 2 > limits.lease:

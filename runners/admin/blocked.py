@@ -57,8 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """A cause of blocked work: its number of steps, oldest step, remedy, and the URL of its list.
-    """
+    """A cause of blocked work: its number of steps, oldest step, remedy and list's URL."""
 
     cause: str
     number: int

@@ -102,8 +102,7 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
 
 
 def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
-    """Return whether the condition `key` holds, after an iteration (`ended`) or before the first.
-    """
+    """Return whether the condition `key` holds, after an iteration (`ended`) or before any."""
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
     variables, payload, started_at = template_data.current(context.execution_id)

@@ -77,10 +77,9 @@ class NotConvertible(ValkyrError):
 
 
 def turn_on(days: int = 1) -> bool:
-    """Partition the runs' table, with `days` days in each new partition.
+    """Partition the runs' table by periods of `days`; return False if it is already partitioned.
 
-    Returns False if the table is already partitioned. Raises NotConvertible, or TableBusy if the
-    table was in use during all attempts.
+    Raises NotConvertible, or TableBusy if the table was in use during all attempts.
     """
     with alone(AdvisoryLock.PARTITIONS) as held:
         if not held:

@@ -38,10 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Return the IDs of those executions in which, or around which, an approval was given.
-
-    An execution's callers and callees count too.
-    """
+    """Return the IDs of those executions in which, or in whose relatives, an approval was given."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})

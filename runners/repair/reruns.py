@@ -57,7 +57,7 @@ def again(
 
     The caller holds the execution's lock, and sends the run. By default, the run has the
     execution's priority. Raises WrongState if the run is not the step's newest, is not dead, or
-    precedes a roll-back, or if the step already has a live or successful run.
+    precedes a roll-back.
     """
     dead = newest_dead(execution, dead_run_id)
     rerun = Rerun(
@@ -173,8 +173,7 @@ def _parcel(rerun: Rerun, state: SegmentState) -> Parcel:
 
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
-    """Return the run's overrides: merged inputs, and a salt for a new key; None if both are empty.
-    """
+    """Return the run's overrides (merged inputs, and a salt for a new key) or None."""
     earlier = before or {}
     out: dict[str, Any] = {}
     if inputs or earlier.get("inputs"):

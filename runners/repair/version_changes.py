@@ -224,11 +224,7 @@ def _refuse(found: Judgement) -> None:
 
 
 def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
-    """Return the payload if the new version has a different input schema; otherwise None.
-
-    A payload never changes, so it is read without a lock. Raises NotFound, and CannotMove if the
-    payload cannot be read.
-    """
+    """Return the payload, which never changes, if the new version has a different input schema."""
     if move.target.input_schema in (None, move.source.input_schema):
         return None
     row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)
