@@ -275,7 +275,7 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
 
 
 def published(entry: DeadLetterEntry) -> PageSection:
-    """Return the versions published before the group was first seen, newest first."""
+    """Return the newest three versions published before the group was first seen."""
     first = entry.group.first_seen
     found = WorkflowVersion.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=first + AFTERWARDS

@@ -245,7 +245,7 @@ def _form_of(changelist: Any) -> Any:
 
 
 def _kept(request: HttpRequest, fields: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the other parameters of the URL, which the form must keep."""
+    """Return the URL's parameters that are not fields of the form, as (name, value)."""
     left_out = {*fields, "next", "previous", ORDER} - {"inputs", "group", "execution"}
     return [
         (name, value)

@@ -138,7 +138,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
-        """Return the ID of the execution that the run started, or None."""
+        """The ID of the execution that the run started; null if there is none."""
         child = self.context["children"].get(run.pk)
         return child.id if child else None
 
