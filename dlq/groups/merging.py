@@ -349,8 +349,7 @@ def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> Fai
 
 
 def _sample(group: FailureGroup, fingerprint: str) -> dict[str, Any]:
-    """Return the data of a fingerprint's newest failure as a group's sample; {} if there is none.
-    """
+    """Return the data of a fingerprint's newest failure for use as a sample; {} without one."""
     rows = DeadLetterEntry.objects.filter(
         workspace_id=group.workspace_id, fingerprint=fingerprint
     ).defer("original_inputs", "original_config")

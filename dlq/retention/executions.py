@@ -101,9 +101,9 @@ class WalkBatch:
 
 
 def horizon(wanted: RetentionPeriods) -> datetime | None:
-    """Return the time before which executions must have ended to be deleted.
+    """Return the time before which executions must have ended to be deleted, or None.
 
-    Retention periods and plugins' needs determine it.
+    Retention periods and plugins' needs determine it; None keeps all executions.
     """
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:

@@ -160,7 +160,7 @@ def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
 
 
 def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
-    """Print the result for each dead letter.
+    """Requeue each dead letter; return the requeued IDs and the refusals.
 
     Raises CliError for an error that concerns all of them.
     """
