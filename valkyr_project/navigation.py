@@ -1,4 +1,4 @@
-"""The navigation of the admin: the side bar, tabs over related lists, a page for everything else.
+"""The admin's navigation: the side bar, tabs over related lists, and a page for everything else.
 
 The side bar has a section for each area of daily work: *Monitor*, *Build* and *Administer*. Lists
 that belong together share a row of tabs. All other pages have a card on the page *Administration*.
@@ -83,7 +83,7 @@ def _flower(request: HttpRequest) -> str:
 
 
 def _unfiltered(request: HttpRequest) -> bool:
-    """Return whether the list of triggers has no filter."""
+    """Return whether the page is the list of triggers without a filter by type."""
     address = reverse("admin:executions_trigger_changelist")
     return request.path == address and "type__exact" not in request.GET
 

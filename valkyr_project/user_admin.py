@@ -85,7 +85,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
 
 @admin.register(Group)
 class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
-    """Sets of Django permissions."""
+    """The pages of groups; each group has a set of Django permissions."""
 
     sensitive = True
     show_full_result_count = False

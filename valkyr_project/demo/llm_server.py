@@ -197,7 +197,7 @@ def tokens(text: str) -> int:
 
 
 class LlmHandler(BaseHTTPRequestHandler):
-    """Answers chat completions and embeddings; a test's server overrides it to inject errors."""
+    """Answers requests for chat completions and embeddings; tests subclass it to inject errors."""
 
     protocol_version = "HTTP/1.1"
 
@@ -235,7 +235,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         return text_answer(prompt)
 
     def embeddings(self, body: Body) -> None:
-        """Answer with a vector for each text."""
+        """Answer with a vector for each text in `input`."""
         texts = body.get("input", [])
         texts = [texts] if isinstance(texts, str) else texts
         size = body.get("dimensions") or DIMENSIONS
@@ -284,7 +284,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def send_event(self, data: str) -> None:
-        """Send one event."""
+        """Send one event as a chunk."""
         piece = f"data: {data}\n\n".encode()
         self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
 
@@ -352,7 +352,7 @@ class LlmServer(ThreadingHTTPServer):
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until interrupted."""
+    """Serve until interrupted, on the port in `arguments` or on the usual port."""
     port = int(arguments[0]) if arguments else USUAL_PORT
     server = LlmServer(PARTNER_ADDRESS, port)
     print(f"A model that knows nothing answers at {server.url}", flush=True)
