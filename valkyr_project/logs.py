@@ -138,10 +138,10 @@ class JsonLine(JsonFormatter):
 
 
 class TextLine(logging.Formatter):
-    """Formats a record in columns: time, level, logger, message, IDs; then a traceback."""
+    """Formats a record in columns: time, level, logger, message and IDs; then a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
+        """Return the record as one line, followed by the indented lines of a traceback."""
         ids = " ".join(f"{name}={value}" for name, value in getattr(record, "ids", {}).items())
         level = SHORT_LEVELS.get(record.levelname, record.levelname)
         message = record.getMessage().translate(_CONTROLS)

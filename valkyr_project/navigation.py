@@ -372,7 +372,7 @@ def _is_administration(request: HttpRequest) -> bool:
 
 
 def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, Any]:
-    """Return a row of tabs for the top of the lists in `above`, by default of all its own lists."""
+    """Return a row of tabs; the lists in `above` show it at the top, by default the tabs' lists."""
     installed = [place for place in places if place.installed]
     return {
         "models": [place.model for place in above or installed],

@@ -37,7 +37,7 @@ admin.site.unregister(Group)
 class UserAddForm(UserCreationForm):
     """A form for a new user, without `autofocus`, because Django's script focuses the first field.
 
-    With both, their order is a race, and browsers warn if the script comes first.
+    With both, either could come first, and browsers warn if the script does.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -278,7 +278,7 @@ def _newest(request: HttpRequest, group: FailureGroup) -> PageSection:
 
 
 def _similar(request: HttpRequest, group: FailureGroup) -> PageSection:
-    """Return other groups with the same exception in the same module, or the same message."""
+    """Return the panel of other groups with the same exception and module, or the same message."""
     same = Q()
     if group.exception:
         same |= Q(exception=group.exception, module=group.module)

@@ -269,7 +269,7 @@ def _orders(
 
 
 def _without_empty(request: HttpRequest) -> str | None:
-    """Return the URL without empty form fields, or None if it has none."""
+    """Return the URL without empty form fields, or None if no field is empty."""
     if all(value for _, values in request.GET.lists() for value in values):
         return None
     query = request.GET.copy()

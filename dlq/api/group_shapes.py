@@ -271,7 +271,7 @@ class MergeBody(Body):
 
 
 class UnmergeBody(Body):
-    """The fingerprints to move to a separate group."""
+    """The fingerprint to move to a separate group."""
 
     fingerprint = Text(max_length=64)
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)

@@ -220,7 +220,7 @@ class UnmergeGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Move a fingerprint of the group to a separate group, and return that group."""
+        """Move a fingerprint of the group to a separate group, and return the new group."""
         obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(UnmergeBody)
         made = merging.unmerge(id, given["fingerprint"], actor=self.actor, reason=given["reason"])

@@ -196,7 +196,7 @@ BELONGINGS: tuple[type[Model], ...] = (Waiter, EarlyCallback, CronTick, Executio
 def prune(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition
 ) -> tuple[PruningTally, PruningPosition | None]:
-    """Delete until the time is over; return the result and the next position (None at the end)."""
+    """Delete executions until the time is over; return the tally and the next position, if any."""
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
@@ -333,7 +333,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 
 
 def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
-    """Delete families with at most `most` executions; return the numbers of executions and runs."""
+    """Delete at most `most` executions of the families; return the deleted executions and runs."""
     # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]
     if not ids:

@@ -43,7 +43,7 @@ class RunnerAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def health(self, row: Runner) -> Any:
-        """Return whether the worker is live, leaving or silent."""
+        """Return the badge of the worker's health: live, shutting down or silent."""
         return health_of(row)
 
     @display(description=lazy("queues"))

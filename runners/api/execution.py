@@ -183,7 +183,7 @@ class ContainerCount(CamelCaseSerializer):
 
 
 class ExplanationShape(CamelCaseSerializer):
-    """Everything that blocks an execution."""
+    """Why an execution has not ended: the reasons of the execution itself and of its steps."""
 
     execution_id = serializers.UUIDField()
     state = serializers.ChoiceField(ExecutionState.choices)

@@ -123,7 +123,7 @@ def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
 
 
 def successor(graph: Graph, step: Step) -> Step | None:
-    """Return the only possible next step; None if a choice or a join comes first."""
+    """Return the only possible next step; None at an end, a choice, a container or a join."""
     if step.following is not None:
         return graph.steps[step.following]
     edges = graph.tasks[step.task].outgoing

@@ -1,4 +1,4 @@
-"""The client of a worker's fork server, which starts with the first suspect and ends when idle."""
+"""The client of a fork server, which starts at the first suspect step and ends when idle."""
 
 import itertools
 import os

@@ -40,7 +40,7 @@ class ProcessSlots:
 
 @lru_cache(maxsize=1)
 def places() -> ProcessSlots:
-    """Return the slots of this worker."""
+    """Return this worker's slots for isolated processes."""
     return ProcessSlots(config().isolated)
 
 

@@ -139,4 +139,4 @@ def _text(hint: Any) -> str:
 
 
 class _Plain(typing.TypedDict):
-    """A sample, whose metaclass identifies all other `typing.TypedDict` classes."""
+    """A sample TypedDict, whose metaclass identifies all classes made by `typing.TypedDict`."""

@@ -182,7 +182,7 @@ def _depth(model: Any) -> int:
 
 
 def _renewed(model: type[Model]) -> frozenset[str]:
-    """Return columns whose values differ between databases: permissions, and the tier."""
+    """Return the columns that get other values in the target: `permission_id` or `tier_id`."""
     names = {"permission_id"} if model is not Workspace else {"tier_id"}
     return frozenset(names & {one.column for one in model._meta.concrete_fields})
 

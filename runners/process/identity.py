@@ -45,7 +45,7 @@ def process_identity() -> str:
 
 
 def of_a_worker() -> bool:
-    """Return whether this process belongs to a worker, so that another may take over its steps."""
+    """Return whether this process belongs to a worker; other workers may take its steps over."""
     return bool(os.environ.get("RUNNER_ID"))
 
 

@@ -122,7 +122,7 @@ HALF = 0.5  # of what the whole process uses
 
 @dataclass(frozen=True, slots=True)
 class CpuUsage:
-    """Clock ticks that each thread of a process has used so far, by native thread ID."""
+    """Clock ticks used so far by each thread of a process, and whether the process is stopped."""
 
     threads: dict[int, int]
     stopped: bool  # by a signal or a debugger

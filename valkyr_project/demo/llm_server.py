@@ -43,7 +43,7 @@ SENTENCES = (
 
 
 def text_answer(prompt: str) -> str:
-    """Return the text that a prompt requests."""
+    """Return a text about the chapter and the keywords in the prompt, as long as it requests."""
     chapter = line(prompt, "Chapter") or "An answer"
     if "method" in chapter.lower() and "Improve" not in prompt:
         return f"{chapter} will be told later"
@@ -80,7 +80,7 @@ def _sentences(keywords: Sequence[str]) -> Iterator[str]:
 def tool_calls(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a call of each tool for which the prompt has all required arguments (`name: …` lines).
 
-    Return none if the conversation already has the result of a call.
+    Return [] if the conversation already has the result of a call.
     """
     messages = body.get("messages", [])
     if any(message.get("role") == "tool" for message in messages):

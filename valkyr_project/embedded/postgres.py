@@ -1,4 +1,4 @@
-"""PostgreSQL 18 as a child process: created once, started, found again, stopped cleanly.
+"""PostgreSQL 18 as a child process: created once, started, found again and stopped cleanly.
 
 The server listens only on 127.0.0.1, because a socket file would exceed the limit of 107 bytes in
 long paths. It requires the password from every client (SCRAM). Data is never lost: fsync stays on

@@ -37,7 +37,7 @@ class SecurityHeaders:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return the response with its headers."""
+        """Return the response with the security headers."""
         answer = self._get_response(request)
         if not answer.get("Content-Type", "").startswith(NO_DOCUMENTS):
             answer.headers.setdefault("Permissions-Policy", PERMISSIONS)

@@ -1,4 +1,4 @@
-"""The loop that keeps a stack running: relays output, restarts processes, stops in order.
+"""The loop of a running stack: it relays output, restarts processes and stops them in order.
 
 A process that repeatedly ends right after its start is restarted with growing delays, and the
 others stay up. `failing_processes` reports it to the web process, which shows it on every page.

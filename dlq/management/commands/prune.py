@@ -99,7 +99,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Delete the expired rows, or preview the deletion."""
+        """Delete the expired rows, or preview this. Raises CommandError if it was stopped."""
         try:
             wanted = _wanted(options)
         except ImproperlyConfigured as error:

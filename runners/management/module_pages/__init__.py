@@ -129,7 +129,7 @@ class Common:
         )
 
     def opening(self) -> str:
-        """Return the beginning of the page."""
+        """Return the beginning of the page: the shared facts and the common inputs."""
         lines = [f"[How to read this page](../{INDEX})."]
         if any(self.facts.values()):
             lines.append(_wrapped(f"Unless a section says otherwise: {_sentences(self.facts)}"))

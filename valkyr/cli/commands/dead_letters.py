@@ -1,4 +1,4 @@
-"""Commands for dead letters: list, show, requeue, discard."""
+"""Commands that list, show, requeue and discard dead letters."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ RECORD: Any = [
 
 @click.group()
 def dead() -> None:
-    """Dead letters: list, show, requeue, discard."""
+    """List, show, requeue and discard dead letters."""
 
 
 @dead.command("list", cls=ApiCommand)
