@@ -88,7 +88,7 @@ def steps(now: datetime) -> Iterator[Family]:
 
 
 def waiting(now: datetime) -> Iterator[Family]:
-    """Yield each queue's depth, the age of its oldest entry, and its number of workers."""
+    """Yield each queue's depth, the age of its oldest waiting step, and its number of workers."""
     live = [runner for runner in Runner.objects.all()[:BOUND] if is_live(runner, now)]
     found = {each.name: each for each in queues(Run.objects.all(), live, now)}
     depth = Family("valkyr_queue_depth", "Steps due that wait for a worker.", labels=["queue"])
@@ -144,7 +144,7 @@ def beat(now: datetime) -> Iterator[Family]:
 
 
 def schedules(now: datetime) -> Iterator[Family]:
-    """Yield the number of schedules whose fire time has passed without a check."""
+    """Yield the number of schedules that are more than 30 s behind their fire time."""
     late = Trigger.objects.filter(enabled=True, next_at__lt=now - LATE).order_by()[:BOUND].count()
     yield Family("valkyr_schedules_late", "Schedules more than 30 s behind their time.", late)
 
@@ -223,7 +223,7 @@ class DatabaseCollector(Collector):
         self._read_at = float("-inf")
 
     def collect(self) -> Iterable[Family]:
-        """Return the current readings."""
+        """Return the last readings; if they are old, read first."""
         # Only the very first scrapes wait for each other; later ones get the last readings.
         if self._old() and self._lock.acquire(blocking=not self._families):
             try:

@@ -18,7 +18,7 @@ class RunnersConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Register our modules with the graph, and connect to the signals of executions."""
+        """Declare the plugins' modules, register the catalog, and connect to executions."""
         from executions.definition import catalog
         from executions.plugins import plugins
         from runners import checks, receivers  # noqa: F401 - connect on import

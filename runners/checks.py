@@ -21,7 +21,7 @@ LEAST_MEMORY = 512  # MiB of address space that a process needs to start
 @register()
 @with_settings
 def public_address(**_: Any) -> list[CheckMessage]:
-    """Check that the public address, which callers of callbacks use, is a public URL."""
+    """Check that the address for callbacks is an HTTP URL without query or fragment."""
     address = valkyr_settings().public_url
     parts = urlsplit(address)
     if parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment):
@@ -38,7 +38,7 @@ def public_address(**_: Any) -> list[CheckMessage]:
 @register()
 @with_settings
 def timings(**_: Any) -> list[CheckMessage]:
-    """Check that the lease, the heartbeat and the broker's visibility timeout fit together."""
+    """Check that the lease, heartbeat, stall limit and visibility timeout fit together."""
     found: list[CheckMessage] = []
     limits = config()
     if limits.heartbeat * 2 > limits.lease:
@@ -79,7 +79,7 @@ def timings(**_: Any) -> list[CheckMessage]:
 @register()
 @with_settings
 def memory(**_: Any) -> list[CheckMessage]:
-    """Check that a process that executes steps can start within the memory limit."""
+    """Check that each memory limit is 0 or large enough for a process to start."""
     limits = config()
     return [
         Error(

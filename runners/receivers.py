@@ -41,7 +41,10 @@ def begin_admitted(executions: Sequence[Admitted]) -> None:
 
 @first_runs.provide
 def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
-    """Return the statement that inserts the first runs of new executions; [] if there are none."""
+    """Return the statement that inserts the first runs of new executions; [] if there are none.
+
+    The runs are sent after the commit.
+    """
     parts: list[str] = []
     parcels: list[Parcel] = []
     canvas: dict[UUID, tuple[Canvas, ...]] = {}  # the same for all executions of one version
@@ -108,7 +111,7 @@ def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
 
 @failed_step.provide
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
-    """Return the step whose failure ended an execution, and the error's class.
+    """Return the path of the step whose failure ended an execution, and the error's class.
 
     Return None if no step's failure ended it.
     """

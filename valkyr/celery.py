@@ -42,7 +42,7 @@ def _register_checks() -> None:
 
 
 def _packages() -> list[str]:
-    """Return the installed apps that have Valkyr tasks."""
+    """Return the names of the installed apps that have Valkyr tasks."""
     from executions.plugins import plugins
 
     if not apps.apps_ready:  # a process without Django, such as Flower

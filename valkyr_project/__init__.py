@@ -1,1 +1,1 @@
-"""Wiring: settings, Celery, URLs, ASGI, embedded services. No domain logic."""
+"""Wiring: settings, Celery, URLs, ASGI and embedded services; no domain logic."""

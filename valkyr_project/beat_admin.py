@@ -23,7 +23,7 @@ for model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, 
 
 
 class TaskSelect(UnfoldAdminSelectWidget, beat.TaskSelectWidget):
-    """The list of registered tasks."""
+    """The list of registered tasks, in Unfold's style."""
 
 
 class PeriodicTaskForm(beat.PeriodicTaskForm):
@@ -37,7 +37,7 @@ class PeriodicTaskForm(beat.PeriodicTaskForm):
 
 @admin.register(PeriodicTask)
 class PeriodicTaskAdmin(beat.PeriodicTaskAdmin, AuditedAdmin):
-    """The tasks that beat sends, and their schedules."""
+    """The pages of periodic tasks: what beat sends, and when."""
 
     form = PeriodicTaskForm
     # Beat's own has an inline script, which the pages of this admin must not have.
@@ -46,14 +46,14 @@ class PeriodicTaskAdmin(beat.PeriodicTaskAdmin, AuditedAdmin):
 
 @admin.register(CrontabSchedule)
 class CrontabAdmin(beat.CrontabScheduleAdmin, AuditedAdmin):
-    """Crontab schedules."""
+    """The pages of crontab schedules."""
 
 
 @admin.register(IntervalSchedule)
 class IntervalAdmin(beat.IntervalScheduleAdmin, AuditedAdmin):
-    """Interval schedules."""
+    """The pages of interval schedules."""
 
 
 @admin.register(SolarSchedule, ClockedSchedule)
 class OtherScheduleAdmin(AuditedAdmin):
-    """Solar schedules and one-time schedules."""
+    """The pages of solar schedules and one-time schedules."""

@@ -48,7 +48,7 @@ class CellServer(NamedTuple):
 def cells(text: str) -> dict[str, CellServer]:
     """Return the addresses in `VALKYR_CELLS` by cell.
 
-    Raises ImproperlyConfigured for invalid JSON.
+    Raises ImproperlyConfigured if the text is not a JSON object of addresses.
     """
     try:
         found = json.loads(text or "{}")

@@ -118,7 +118,7 @@ class JsonLine(JsonFormatter):
     def add_fields(
         self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
     ) -> None:
-        """Add time, level and source first, then IDs, and a traceback last."""
+        """Add time, level, logger, message and process first, then IDs, and a traceback last."""
         log_data |= {
             "time": moment(record),
             "level": record.levelname,
@@ -138,10 +138,10 @@ class JsonLine(JsonFormatter):
 
 
 class TextLine(logging.Formatter):
-    """Formats a record in columns: time, level, logger, message, IDs; then a traceback."""
+    """Formats a record in columns: time, level, logger, message and IDs; then a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
+        """Return the record as one line, followed by the indented lines of a traceback."""
         ids = " ".join(f"{name}={value}" for name, value in getattr(record, "ids", {}).items())
         level = SHORT_LEVELS.get(record.levelname, record.levelname)
         message = record.getMessage().translate(_CONTROLS)
@@ -158,7 +158,7 @@ def moment(record: logging.LogRecord) -> str:
 
 
 def exception(record: logging.LogRecord) -> str:
-    """Return the traceback, which runners/secrets/scrubbing.py scrubbed after the exception."""
+    """Return the traceback, which runners/secrets scrubbed, or else the stack, or ""."""
     if record.exc_text:
         return record.exc_text
     if record.exc_info and record.exc_info[0] is not None:
@@ -200,7 +200,7 @@ def _plain(value: object) -> object:
 
 
 def _harmless(value: Any) -> Any:
-    """Return an address without its query and without parts that are longer than an ID."""
+    """Return an address without its query and parts longer than an ID; other values unchanged."""
     if not isinstance(value, str) or not value.startswith("/"):
         return value
     return _OPAQUE.sub("…", urlsplit(value).path)

@@ -1,4 +1,4 @@
-"""The navigation of the admin: the side bar, tabs over related lists, a page for everything else.
+"""The admin's navigation: the side bar, tabs over related lists, and a page for everything else.
 
 The side bar has a section for each area of daily work: *Monitor*, *Build* and *Administer*. Lists
 that belong together share a row of tabs. All other pages have a card on the page *Administration*.
@@ -83,7 +83,7 @@ def _flower(request: HttpRequest) -> str:
 
 
 def _unfiltered(request: HttpRequest) -> bool:
-    """Return whether the list of triggers has no filter."""
+    """Return whether the page is the list of triggers without a filter by type."""
     address = reverse("admin:executions_trigger_changelist")
     return request.path == address and "type__exact" not in request.GET
 
@@ -372,7 +372,7 @@ def _is_administration(request: HttpRequest) -> bool:
 
 
 def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, Any]:
-    """Return a row of tabs for the top of the lists in `above`, by default of all its own lists."""
+    """Return a row of tabs; the lists in `above` show it at the top, by default the tabs' lists."""
     installed = [place for place in places if place.installed]
     return {
         "models": [place.model for place in above or installed],

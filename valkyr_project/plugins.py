@@ -43,9 +43,10 @@ NEEDS = {"alerts": "connectors", "short_lived": "connectors"}
 
 
 def chosen() -> list[str]:
-    """Return the names in `VALKYR_PLUGINS`, or all names.
+    """Return the names in `VALKYR_PLUGINS`; all names by default, and none for `none`.
 
-    Raises ImproperlyConfigured for an unknown name, or for a plugin without the one that it needs.
+    Raises ImproperlyConfigured for an unknown name, or if a plugin or a setting needs a missing
+    plugin.
     """
     names = env.words("VALKYR_PLUGINS", PLUGINS)
     if names == [NONE]:

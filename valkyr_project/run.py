@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def chosen(arguments: Sequence[str]) -> ProcessCommand:
-    """Return the command that the command line selects."""
+    """Return the command that the arguments select; exit with 2 if they are invalid."""
     parser = _parser()
     given = parser.parse_args(arguments)
     if given.process == "web":

@@ -27,7 +27,7 @@ def _own_factor() -> list[dict[str, Any]]:
 
 
 def _can_switch_language(request: HttpRequest) -> bool:
-    """Return whether the URLs include Django's `set_language`; a project can have its own."""
+    """Return whether the project's URLs include Django's `set_language`."""
     try:
         reverse("set_language")
     except NoReverseMatch:

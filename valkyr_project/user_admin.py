@@ -37,7 +37,7 @@ admin.site.unregister(Group)
 class UserAddForm(UserCreationForm):
     """A form for a new user, without `autofocus`, because Django's script focuses the first field.
 
-    With both, their order is a race, and browsers warn if the script comes first.
+    With both, either could come first, and browsers warn if the script does.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -85,7 +85,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
 
 @admin.register(Group)
 class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
-    """Sets of Django permissions."""
+    """The pages of groups; each group has a set of Django permissions."""
 
     sensitive = True
     show_full_result_count = False

@@ -1,4 +1,4 @@
-"""A sentence that says what failed, and the attempts before the failure."""
+"""A sentence that says what failed, and a table of all attempts of the failed step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -205,7 +205,7 @@ def copy_of(text: str, name: str) -> SafeString:
 
 
 def logs_section(run: Run, *, shown: bool) -> PageSection:
-    """Return the attempt's log messages and their times."""
+    """Return a panel with the attempt's log messages; it is hidden unless `shown` is true."""
     if not shown:
         return hidden_section(gettext("Logs of the run"))
     entries = run.logs if isinstance(run.logs, list) else []

@@ -134,7 +134,7 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
         return Page(lead, facts(entry_facts(obj)), below, title=title, first=first)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the rows; one query fetches an entry's related rows."""
+        """Return the rows; the query of one entry's page also loads the entry's related rows."""
         rows = super().get_queryset(request)
         match = request.resolver_match
         if match is None or not (match.url_name or "").endswith("_change"):

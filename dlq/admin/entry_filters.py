@@ -33,7 +33,7 @@ MANY = 50
 
 
 class ResolutionFilter(TabFilter):
-    """Dead letters by resolution; the open ones by default."""
+    """Filters dead letters by resolution; by default, shows the open ones."""
 
     title = lazy("state")
     parameter_name = field = "resolution"
@@ -67,7 +67,7 @@ class ConditionsField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def clean(self, value: Any) -> list[Condition]:
-        """Return the conditions; report the first error."""
+        """Return the conditions. Raises ValidationError for the first invalid one."""
         texts = [text for text in value or [] if text]
         if len(texts) > path_conditions.MAX_CONDITIONS:
             raise ValidationError(
@@ -87,7 +87,7 @@ class LabelWordsField(forms.CharField):
     def clean(self, value: Any) -> dict[str, str] | None:
         """Return the labels' values by name, or None if there are none.
 
-        Report words that are not labels.
+        Raises ValidationError for words that are not labels.
         """
         found, rest = in_search(value or "")
         if rest:
@@ -103,7 +103,7 @@ class GroupsField(forms.CharField):
     """A field for the IDs of groups, separated by commas."""
 
     def clean(self, value: Any) -> list[UUID]:
-        """Return the IDs, at most `MANY`."""
+        """Return the IDs. Raises ValidationError for an invalid ID or more than `MANY` IDs."""
         try:
             found = [UUID(text) for text in (value or "").split(",") if text]
         except ValueError:
@@ -226,7 +226,7 @@ class EntryFilters(FiltersForm):
 
 
 class EntryFieldsFilter(FieldsFilter):
-    """The other filters of the list of dead letters."""
+    """The filters of the list of dead letters that are fields of one form, unlike its tabs."""
 
     form_class = EntryFilters
 

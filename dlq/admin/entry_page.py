@@ -103,7 +103,7 @@ def _sections(
 
 
 def entry_facts(entry: DeadLetterEntry) -> list[tuple[str, Any]]:
-    """Return the facts of a dead letter as a short list."""
+    """Return the names and values of a dead letter's facts."""
     return [
         (gettext("Error"), " ".join(filter(None, (entry.exception, entry.error_type)))),
         (gettext("HTTP status"), str(entry.http_status or "")),

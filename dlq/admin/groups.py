@@ -89,7 +89,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         )
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Load sparklines, versions and the oldest waiting entry for the whole page."""
+        """Load sparklines, versions and the oldest open dead letter for the whole page."""
         found = groups_filters.figures(rows)
         for row in rows:
             row.figures = found[row.pk]

@@ -35,7 +35,7 @@ STEP = 6  # hours in a bar of the week
 
 @dataclass(slots=True)
 class GroupFigures:
-    """A group's failures by hour (the newest last), versions, and oldest waiting entry."""
+    """A group's failures by hour (the newest last), its versions, and two times of its entries."""
 
     hours: list[int] = field(default_factory=lambda: [0] * WEEK)
     versions: tuple[int, int, int] = (0, 0, 0)  # least, greatest, how many
@@ -121,7 +121,7 @@ GROWTH = [
 
 
 class StatusFilter(TabFilter):
-    """Groups by status; by default those that need attention."""
+    """Filters groups by status; by default, shows those that need attention."""
 
     title = lazy("status")
     parameter_name = field = "status"
@@ -208,6 +208,6 @@ class GroupFilters(FiltersForm):
 
 
 class GroupFieldsFilter(FieldsFilter):
-    """The other filters of the list of groups."""
+    """The filters of the list of groups that are fields of one form, unlike its tabs."""
 
     form_class = GroupFilters

@@ -103,7 +103,7 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
 
 
 def terms(group: FailureGroup) -> SafeString | str:
-    """Return the conditions that end the group's snooze, or that mark the group as regressed."""
+    """Return when the group's snooze ends, or when a resolved group regresses; "" for others."""
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
             return gettext(
@@ -202,7 +202,7 @@ def _lines(text: str) -> SafeString:
 
 
 def _breakdown(group: FailureGroup) -> list[PageSection]:
-    """Return a table for each facet in which entries differ, and a line for the other facets."""
+    """Return a panel with the most frequent values of each facet; none without dead letters."""
     found = breakdown(group.pk)
     if not found.looked_at:
         return []
@@ -278,7 +278,7 @@ def _newest(request: HttpRequest, group: FailureGroup) -> PageSection:
 
 
 def _similar(request: HttpRequest, group: FailureGroup) -> PageSection:
-    """Return other groups with the same exception in the same module, or the same message."""
+    """Return the panel of other groups with the same exception and module, or the same message."""
     same = Q()
     if group.exception:
         same |= Q(exception=group.exception, module=group.module)

@@ -221,7 +221,7 @@ AFTERWARDS = timedelta(minutes=5)
 
 
 def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
-    """Return the group's newest other entries, each with links to open and compare it."""
+    """Return the panel of the group's newest other entries, with links to open and compare each."""
     # Also by fingerprint, whose index is ordered by time.
     same = DeadLetterEntry.objects.filter(fingerprint=entry.fingerprint, group_id=entry.group_id)
     rows = scoped(request, same)
@@ -256,7 +256,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
 
 
 def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
-    """Return groups with the same message, or with open failures at the same target."""
+    """Return the panel of groups with the same message, or open failures at the same target."""
     reasons = dict.fromkeys(_groups_at_target(request, entry), gettext("same target"))
     rows = scoped(
         request, FailureGroup.objects.filter(workspace_id=entry.workspace_id, merged_into=None)
@@ -275,7 +275,7 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
 
 
 def published(entry: DeadLetterEntry) -> PageSection:
-    """Return the versions published before the group was first seen, newest first."""
+    """Return the panel of the newest three versions published before the group's first failure."""
     first = entry.group.first_seen
     found = WorkflowVersion.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=first + AFTERWARDS

@@ -23,7 +23,7 @@ def resolution(value: str) -> SafeString:
 
 
 def pinned(entry: DeadLetterEntry) -> SafeString | str:
-    """Return the mark of entries that retention skips."""
+    """Return the mark of a pinned dead letter; "" for others."""
     return mark(gettext("pinned"), "keep", "blue") if entry.pinned else ""
 
 

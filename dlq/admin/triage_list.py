@@ -245,7 +245,7 @@ def _form_of(changelist: Any) -> Any:
 
 
 def _kept(request: HttpRequest, fields: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the other parameters of the URL, which the form must keep."""
+    """Return the URL's parameters that are not fields of the form, as (name, value)."""
     left_out = {*fields, "next", "previous", ORDER} - {"inputs", "group", "execution"}
     return [
         (name, value)
@@ -269,7 +269,7 @@ def _orders(
 
 
 def _without_empty(request: HttpRequest) -> str | None:
-    """Return the URL without empty form fields, or None if it has none."""
+    """Return the URL without empty form fields, or None if no field is empty."""
     if all(value for _, values in request.GET.lists() for value in values):
         return None
     query = request.GET.copy()

@@ -181,7 +181,7 @@ def shown(entry: DeadLetterEntry, may: Powers) -> Response:
 
 
 class Entries(Endpoint):
-    """All dead letters."""
+    """The list of dead letters."""
 
     @operation(
         "listDeadLetterQueue",
@@ -258,7 +258,7 @@ class DeadLetterLabelCounts(Endpoint):
 
 
 class OneEntry(Endpoint):
-    """One dead letter."""
+    """A dead letter, by its ID."""
 
     @operation("getDeadLetterEntry", TAG, {200: DeadLetterQueue}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

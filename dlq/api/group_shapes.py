@@ -170,7 +170,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(BreakdownShape)
     def get_breakdown(self, group: FailureGroup) -> Any:
-        """Return the differences between the group's newest 2,000 dead letters."""
+        """Return the differences between the group's newest 10,000 dead letters."""
         return BreakdownShape(self.context["breakdown"]).data
 
     @extend_schema_field(FingerprintShape(many=True))
@@ -271,7 +271,7 @@ class MergeBody(Body):
 
 
 class UnmergeBody(Body):
-    """The fingerprints to move to a separate group."""
+    """The fingerprint to move to a separate group."""
 
     fingerprint = Text(max_length=64)
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)

@@ -70,7 +70,7 @@ def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]
 
 @transaction.atomic
 def _change(group_id: UUID, actor: Actor, given: Mapping[str, Any]) -> None:
-    """Make every change that the body requests, or none. Passes on the operations' errors."""
+    """Make every change that the body requests, or none. Raises the operations' errors."""
     for asked, data in _asked(given):
         asked.apply(group_id, actor, data | {"reason": given["reason"]})
 
@@ -110,7 +110,7 @@ def shown(group: FailureGroup, status: int = 200) -> Response:
 
 
 class Groups(Endpoint):
-    """All failure groups."""
+    """The list of failure groups."""
 
     @operation(
         "listFailureGroups", TAG, {200: FailureGroupSummary(many=True)}, parameters=[GroupQuery]
@@ -137,7 +137,7 @@ class Groups(Endpoint):
 
 
 class OneGroup(Endpoint):
-    """One failure group."""
+    """A failure group, by its ID."""
 
     @operation("getFailureGroup", TAG, {200: FailureGroupDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -220,7 +220,7 @@ class UnmergeGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Move a fingerprint of the group to a separate group, and return that group."""
+        """Move a fingerprint of the group to a separate group, and return the new group."""
         obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(UnmergeBody)
         made = merging.unmerge(id, given["fingerprint"], actor=self.actor, reason=given["reason"])

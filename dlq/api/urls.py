@@ -1,4 +1,4 @@
-"""The URLs of dead letters."""
+"""The URLs of dead letters and failure groups."""
 
 from django.urls import URLPattern, path
 

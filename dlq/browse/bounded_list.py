@@ -75,7 +75,7 @@ def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
 
 
 def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first of all matches, which are searched without an order or a limit."""
+    """Return the first IDs of all matches, which are found without an order or a limit."""
     inner, values = rows.order_by().values("id").query.sql_with_params()
     order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
     sql = (
@@ -90,7 +90,7 @@ def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
 
 @contextmanager
 def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
-    """Limit the time of each read in the block, or raise TooManyRows. Writes are rolled back."""
+    """Raise TooManyRows if a statement in the block takes too long; roll back its writes."""
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:

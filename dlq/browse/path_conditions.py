@@ -96,10 +96,7 @@ def from_text(text: str) -> Condition:
 
 
 def from_form(path: str, op: str, value: str) -> Condition:
-    """Return a condition from the text that a user typed: a value that is not JSON is text.
-
-    Raises BadCondition if the condition is invalid.
-    """
+    """Return a condition from form input; a value that is not JSON is text. Raises BadCondition."""
     try:
         parsed = json.loads(value, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -108,7 +105,10 @@ def from_form(path: str, op: str, value: str) -> Condition:
 
 
 def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
-    """Parse `[{"path", "op", "value"}]` from JSON. Raises BadCondition if one is invalid."""
+    """Return the conditions for decoded JSON objects with the keys `path`, `op` and `value`.
+
+    Raises BadCondition if one is invalid or there are too many.
+    """
     if len(wanted) > MAX_CONDITIONS:
         raise BadCondition(f"At most {MAX_CONDITIONS} conditions on inputs, found {len(wanted)}.")
     return [condition(one.get("path"), one.get("op"), one.get("value")) for one in wanted]

@@ -134,7 +134,7 @@ def written(path: Sequence[Key]) -> str:
 
 
 def _equal(before: Any, after: Any) -> bool:
-    """Return whether two values are equal as JSON: true is not 1, and 1 is 1.0."""
+    """Return whether two values are equal as JSON: true differs from 1, and 1 equals 1.0."""
     return before == after and isinstance(before, bool) == isinstance(after, bool)
 
 

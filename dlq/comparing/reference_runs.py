@@ -24,7 +24,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """A successful run, with its inputs and the version of its execution."""
+    """A successful run, the number of its version, and the step's `with` in that version."""
 
     run: Run
     version: int
@@ -42,10 +42,9 @@ class Search:
 def last_good(entry: DeadLetterEntry) -> Search:
     """Return the newest success of the entry's step in executions that began before the failure.
 
-    If no execution had the same item or iteration, the first item or iteration is used. Uses two
-    queries, each by an index: at most `LOOKED_THROUGH` executions, with one lookup for each. If all
-    of them failed, as in a large outage, the newest successful executions are searched, for a
-    limited time.
+    If no execution had the same item or iteration, the first item or iteration is used. Uses three
+    queries, each by an index, on at most `LOOKED_THROUGH` executions. If all of them failed, as in
+    a large outage, the newest successful executions are searched, for a limited time.
     """
     rows = WorkflowExecution.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=entry.quarantined_at
@@ -72,7 +71,7 @@ def last_good(entry: DeadLetterEntry) -> Search:
 def other_of_group(
     entry: DeadLetterEntry, others: QuerySet[DeadLetterEntry], wanted: UUID | None
 ) -> DeadLetterEntry | None:
-    """Return another entry of the group that the user may see: the requested one, or the newest."""
+    """Return the requested or the newest other entry of the group among `others`, or None."""
     rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
     if wanted is not None:
         return rows.filter(pk=wanted).first()

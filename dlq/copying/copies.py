@@ -37,7 +37,7 @@ class CopyFormat:
 
 
 def as_curl(entry: DeadLetterEntry) -> str:
-    """Return the step's request as a command. Raises CannotCopy if the step made no request."""
+    """Return the step's request as a curl command. Raises CannotCopy if there is none to copy."""
     _require_complete(entry)
     request = request_of(entry.module, entry.original_inputs)
     if request is None:
@@ -50,7 +50,7 @@ def as_curl(entry: DeadLetterEntry) -> str:
 
 
 def as_pytest(entry: DeadLetterEntry) -> str:
-    """Return a test file that replays the step. Raises CannotCopy if no single module runs it."""
+    """Return a test file that replays the step. Raises CannotCopy if this is not possible."""
     if not _replayable(entry):
         raise CannotCopy(
             f"Step {entry.step_path} had no inputs yet, or the module {entry.module} is not "

@@ -1,1 +1,1 @@
-"""Failure groups: equal failures with their frequency, and their triage."""
+"""Failure groups: failures with one fingerprint, their counts, and their triage."""

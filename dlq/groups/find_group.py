@@ -42,9 +42,10 @@ class Placed:
 
 
 def placed(failing: Failing) -> Placed:
-    """Return the failure's group. Uses one query for a known fingerprint, and one for each split.
+    """Return the failure's group and fingerprint; create the group if it is new.
 
-    If two transactions insert a new fingerprint at the same time, one waits for the other.
+    Uses one query for a known fingerprint, and two more for each split. If two transactions insert
+    a new fingerprint at the same time, one waits for the other.
     """
     fingerprint, split_on, part_of = failing.fingerprint, "", ""
     while True:

@@ -1,4 +1,4 @@
-"""Fingerprints of equal failures: workflow, step, class of error, shape of the message.
+"""Fingerprints of equal failures, from workflow, step, class of error and shape of the message.
 
 A module can name the failure itself (`StepError(fingerprint=…)`); the name then replaces the
 message. This module is pure: the same input gives the same fingerprint on every machine.

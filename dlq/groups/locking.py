@@ -44,7 +44,7 @@ def keep_counters() -> None:
 
 
 def try_counters() -> bool:
-    """Acquire the lock of `keep_counters` if it is free; return whether it was."""
+    """Acquire the lock of `keep_counters` if it is free; return whether it was acquired."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FAILURE_GROUP_COUNTERS]

@@ -51,7 +51,7 @@ SETTLED_AFTER = timedelta(seconds=60)
 
 
 def move_on(seconds: float = 0.4) -> int:
-    """Continue all moves until the time is over; return how many entries were moved."""
+    """Continue up to 20 moves until the time is over; return how many entries were moved."""
     until, count = monotonic() + seconds, 0
     for pk in list(GroupMove.objects.values_list("pk", flat=True)[:MOVES]):
         moved = 1
@@ -349,7 +349,7 @@ def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> Fai
 
 
 def _sample(group: FailureGroup, fingerprint: str) -> dict[str, Any]:
-    """Return a fingerprint's newest failure, to use as the sample."""
+    """Return the data of a fingerprint's newest failure for use as a sample; {} without one."""
     rows = DeadLetterEntry.objects.filter(
         workspace_id=group.workspace_id, fingerprint=fingerprint
     ).defer("original_inputs", "original_config")

@@ -69,7 +69,8 @@ def resolve(
 ) -> FailureGroup:
     """Resolve the group in a version or as of now; a later failure is a regression.
 
-    Its dead letters stay open: redrive, fix or discard them. Raises NotFound or WrongState.
+    Its dead letters stay open: redrive, fix or discard them. Raises NotFound, WrongState, or
+    BadTerms for a version below 1.
     """
     if in_version is not None and in_version < 1:
         raise BadTerms(f"There is no version {in_version}. Version numbers start at 1.")
@@ -92,7 +93,7 @@ def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
 def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> FailureGroup:
     """Set the group's owner, an active user who may see it, or None.
 
-    Raises NotFound or CannotOwn.
+    Raises NotFound, CannotOwn, or WrongState if the group is merged.
     """
     with transaction.atomic():
         group = locked(group_id)

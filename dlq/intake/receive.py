@@ -163,6 +163,6 @@ def _failure_type(failure: Failure, *, exhausted: bool, manual: str | None) -> F
 
 
 def _config(definition: Any, step_path: str) -> Any:
-    """Return the step's `with` as written in the version."""
+    """Return the step's `with` as written in the version; None if the version lacks the step."""
     module = module_in(definition, step_path)
     return None if module is None else module.get("with", {})

@@ -164,7 +164,7 @@ class DeadLetterEntry(models.Model):
         return f"{self.step_path}: {self.failure_reason[:80]}"
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose key seals the payloads of this row."""
+        """Return the ID of the workspace whose key seals the payloads of this row."""
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:

@@ -1,4 +1,4 @@
-"""Equal failures as one object, with their frequency, place and times."""
+"""A failure group: failures with the same cause, with their number, place and times."""
 
 from uuid import UUID
 
@@ -97,7 +97,7 @@ class FailureGroup(models.Model):
         return ": ".join(filter(None, (self.place, self.exception or "failure", self.message[:80])))
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose payloads may be sealed."""
+        """Return the ID of the workspace whose payloads may be sealed."""
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:

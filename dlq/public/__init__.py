@@ -1,6 +1,7 @@
 """The public modules of `dlq` for plugins. Everything else can change without notice.
 
 - `beat`: the times at which beat last ran its duties
+- `comparing`: compare a dead letter with the last successful run of its step
 - `dashboard`: add tables to the admin's home page
 - `events`: the signals
 - `metrics`: add values to the Prometheus metrics

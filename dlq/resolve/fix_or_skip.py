@@ -29,8 +29,8 @@ def fix(
     """Record a new run of the dead step as successful with `outputs`, without executing it.
 
     A step with a choice of next steps needs the `outcome` as well. Later steps read the given
-    outputs; the audit trail names the user. Raises NotFound, WrongState as `requeue` does, and
-    ResultRefused for a result that the step could not have.
+    outputs; the audit trail names the user. Raises NotFound, WrongState as `requeue` does, and the
+    errors of `manual_results.check`.
     """
     entry = transitions.find(entry_id)
     transitions.must_be_open(entry, "fixed")
@@ -144,7 +144,7 @@ def _shape(schema: Any, known: Mapping[str, Any], deep: int) -> Any:
 
 
 def _followed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    """Return the schema to which a schema refers, or the first of its alternatives."""
+    """Return the schema to which a schema refers, or its first alternative, or None."""
     if "$ref" in schema:
         return known.get(str(schema["$ref"]).rpartition("/")[2])
     options = schema.get("anyOf") or schema.get("oneOf")

@@ -68,7 +68,7 @@ def resolve(
     details: Any = None,
     **changes: Any,
 ) -> None:
-    """Move PENDING to a resolution in the caller's transaction.
+    """Move an entry from PENDING to a resolution in the caller's transaction.
 
     Raises WrongState if the entry is already resolved, for example by another user at the same
     time.
@@ -156,7 +156,7 @@ def requeue_many(
 
 
 def restore(entry: DeadLetterEntry, *, actor: Actor, reason: str = "") -> None:
-    """Move DISCARDED to PENDING in the caller's transaction.
+    """Move an entry from DISCARDED to PENDING in the caller's transaction.
 
     The notes are kept. Raises WrongState if the entry is open or resolved in another way, or if its
     run was rolled back.

@@ -99,9 +99,9 @@ class WalkBatch:
 
 
 def horizon(wanted: RetentionPeriods) -> datetime | None:
-    """Return the time before which executions must have ended to be deleted.
+    """Return the time before which executions must have ended to be deleted, or None.
 
-    Retention periods and plugins' needs determine it.
+    Retention periods and plugins' needs determine it; None keeps all executions.
     """
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:
@@ -192,7 +192,7 @@ ASKED_AT_ONCE = 200
 def prune(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition
 ) -> tuple[PruningTally, PruningPosition | None]:
-    """Delete until the time is over; return the result and the next position (None at the end)."""
+    """Delete executions until the time is over; return the tally and the next position, if any."""
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
@@ -333,7 +333,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 
 
 def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
-    """Delete families with at most `most` executions; return the numbers of executions and runs."""
+    """Delete at most `most` executions of the families; return the deleted executions and runs."""
     # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]
     if not ids:

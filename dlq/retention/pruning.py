@@ -72,7 +72,10 @@ def prune(
 def look(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Yield tallies of the rows that `prune` would delete, and why others stay; change no rows."""
+    """Yield tallies of the rows that `prune` would delete, and why other rows stay.
+
+    No row is changed.
+    """
     for kind in kinds():
         if kind not in chosen:
             continue

@@ -1,4 +1,4 @@
-"""Approvals: questions for users, waiting questions first, with buttons to approve and reject."""
+"""The admin of approvals: waiting questions first, with buttons to approve and reject."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -92,7 +92,7 @@ REJECT = AdminOperation(
 
 
 class DecisionFilter(TabFilter):
-    """Approvals by decision; by default those that wait for one."""
+    """Filters approvals by state; by default, shows those that wait for a decision."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -136,7 +136,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the buttons that decide, for users with permission to use them."""
+        """Return the buttons to approve and reject; [] if the user may not decide."""
         row = self.get_object(request, str(object_id))
         user: Any = request.user
         if row is None:
@@ -153,7 +153,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Approval) -> Any:
-        """Return the decision, or a mark that the approval still waits for one."""
+        """Return the badge of the decision, or of the run's state if there is no decision."""
         return mark_of(row)
 
     @display(description=lazy("execution"))
@@ -164,22 +164,22 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("approvers"))
     def who(self, row: Approval) -> str:
-        """Return the names of the approvers."""
+        """Return the names of the approvers, or a text for all users who may operate executions."""
         return marks.clipped(", ".join(row.approvers) or ANYBODY, 60)
 
     @display(description=lazy("requested"))
     def asked(self, row: Approval) -> Any:
-        """Return when the approval began to wait."""
+        """Return how long ago the approval was requested."""
         return marks.ago(row.started_at)
 
     @display(description=lazy("expires"))
     def expires(self, row: Approval) -> Any:
-        """Return the deadline of the decision."""
+        """Return the deadline of the decision; a dash if the approval no longer waits."""
         return marks.ago(row.due_at) if row.state == "WAITING" else marks.EMPTY
 
     @display(description=lazy("decided by"))
     def decided_by(self, row: Approval) -> str:
-        """Return the user who decided."""
+        """Return the user who decided, or a dash."""
         return row.decided_by or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -205,6 +205,6 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
 
 def mark_of(row: Approval) -> Any:
-    """Return the word, icon and colour of the decision, or of the run's state if there is none."""
+    """Return the badge of the decision, or of the run's state if there is no decision."""
     found = MARKS.get(row.decision)
     return marks.mark(row.decision, *found) if found else marks.state(row.state)

@@ -30,7 +30,7 @@ EXECUTION = "executions_workflowexecution"
 def monitor(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution, title: str
 ) -> SafeString:
-    """Return the frame; the execution's JSON is not read until the browser requests it."""
+    """Return the monitor's HTML frame; the browser requests the execution's JSON later."""
     get_token(request)  # the dialogs and decisions post with it
     test = execution.version.kind == VersionKind.TEST
     context = {
@@ -50,7 +50,7 @@ def monitor(
 def _changes(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> dict[str, str]:
-    """Return the URLs that fork at the selected step, unchanged and in the studio; "" if none."""
+    """Return the URLs to fork the execution unchanged and in the studio; "" if unavailable."""
     fork = next((one for one in admin.operations if one.name == "fork"), None)
     if not fork_execution.provided or fork is None:
         return {"fork": "", "studio": ""}

@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return one row per attempt in the place that `?place=` names, in the order of readiness."""
+    """Return a section with a row per attempt in the place that `?place=` names, by queue time."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:
@@ -106,7 +106,7 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
 
 
 def _trail(execution_id: UUID, place: str) -> list[Cell]:
-    """Return links to the surrounding places, the workflow first; none for the workflow itself."""
+    """Return links to the surrounding places, then this place's name; [] for the whole workflow."""
     if not place:
         return []
     trail: list[Cell] = [place_link(execution_id, "", gettext("Workflow"))]
@@ -306,7 +306,10 @@ COLUMNS = (
 
 
 def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return one row per execution: ancestors, then the newest descendants. Uses two queries."""
+    """Return a section with the executions before and after this one; None if there are none.
+
+    The ancestors come first, then the newest descendants. Uses two queries.
+    """
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))
     if not found:

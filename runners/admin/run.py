@@ -86,7 +86,7 @@ def wait_of(run: Run) -> SafeString | str:
 
 
 def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
-    """Return how long a woken run waited, with the cause and the event; "" for other runs."""
+    """Return how long a woken run waited, for what, and the decision; "" for other runs."""
     seconds = wake.get("waitedSeconds")
     if run.waits_for in ("", WaitKind.BODY) or seconds is None:
         return ""
@@ -147,7 +147,7 @@ ASLEEP: dict[str, str] = {
 
 
 class StateFilter(StateTabFilter):
-    """Runs by state."""
+    """Filters runs by state."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -164,7 +164,7 @@ class StateFilter(StateTabFilter):
 
 
 class RunWorkflowFilter(WorkflowFilter):
-    """Runs of one workflow."""
+    """Filters runs by workflow."""
 
     path = "execution__workflow"
 
@@ -215,7 +215,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search as other lists do, or for an execution's ID and a prefix of its runs' paths."""
+        """Search by an execution's ID and a prefix of its runs' paths, or as in other lists."""
         first, _, start = search_term.strip().partition(" ")
         try:
             execution = UUID(first)
@@ -254,7 +254,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("time in queue"))
     def waited(self, row: Run) -> str:
-        """Return how long the run waited between becoming ready and starting."""
+        """Return how long the run waited from being ready to its start; a dash before that."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
 
     @display(description=lazy("duration"))
@@ -338,7 +338,7 @@ def _run(pk: UUID) -> Any:
 
 
 def _crashes(obj: Run) -> str:
-    """Return how often the run crashed its process, with the causes and the consequences."""
+    """Return the number of the run's crashes, the last cause, and whether the run is a suspect."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
     return (
         gettext("{said} (suspect: runs in a separate process)").format(said=said)
@@ -348,7 +348,7 @@ def _crashes(obj: Run) -> str:
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
-    """Return the iteration or item of the run, and the item's value."""
+    """Return a link to the run's place and, for a container, its progress and its body's runs."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (

@@ -32,7 +32,7 @@ class RunnerAdmin(FactAdmin):
     search_texts = ("name", "host")
 
     def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
-        """Return the shared workers, and the remote runners of the user's workspaces."""
+        """Return the shared workers and the user's remote runners; for superusers, all rows."""
         if is_superuser(request):
             return rows
         return rows.filter(Q(workspace=None) | Q(workspace__in=reach(request).workspaces(action)))
@@ -43,7 +43,7 @@ class RunnerAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def health(self, row: Runner) -> Any:
-        """Return whether the worker is live, leaving or silent."""
+        """Return the badge of the worker's health: live, shutting down or silent."""
         return health_of(row)
 
     @display(description=lazy("queues"))
@@ -53,12 +53,12 @@ class RunnerAdmin(FactAdmin):
 
     @display(description=lazy("started"))
     def started(self, row: Runner) -> Any:
-        """Return the worker's uptime."""
+        """Return how long ago the worker started."""
         return marks.ago(row.started_at)
 
     @display(description=lazy("seen"))
     def seen(self, row: Runner) -> Any:
-        """Return the time of the worker's last heartbeat."""
+        """Return how long ago the worker sent its last heartbeat."""
         return marks.ago(row.seen_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

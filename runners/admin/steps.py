@@ -81,7 +81,7 @@ def turns_in(
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
     """Return the progress of a loop or map, such as "97 of 100 items done, 2 under way, 1 failed".
 
-    `turns` is None if the iterations were not read.
+    `turns` is None if the iterations were not read. Returns "" if nothing has begun.
     """
     told = run.progress or {}
     live = run.state in LIVE
@@ -152,7 +152,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """An open iteration, its name, and its runs; `runs` is empty if there are too many."""
+    """An open iteration, its name, and its runs; `runs` is empty if they do not fit on the page."""
 
     name: str
     place: str
@@ -208,7 +208,7 @@ def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
 
 
 def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> ShownStep:
-    """Convert a run of the graph's own steps to the form that the page shows."""
+    """Convert a run to the form that the page shows; `graph` is the graph of its place."""
     task = split(run.step_path)[1].partition(".")[0]
     index = graph.task_by_id.get(task)
     body = graph.tasks[index].body if index is not None else None
@@ -233,7 +233,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in a place and inside it, with waiting times but without wake-ups."""
+    """Return the runs in and below a place, with wait times and decisions but without wake-ups."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)
@@ -288,7 +288,7 @@ def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
 def _inside(
     execution: WorkflowExecution, prefix: str, names: Sequence[str]
 ) -> dict[str, list[Run]]:
-    """Return the runs of these iterations by iteration, without runs in nested bodies."""
+    """Return the runs of the named iterations, by iteration name, without runs in nested bodies."""
     if not names:
         return {}
     rest = Substr("step_path", len(prefix) + 1)
@@ -323,5 +323,5 @@ def place_link(execution_id: UUID, place: str, text: Any) -> SafeString:
 
 
 def runs_in(execution_id: UUID, prefix: str) -> str:
-    """Return the URL of an execution's runs with this path prefix."""
+    """Return the URL of the list of an execution's runs whose paths have this prefix."""
     return links.listing("runners_run", q=f"{execution_id} {prefix}".strip())

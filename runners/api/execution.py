@@ -26,7 +26,7 @@ from runners.states import RunState
 
 
 class GraphStep(CamelCaseSerializer):
-    """One module of a task."""
+    """One step of a task: its path and its module."""
 
     path = serializers.CharField(
         help_text="As in a run's `stepPath`, without iterations: `refine.draft.main`."
@@ -35,7 +35,7 @@ class GraphStep(CamelCaseSerializer):
 
 
 class GraphNode(CamelCaseSerializer):
-    """A task."""
+    """A task of the graph, with its chain of modules."""
 
     path = serializers.CharField(help_text="Without iterations: `refine.draft` is inside `refine`.")
     title = serializers.CharField()
@@ -152,7 +152,7 @@ STATES = [(state.value, state.value.lower()) for state in RunState]
 
 
 class ReasonShape(CamelCaseSerializer):
-    """The reason why something does not continue: a code, a sentence, and its subject."""
+    """The reason why an execution or step does not continue: code, message, times and details."""
 
     code = serializers.CharField(help_text="Stable; docs/reference/api.md lists them.")
     message = serializers.CharField()
@@ -183,7 +183,7 @@ class ContainerCount(CamelCaseSerializer):
 
 
 class ExplanationShape(CamelCaseSerializer):
-    """Everything that blocks an execution."""
+    """Why an execution has not ended: the reasons of the execution itself and of its steps."""
 
     execution_id = serializers.UUIDField()
     state = serializers.ChoiceField(ExecutionState.choices)

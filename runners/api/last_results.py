@@ -134,7 +134,7 @@ class LastResultsOf(Endpoint):
 
 
 def _chosen(workflow: Workflow, execution_id: UUID | None) -> WorkflowExecution | None:
-    """Return the named or newest execution, or None if there is none.
+    """Return the named execution, or the newest one; None if the workflow has not run.
 
     Raises NotFound if the named execution does not exist.
     """

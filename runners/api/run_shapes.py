@@ -103,7 +103,7 @@ class RunQuery(ListQuery):
     queuedBefore = serializers.DateTimeField(required=False)
 
     def validate(self, attrs: Any) -> Any:
-        """Check that `place` comes with an execution: only its runs are ordered by path."""
+        """Check that `place` comes with `executionId`; only an execution's runs have an order."""
         if "place" in attrs and "executionId" not in attrs:
             raise serializers.ValidationError(
                 {"place": "A place belongs to an execution; send executionId too."},

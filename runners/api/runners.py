@@ -1,4 +1,4 @@
-"""Worker processes: shared ones, and remote ones for each workspace."""
+"""Worker processes: shared workers, and the remote runners of each workspace."""
 
 from uuid import UUID
 
@@ -53,7 +53,7 @@ BY_ID = ("id",)
 
 
 def runners(user: User) -> QuerySet[Runner]:
-    """Return the runners that the caller may see; superusers need no workspace."""
+    """Return the runners that the user may see; superusers see shared ones without any role."""
     reach = reach_of(user)
     wanted = Q(workspace_id__in=reach.workspaces(Action.VIEW))
     if reach.anywhere(Action.VIEW) or getattr(user, "is_superuser", False):
@@ -62,7 +62,7 @@ def runners(user: User) -> QuerySet[Runner]:
 
 
 class Runners(Endpoint):
-    """All runners."""
+    """The list of runners that the user may see."""
 
     @operation("listRunners", "Runner", {200: RunnerShape(many=True)}, parameters=[RunnerQuery])
     def get(self, request: Request) -> Response:
@@ -76,11 +76,11 @@ class Runners(Endpoint):
 
 
 class OneRunner(Endpoint):
-    """One runner."""
+    """A worker process or remote runner, by its ID."""
 
     @operation("getRunner", "Runner", {200: RunnerShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one worker and its last heartbeat."""
+        """Return one worker process or remote runner, with its last heartbeat."""
         runner = runners(self.user).filter(pk=id).first()
         if runner is None:
             raise NotFound(f"There is no runner {id} in your workspaces.")

@@ -37,7 +37,7 @@ MAX_TIMELINE = 5000
 
 
 class Counters(CamelCaseSerializer):
-    """The progress of a container: a loop's iteration, a map's items."""
+    """The progress of a container: a loop's iteration, or the counts of a map's items."""
 
     iteration = serializers.IntegerField(
         required=False, help_text="The current iteration of a loop, from 1."
@@ -114,12 +114,12 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
 
     @extend_schema_field(serializers.ChoiceField(CONTAINERS))
     def get_container(self, run: Run) -> str:
-        """Return the container's kind if the run is one; otherwise ""."""
+        """Return the kind of container; "" if the run's module is not a container."""
         spec = catalog().get(run.module)
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """Return how many milliseconds the run waited, until it woke or ended, or until now."""
+        """Return how many milliseconds the run waited so far; None if it never waited."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)
@@ -134,11 +134,11 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
 
     @extend_schema_field(Counters(allow_null=True))
     def get_progress(self, run: Run) -> dict[str, Any] | None:
-        """Return the counters of a container that waits for its body; None for other runs."""
+        """Return a container's counters; None for runs that never waited for a body."""
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
-        """The ID of the execution that the run started."""
+        """The ID of the execution that the run started; null if there is none."""
         child = self.context["children"].get(run.pk)
         return child.id if child else None
 
@@ -202,7 +202,7 @@ CLOCKS_APART = timedelta(minutes=5)
 
 
 class Runs(Endpoint):
-    """All runs."""
+    """The list of runs that the user may see."""
 
     @operation("listRuns", "Run", {200: RunSummary(many=True)}, parameters=[RunQuery])
     def get(self, request: Request) -> Response:
@@ -217,7 +217,7 @@ class Runs(Endpoint):
 
 
 class OneRun(Endpoint):
-    """One run."""
+    """A run, by its ID."""
 
     @operation("getRun", "Run", {200: RunShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -254,7 +254,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Filter by ID, because the time of queuing has no index; IDs increase with this time."""
+    """Add bounds of the ID, which increases with the time of queuing, because that has no index."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:

@@ -83,7 +83,7 @@ def _described(name: str, tag: str) -> Callable[[Any], Any]:
 
 
 class SubscribeExecution(Subscription):
-    """One execution and its runs."""
+    """The stream of one execution's state and of its runs' states."""
 
     feed = EXECUTIONS
 
@@ -100,7 +100,7 @@ class SubscribeExecution(Subscription):
 
 
 class SubscribeWorkflow(Subscription):
-    """A workflow's executions."""
+    """The stream of the states of a workflow's executions."""
 
     feed = WORKFLOWS
 

@@ -32,13 +32,13 @@ class Accepted(CamelCaseSerializer):
 
 
 class Gone(APIException):
-    """The response for an expired URL."""
+    """The response for a callback URL whose step no longer waits."""
 
     status_code = 410
 
 
 class Callback(OpenEndpoint):
-    """The URL of one step."""
+    """The one-time callback URL of a waiting step."""
 
     content_negotiation_class: Any = AnyAnswer
 
@@ -51,10 +51,11 @@ class Callback(OpenEndpoint):
         public=True,
     )
     def post(self, request: Request, token: str) -> Response:
-        """Resume the step that waits at this URL with the body, once; an early call is kept.
+        """Resume the step that waits at this URL, with the body as its payload.
 
-        Returns 404 if the URL is unknown, and 409 (`callback_used`) if the URL was used before.
-        Returns 410 if the step no longer waits, because it timed out or the execution ended.
+        The URL works once; a call before the step waits is kept. Returns 404 if the URL is unknown,
+        and 409 (`callback_used`) if the URL was used before. Returns 410 if the step no longer
+        waits, because it timed out or the execution ended.
         """
         # Only invalid addresses are counted: each valid one works once anyway.
         forged = throttles.of_refused_hook(request)
@@ -139,7 +140,7 @@ class DecisionBody(Body):
 
 
 class Decide(Endpoint):
-    """Approve or reject."""
+    """The decision on an approval."""
 
     @operation("decideRun", "Run", {200: RunShape}, request=DecisionBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

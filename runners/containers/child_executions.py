@@ -79,7 +79,7 @@ def has_unfinished(parent_id: UUID) -> bool:
 
 
 def cancel_of(parent_id: UUID) -> int:
-    """Cancel an execution's children that are no longer needed; return how many."""
+    """Cancel an execution's children that are no longer needed; return how many were cancelled."""
     count = 0
     while found := list(abandoned().filter(parent_id=parent_id)[:BATCH]):
         cancelled = sum(cancel(child, parent) for child, parent in found)
@@ -90,7 +90,7 @@ def cancel_of(parent_id: UUID) -> int:
 
 
 def awaited(run_id: UUID) -> UUID | None:
-    """Return the child execution for which a run waited, or None."""
+    """Return the ID of the child execution for which a run waited, or None."""
     progress = (
         Run.objects.filter(pk=run_id, waits_for=WaitKind.CHILD)
         .values_list("progress", flat=True)
@@ -107,14 +107,14 @@ def leave_awaited(run_id: UUID) -> None:
 
 
 def leave(child_id: UUID) -> int:
-    """Cancel a child if its parent no longer waits for its result; return 0 if it has ended."""
+    """Cancel a child execution; return 1, or 0 if it has ended or has no parent."""
     child = WorkflowExecution.objects.filter(pk=child_id, parent__isnull=False)
     parent = child.values_list("parent_id", flat=True).first()
     return 0 if parent is None else cancel(child_id, parent)
 
 
 def cancel(child_id: UUID, parent_id: UUID) -> int:
-    """Cancel one child in a separate transaction; return 0 if it has already ended."""
+    """Cancel one child in a separate transaction; return 1, or 0 if it has already ended."""
     try:
         lifecycle.cancel(
             child_id, actor=ACTOR, reason=f"Its parent execution {parent_id} no longer needs it."
@@ -125,7 +125,11 @@ def cancel(child_id: UUID, parent_id: UUID) -> int:
 
 
 def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
-    """Return children whose parent or waiting run was cancelled or timed out, and their parents."""
+    """Return the IDs of abandoned children, each with the ID of its parent.
+
+    A child is abandoned if it is unfinished and not being undone, and its parent was cancelled or
+    timed out or the parent's run was cancelled.
+    """
     undone = Run.objects.filter(pk=OuterRef("parent_run_id"), state=RunState.CANCELLED)
     return (
         _unfinished()
@@ -218,7 +222,10 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
 
 
 def _input(workspace_id: UUID, value: Any, work: Work) -> Any:
-    """Return the child's payload; store a large payload, and pass on a reference unchanged."""
+    """Return the child's payload; store a large payload, and pass on a reference unchanged.
+
+    Raises ChildRefused if the payload cannot be read or stored.
+    """
     try:
         given = stored_input.from_row(workspace_id, value)
         return stored_input.stored(workspace_id, given, release_connection)

@@ -102,7 +102,7 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
 
 
 def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
-    """Return whether a loop's condition holds, after an iteration or before the first one."""
+    """Return whether the condition `key` holds, after an iteration (`ended`) or before any."""
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
     variables, payload, started_at = template_data.current(context.execution_id)
@@ -121,7 +121,7 @@ def watched_paths(turn: Place, *, ended: bool) -> list[str]:
 
 
 def holds(data: TemplateData, template: Template, key: str, *, ended: bool) -> bool:
-    """Return whether a loop's condition holds; `data.source` loads the results it reads."""
+    """Return whether the condition `key` holds; `data.source` loads the results that it reads."""
     turn, context = data.place, data.context
     paths = watched_paths(turn, ended=ended)
     if paths:

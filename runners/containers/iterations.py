@@ -48,7 +48,7 @@ def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> Non
 def start(
     state: SegmentState, place: Place, indexes: Sequence[int], batch: Sequence[int] = ()
 ) -> None:
-    """Insert the first runs of some turns, and send all except one that this worker runs itself.
+    """Insert the first runs of some turns, and send them, except one that this worker runs itself.
 
     `batch` are further items of a pure map that the worker also takes.
     """
@@ -75,7 +75,10 @@ def start(
 
 
 def _keep(state: SegmentState, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
-    """Return the step that this worker runs next; None if it may not run any or already has one."""
+    """Choose the step that this worker runs next, and return its index.
+
+    Returns None if the worker cannot run any of the steps or already has a step.
+    """
     if not state.stays or state.next_segment is not None or state.paused:
         return None
     for index in ready:
@@ -98,7 +101,7 @@ def turn_over(
     unstarted: Sequence[int] = (),
     counted_anew: bool = False,
 ) -> bool:
-    """Subtract completed turns from their container, and start more turns or wake the container.
+    """Subtract completed turns from their container's counters, and start more turns or wake it.
 
     `place` is any of the container's turns. `failed` are the ended turns with a failure that no
     edge handled. `begun` are turns that have rows although they were set aside, and `unstarted` are
@@ -131,7 +134,7 @@ def turn_over(
 
 
 def _set_back(state: SegmentState, place: Place, run_id: UUID) -> list[int]:
-    """Return the items of a map that had started before a roll-back undid them."""
+    """Return the indexes of a map's items that had started and that the last roll-back undid."""
     found = statements.fetch(
         "set_back",
         {
@@ -152,7 +155,10 @@ def _next_items(
     turns: MapTurns,
     again: tuple[int, ...],
 ) -> bool:
-    """Start more items, and the items of `again`; wake the container if no items are left."""
+    """Start more items, and the items of `again`; wake the container if no items are left.
+
+    Returns whether anything was started or woken.
+    """
     if turns.over:
         wake: dict[str, Any] = {"by": "body", "total": turns.total}
         if turns.failed is not None:
@@ -183,7 +189,7 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """Return the counters, the item to continue with, and the rest of its batch, which may be new.
+    """Return the counters, the item to continue with, and the rest of its batch.
 
     No item is returned while other workers run steps of the current item; the worker that ends the
     current item continues with the next.
@@ -252,7 +258,7 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether a worker must plan the loop; its condition must then not be rendered here."""
+    """Return whether a worker must plan the loop: its conditions must not be rendered here."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())

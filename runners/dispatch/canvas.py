@@ -1,4 +1,4 @@
-"""Turn ready steps into Celery messages: single segments, chains across queues, chords.
+"""Turn ready steps into Celery messages: single segments, chains across queues, and chords.
 
 The canvas is a pure look-ahead on the graph, which saves messages and planning. The rows always
 decide whether a step runs.
@@ -52,8 +52,8 @@ COUNTED = 5
 class Parcel:
     """Ready work of one execution.
 
-    `others` are executions of the same version that have a segment of the same path in the same
-    message. The canvas is then a single segment.
+    `others` are further executions of the same version whose segment with the same path is in the
+    same message. The canvas is then a single segment.
     """
 
     execution_id: UUID
@@ -123,7 +123,7 @@ def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
 
 
 def successor(graph: Graph, step: Step) -> Step | None:
-    """Return the only possible next step; None if a choice or a join comes first."""
+    """Return the only possible next step; None at an end, a choice, a container or a join."""
     if step.following is not None:
         return graph.steps[step.following]
     edges = graph.tasks[step.task].outgoing
@@ -142,7 +142,10 @@ def segment_of(graph: Graph, step: Step) -> list[Step]:
 
 
 def join_of(graph: Graph, step: Step) -> int | None:
-    """Return the join to which one segment on one queue leads without a choice, or None."""
+    """Return the index of the join to which the step's segment leads.
+
+    Returns None if the segment changes its queue, chooses an edge, or ends the graph.
+    """
     steps = segment_of(graph, step)
     if any(following.queue != step.queue for following in steps):
         return None
@@ -155,7 +158,7 @@ def join_of(graph: Graph, step: Step) -> int | None:
 
 
 def chain_of(place: Place, step: Step, most: int) -> tuple[SegmentLink, ...]:
-    """Return the segments that certainly follow this step; each change of queue begins another."""
+    """Return the step's segment and those that certainly follow it, one per change of queue."""
     links = [link(place, step)]
     while len(links) < most:
         following = successor(place.graph, step)

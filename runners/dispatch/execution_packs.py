@@ -15,7 +15,7 @@ Key = tuple[UUID, int, str, str]  # version, priority, segment, queue
 
 
 def packed_executions(parcels: Sequence[Parcel]) -> list[Parcel]:
-    """Return the same work in fewer messages, in its original order.
+    """Return the same work in fewer messages.
 
     Chords, chains and siblings stay as they are. Workflows with variables are not packed, because
     the last execution of a pack would read the variables before its claim.

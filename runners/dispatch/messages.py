@@ -146,14 +146,14 @@ def _unsend(parcels: Sequence[Parcel]) -> None:
 
 
 def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
-    """Yield the first segment of each message of a canvas; later segments have no run yet."""
+    """Yield the segments of a canvas that have runs: chords' headers, and the first of chains."""
     for whole in canvas:
         for link in whole.headers if isinstance(whole, Chord) else whole.links[:1]:
             yield from (link.segment, *link.others)
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
-    """Send the messages in batches of a hundred if the broker accepts batches, as Redis does."""
+    """Send the messages in batches of 500 if the broker's producer has batches, as for Redis."""
     if not hasattr(producer, "batch"):  # kombu before 5.7
         _send(parcels, producer)
         return
@@ -191,12 +191,12 @@ def advance(execution_id: UUID) -> None:
 
 
 def tell_after_commit(task: str, subject: UUID, *more: str) -> None:
-    """Send a task with one ID to the control queue when the open transaction commits."""
+    """Send a task for the ID `subject` to the control queue when the open transaction commits."""
     transaction.on_commit(partial(tell, task, subject, *more), robust=True)
 
 
 def tell(task: str, subject: UUID, *more: str) -> None:
-    """Send a task with one ID; if this fails, a duty of the sweeper does the task's work."""
+    """Send a task for the ID `subject`; if this fails, a duty of the sweeper does its work."""
     try:
         messaging.send(task, (str(subject), *more), messaging.CONTROL)
     except Exception as error:
@@ -289,7 +289,7 @@ BATCH = 500
 
 
 def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
-    """Send the segments in these rows; return how many.
+    """Send the segments in these rows when the open transaction commits; return how many.
 
     A row is (execution, version, priority, segment, queue, step path).
     """

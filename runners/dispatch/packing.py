@@ -1,4 +1,4 @@
-"""Decide which ready segments one message carries: short segments together, the others alone.
+"""Decide which ready segments share a message: short segments do, long segments are sent alone.
 
 The segments are siblings of one execution, or the same segment of several executions.
 

@@ -126,7 +126,7 @@ def _served(now: datetime) -> frozenset[str]:
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """Return the remote queues in which these runs wait, each with the time of its last request."""
+    """Return the remote queues of pending runs, each with the last time of a runner, or None."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -139,7 +139,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many messages precede each run's message, including messages of the execution."""
+    """Return how many messages precede each run's message, including the execution's own."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -194,7 +194,7 @@ def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
 
 
 def _filters(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the filters of the events that runs wait for, as the author wrote them."""
+    """Return the filters of the events that runs wait for, by run, as the author wrote them."""
     waiting = [run for run in runs if run.waits_for == WaitKind.EVENT]
     if not waiting:
         return {}
@@ -218,7 +218,7 @@ def _children(runs: Sequence[Run]) -> Mapping[str, str]:
 
 
 def _letters(runs: Sequence[Run]) -> Mapping[UUID, UUID]:
-    """Return the open dead letters of dead runs, by run."""
+    """Return the IDs of the open dead letters of dead runs, by run."""
     dead = [run.pk for run in runs if run.state == RunState.DLQ]
     return open_dead_letters(dead) if dead else {}
 
@@ -292,7 +292,10 @@ def _explained(run: Run, reason: Reason) -> Explained:
 def _tasks(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the tasks that wait for others, in the workflow and in the open bodies."""
+    """Return the tasks, in the workflow and in open bodies, that wait for other tasks.
+
+    The second value is true if some tasks were left out.
+    """
     if row.state not in (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAILED):
         return [], False
     if row.state == ExecutionState.FAILED and not runs:
@@ -316,7 +319,7 @@ def _tasks(
 def _undos(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the undo steps that have not started, in their order."""
+    """Return the undo steps that have not started, in order, and whether some were left out."""
     found = compensation.remaining(row.pk, row.epoch, version.graph, MAX_TASKS + 1)
     explained = []
     for (before, _), (path, standing) in zip([("", None), *found], found, strict=False):

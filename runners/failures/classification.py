@@ -136,7 +136,7 @@ BY_ERRNO: dict[int, ErrorType] = dict.fromkeys(
 def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
     """Classify a failure and convert it to values that can be stored; never raises.
 
-    `scrub` knows the secrets of the step, which texts of any length may contain.
+    `scrub` removes the values of the step's secrets from the failure's texts.
     """
     retry_after, details, fingerprint = None, None, ""
     if isinstance(error, StepError):
@@ -177,7 +177,7 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """Return a StepError's cause if it has one, because the cause's class is more specific."""
+    """Return a StepError's cause, whose class is more specific; return other errors unchanged."""
     return error.__cause__ or error if isinstance(error, StepError) else error
 
 
@@ -187,7 +187,10 @@ def status_error_type(status: int) -> ErrorType:
 
 
 def error_type_of(error: BaseException) -> ErrorType:
-    """Return the class of an exception of Python or a library; otherwise the class of its cause."""
+    """Return the class of an exception, or of its first known cause; PERMANENT if none is known.
+
+    An invalid certificate anywhere in the chain of causes is PERMANENT.
+    """
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return _PERMANENT
@@ -199,7 +202,10 @@ def error_type_of(error: BaseException) -> ErrorType:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and the chain of its causes (`raise … from`), without implicit contexts."""
+    """Yield the error and the chain of its causes, without implicit contexts.
+
+    A cause is the error after `raise … from`; without one, an exception in the first argument.
+    """
     current: Any = error
     for _ in range(MAX_CAUSES):
         if not isinstance(current, BaseException):
@@ -232,7 +238,10 @@ def _by_status(error: BaseException) -> ErrorType | None:
 
 
 def _http_status(error: BaseException) -> int | None:
-    """Return the HTTP status that caused a failure, as its module or a library reports it."""
+    """Return the HTTP status that caused a failure, as the module or a library reports it.
+
+    Returns None if there is none.
+    """
     told = error.details if isinstance(error, StepError) else None
     found = [told.get("status")] if isinstance(told, dict) else []
     for cause in _causes(error):
@@ -245,7 +254,7 @@ def _http_status(error: BaseException) -> int | None:
 def _by_smtp(error: BaseException) -> ErrorType | None:
     """Return the class of an SMTP code: 400 to 499 are temporary, 500 and more are permanent.
 
-    See RFC 5321, section 4.2.1.
+    Returns None if the error has no such code. See RFC 5321, section 4.2.1.
     """
     code = getattr(error, "smtp_code", None)
     refused = getattr(error, "recipients", None)

@@ -24,7 +24,7 @@ LONGEST_TARGET = 300  # characters of a circuit's target, and of what a failed s
 
 
 def storable_text(text: str, limit: int) -> str:
-    """Return the text without NUL and lone surrogates, cut to `limit` characters with `…`."""
+    """Replace NUL and lone surrogates in a text, and cut it to `limit` characters with `…`."""
     clean = text[: limit + 1].replace("\x00", "\N{REPLACEMENT CHARACTER}")
     clean = clean.encode("utf-8", "replace").decode("utf-8")
     return clean if len(clean) <= limit else f"{clean[: limit - 1]}…"
@@ -108,7 +108,7 @@ def _place(frame: traceback.FrameSummary) -> str:
 
 
 def _short(filename: str) -> str:
-    """Return a path relative to the root of the project or of the libraries."""
+    """Return a path relative to the project or the libraries; return other paths unchanged."""
     # The narrower folder first: libraries may lie in the project's folder (.venv).
     for root in (*LIBRARIES, str(ROOT)):
         if filename.startswith(f"{root}/"):

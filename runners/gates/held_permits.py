@@ -62,10 +62,11 @@ def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit
 
 
 def _end(row: tuple[Any, ...], tell: Callable[[LeasePermit], None]) -> int:
-    """Delete a permit's row and notify its gate, together; return 0 if another process did so.
+    """Delete a permit's row and notify its gate, together.
 
-    An error in the gate does not affect the step's result, because the permit lasts no longer than
-    the gate itself allows.
+    Returns 1, or 0 if another process deleted the row or the database failed. An error in the gate
+    does not affect the step's result, because the permit lasts no longer than the gate itself
+    allows.
     """
     key, gate, run_id, token, kept = row
     mine = HeldPermit.objects.filter(pk=key)

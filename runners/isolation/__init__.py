@@ -1,4 +1,4 @@
-"""Run suspect steps in isolation: each alone in a process, so that a second crash names the cause.
+"""Run each suspect step alone in a process, so that a second crash shows which step is the cause.
 
 Only a worker whose threads share a process needs isolation; a child of a prefork pool executes one
 step at a time anyway. `run_isolated` decides and evaluates the result. `client` talks to the fork

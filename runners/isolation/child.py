@@ -81,7 +81,7 @@ def _peak() -> int:
 
 
 def _next(link: socket.socket) -> SegmentOrder | None:
-    """Report that the step ended; return the next order, or None if none arrives for a while."""
+    """Report that the step ended; return the next order, or None if the server sends none."""
     link.send(b"done")
     packet = link.recv(PACKET)
     return protocol.order(packet) if packet else None

@@ -1,4 +1,4 @@
-"""The client of a worker's fork server, which starts with the first suspect and ends when idle."""
+"""The client of a fork server, which starts at the first suspect step and ends when idle."""
 
 import itertools
 import os
@@ -25,7 +25,7 @@ class ServerLost(Exception):
 
 @dataclass(slots=True)
 class _Pending:
-    """An order that is being executed."""
+    """An order that a process executes, with the process's ID and an error of the engine."""
 
     ended: "Future[SegmentReport]" = field(default_factory=Future)
     pid: int = 0
@@ -62,7 +62,7 @@ class IsolationClient:
     ) -> End:  # fmt: skip
         """Run the segment's first step alone in a process, which is killed after `seconds`.
 
-        Raises ServerLost, and OSError if no server can be started.
+        Raises ServerLost if the server ends, and OSError if it cannot be started or reached.
         """
         pending = _Pending()
         with self._lock:
@@ -178,5 +178,5 @@ def _client(pid: int) -> IsolationClient:
 
 
 def client() -> IsolationClient:
-    """Return the client of this process."""
+    """Return the client of this process's fork server."""
     return _client(os.getpid())

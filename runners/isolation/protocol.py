@@ -23,12 +23,12 @@ class SegmentOrder:
 
     @property
     def execution_id(self) -> UUID:
-        """Return the execution of the segment."""
+        """Return the ID of the segment's execution."""
         return UUID(self.execution)
 
     @property
     def version_id(self) -> UUID:
-        """Return the version that the execution runs."""
+        """Return the ID of the version that the execution runs."""
         return UUID(self.version)
 
 

@@ -31,7 +31,7 @@ SOONEST, LATEST = 1.0, 4.0
 
 
 class ProcessSlots:
-    """A limit on isolated processes, and the threads that wait for them."""
+    """Limits on the isolated processes, and on the threads that run them or wait for a free one."""
 
     def __init__(self, number: int) -> None:
         self.running = threading.BoundedSemaphore(number)
@@ -40,7 +40,7 @@ class ProcessSlots:
 
 @lru_cache(maxsize=1)
 def places() -> ProcessSlots:
-    """Return the slots of this worker."""
+    """Return this worker's slots for isolated processes."""
     return ProcessSlots(config().isolated)
 
 
@@ -54,7 +54,7 @@ def apart(seen: LiveRun) -> bool:
 
 @run_isolated.provide
 def isolate(state: SegmentState, seen: LiveRun) -> bool:
-    """Run a suspect step in a separate process; return False if the step may run in this one."""
+    """Run a suspect step in a separate process; return False if it may run in this process."""
     if not apart(seen):
         return False
     carry(state, seen)
@@ -62,7 +62,10 @@ def isolate(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def carry(state: SegmentState, seen: LiveRun) -> None:
-    """Run a suspect in isolation; if no process is free, arrange that it is sent again later."""
+    """Run a suspect in isolation; if no process is free, arrange that it is sent again later.
+
+    A run whose worker was lost is only returned to its queue.
+    """
     if seen.state == RunState.RUNNING:
         execution = state.context.execution_id
         mend(execution, seen.id, seen.token, seen.crashes, judge(seen.leased_by))

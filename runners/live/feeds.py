@@ -81,7 +81,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution and its runs; with a cursor, only the runs written since then."""
+        """Return the execution, if it exists, with its runs, or those written since a cursor."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

@@ -164,7 +164,7 @@ class Run(models.Model):
         return f"{self.step_path} #{self.attempt}"
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose key seals the payloads of this row."""
+        """Return the ID of the workspace whose key seals the payloads of this row."""
         return self.execution.workspace_id
 
     def sealed_place(self, column: str) -> str:
@@ -174,7 +174,7 @@ class Run(models.Model):
 
     @property
     def runner(self) -> str:
-        """Return the worker that holds or held the run; "" if it was recorded without a lease."""
+        """Return the name of the worker that held the run last; "" if there was no lease."""
         return self.leased_by.partition("|")[0]
 
 
@@ -215,7 +215,7 @@ class CachedResult(models.Model):
         return Q(owner=workspace_id) | Q(owner__in=workflows)
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose key seals the payloads of this row."""
+        """Return the ID of the workspace whose key seals the payloads of this row."""
         workflow = Workflow.objects.filter(pk=self.owner).only("workspace_id").first()
         return workflow.workspace_id if workflow else self.owner
 

@@ -1,4 +1,4 @@
-"""A live worker process."""
+"""The workers and remote runners that have reported themselves."""
 
 from django.db import models
 

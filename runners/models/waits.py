@@ -54,7 +54,7 @@ class Waiter(models.Model):
 
 
 class ApprovalManager(models.Manager["Approval"]):
-    """Selects approvals only."""
+    """Selects only the runs that wait or waited for an approval."""
 
     def get_queryset(self) -> models.QuerySet["Approval"]:
         """Return the approvals, read through a partial index of exactly these rows."""
@@ -84,7 +84,7 @@ class Approval(Run):
 
     @property
     def approvers(self) -> list[str]:
-        """Return the users who may decide; [] for all operators."""
+        """Return the names of the users and roles that may decide; [] for all operators."""
         return list(self._asked.get("approvers", ()))
 
     @property
@@ -136,7 +136,7 @@ class EarlyCallback(models.Model):
         return f"{self.step_path} of {self.execution_id}"
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose key seals the payloads of this row."""
+        """Return the ID of the workspace whose key seals the payloads of this row."""
         return self.execution.workspace_id
 
     def sealed_place(self, column: str) -> str:

@@ -161,7 +161,7 @@ class StepContext(Protocol):
     def store_content(
         self, content: BinaryIO | Iterable[bytes], *, media_type: str = ""
     ) -> StoredReference:
-        """Write bytes to the payload store in parts, and return their reference for the outputs.
+        """Write bytes to the payload store in parts, and return a reference for the outputs.
 
         `content` is an open file or an iterable of parts; only a few MiB of it are in memory at a
         time. The values of the step's secrets are replaced in it. Raises StepError without a
@@ -375,7 +375,7 @@ class Module(Generic[InputsT]):
 
     @classmethod
     def has_circuit(cls) -> bool:
-        """Return whether some inputs have a target."""
+        """Return whether the module overrides `circuit` or `circuit_with`."""
         own = (cls.circuit, cls.circuit_with)
         return own != (Module.circuit, Module.circuit_with)
 

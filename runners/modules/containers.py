@@ -1,6 +1,6 @@
 """Loops, maps and sub-workflows: the engine runs these modules; this file defines their `with`.
 
-The definition checks what depends on the body or on the installation's limits.
+The validation of definitions checks what depends on the body or on the installation's limits.
 """
 
 from collections.abc import Iterator, Mapping
@@ -49,14 +49,14 @@ class ExpandingContainer(Container):
     """The base of containers that write, at publication, the body that the engine runs.
 
     Authors write a `body` of tasks, which see the names of a `body_kind`. `expand` creates the task
-    that the engine runs, with further tasks around the author's tasks. Its `credential`, `retry`,
-    `timeoutSeconds` and `queue` are for a step of that body.
+    that the engine runs, with further tasks around the author's tasks. The `credential`, `retry`,
+    `timeoutSeconds` and `queue` of the author's task apply to a step of the new body.
     """
 
     expands: ClassVar[bool] = True
 
     def expand(self, task: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
-        """Return the task to run, with the author's `with` and `body`, from a valid task."""
+        """Return the task that the engine runs, created from an author's valid task."""
         raise NotImplementedError(f"module {self.type} has no expand()")
 
     def task_problems(self, task: Mapping[str, Any]) -> list[ConfigProblem]:

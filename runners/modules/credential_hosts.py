@@ -1,13 +1,13 @@
-"""Check whether the running step may connect to a host, whenever a connection begins.
+"""Check whether the running step may connect to a host, before each request.
 
-The egress rules of the step's workspace decide, and the boundary of each credential that the step
-uses.
+The egress rules of the step's workspace decide, together with the boundary of each credential that
+the step uses.
 
-    with using(credentials):        the executor, around a step that uses credentials
-        judge("api.example.com", 443)   each client, before it sends
+    with using(credentials):  # in the executor, around a step that uses credentials
+        judge("api.example.com", 443)  # in each client, before it sends
 
-Every request is checked, including redirects and connections that were already open. The
-destination of the secrets matters, not the code that opened the connection.
+The check includes redirects and requests on connections that are already open. It depends on where
+the secrets are sent, not on the code that opened the connection.
 """
 
 from collections.abc import Iterator, Mapping

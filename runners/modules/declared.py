@@ -29,7 +29,7 @@ def declare(
 ) -> None:
     """Add a plugin's module types, and the package and extra that some of them need.
 
-    Raises ValueError if another plugin has already declared a type.
+    Raises ValueError if the engine or another plugin has declared a type at another location.
     """
     for name, place in types.items():
         if _declared.setdefault(name, place) != place:

@@ -1,8 +1,10 @@
 """Check each connection of a step by its workspace's egress rules.
 
-with ruled_by(load):                     the executor, around each step
-    judge_egress("api.example.com", 443)    each client, before it sends
-    among("api.example.com", 443, addresses)    each client, before it connects
+    with ruled_by(load):  # in the executor, around each step
+        judge_egress("api.example.com", 443)  # in each client, before it sends
+        among("api.example.com", 443, addresses)  # in each client, before it connects
+
+The rules are loaded at the step's first connection.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -64,7 +66,7 @@ def judge_egress(host: str, port: int | None) -> None:
 
 
 def address_rules(host: str, port: int | None) -> tuple[str, ...]:
-    """Return the address ranges that decide on a host; none if its name alone decides."""
+    """Return the address ranges that decide on a host; an empty tuple if its name alone decides."""
     rules = egress_rules()
     if rules is None or rules.verdict(host, port).name != "BY_ADDRESS":
         return ()
@@ -87,7 +89,10 @@ def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
 
 
 def address_filter(host: str, port: int | None) -> Callable[[str], bool]:
-    """Return a function that decides on a host's addresses, for a thread without rules."""
+    """Return a function that says whether an address of the host is allowed.
+
+    A thread in which no rules are in force can call the function.
+    """
     rules = egress_rules()
     if rules is None or not address_rules(host, port):
         return lambda address: True

@@ -281,7 +281,7 @@ class PinnedInputs(ModuleInputs):
 
     @property
     def value(self) -> Any:
-        """Return the output from `json` or `value`."""
+        """Return the output that `json` contains, or `output` if `json` is not given."""
         return self.output if self.json_text is None else json.loads(self.json_text)
 
 

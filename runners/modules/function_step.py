@@ -1,4 +1,4 @@
-"""`@step`: turn a plain typed function into a module; its annotations are inputs and outputs.
+"""`@step`: turn a plain function into a module; its annotations define the inputs and outputs.
 
 The models are created on first use, so that registering a step costs almost nothing; mistakes in a
 function are reported when the function is imported.

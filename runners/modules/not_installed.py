@@ -1,4 +1,4 @@
-"""Stand in for a module whose package is missing: it is listed, and rejected with the reason."""
+"""Stand-ins for modules whose packages are missing: listed, but rejected with the reason."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -42,7 +42,7 @@ class NotInstalled(Module[BaseModel]):
         return [ConfigProblem((), "not_installed", self.reason)]
 
     def execute(self, inputs: BaseModel, ctx: StepContext) -> NoReturn:
-        """Fail permanently: the workflow was published where the package was installed."""
+        """Fail permanently; the workflow was published where the package is installed."""
         raise StepError(self.reason)
 
 

@@ -115,7 +115,7 @@ class Registry:
         return module if module is not None else self._find(type_name)
 
     def specs(self) -> Mapping[str, ModuleSpec]:
-        """Return the modules that can be loaded, by type, as the graph sees them.
+        """Return the descriptions of the modules that can be loaded, by type.
 
         Each module is described once, when it is looked up.
         """
@@ -131,9 +131,9 @@ class Registry:
             return frozenset({*declared(), *self._modules})
 
     def describe(self, type_name: str) -> ModuleSpec | None:
-        """Return the graph's view of a module.
+        """Return the description of a module for the graph; None for a broken third-party module.
 
-        Return None for a broken third-party module.
+        Raises UnknownModule if no module of the type is installed.
         """
         with self._lock:
             if type_name not in self._described:
@@ -152,10 +152,10 @@ class Registry:
             return None
 
     def warm_up(self, queues: Collection[str] | None = None) -> None:
-        """Load every module, and the imports for some queues, as a worker does before it forks.
+        """Load every module, and the slow imports of those on these queues, before a worker forks.
 
-        Its children then share the memory, and no step spends time on imports. Without `queues`,
-        only the imports that all modules need are loaded; the first step that needs others loads
+        The worker's children then share the memory, and no step spends time on imports. Without
+        `queues`, all imports are loaded; otherwise the first step that needs further imports loads
         them.
         """
         with self._lock:
@@ -270,7 +270,7 @@ class Described(Mapping[str, ModuleSpec]):
 
 
 def spec(module: Module[Any]) -> ModuleSpec:
-    """Return the graph's view of a module."""
+    """Return the description of a module that the graph uses."""
     outputs = module.Outputs
     writer = cast("ExpandingContainer", module) if module.expands else None
     return ModuleSpec(

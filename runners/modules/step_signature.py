@@ -1,4 +1,4 @@
-"""Read a typed function's inputs and results once; mistakes are reported at import."""
+"""Read the inputs and the result of a typed function once; mistakes are reported at import."""
 
 import inspect
 import sys
@@ -139,4 +139,4 @@ def _text(hint: Any) -> str:
 
 
 class _Plain(typing.TypedDict):
-    """A sample, whose metaclass identifies all other `typing.TypedDict` classes."""
+    """A sample TypedDict, whose metaclass identifies all classes made by `typing.TypedDict`."""

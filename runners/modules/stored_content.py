@@ -48,7 +48,7 @@ class ContentStore(Protocol):
     """The store for the content that a step writes and reads."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
-        """Write content to the store, and return its reference."""
+        """Write content to the store, and return a reference to it."""
 
     def open(self, reference: dict[str, Any]) -> AbstractContextManager[BinaryIO]:
         """Open stored content for reading."""
@@ -79,7 +79,7 @@ def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
 
 
 def marked(value: Any, known: list[dict[str, Any]]) -> Any:
-    """Return the value with each copy of a known reference replaced with the reference."""
+    """Return the value; copies of known references in it are replaced with trusted references."""
     if is_reference(value):
         return StoredReference(value) if value in known else value
     if isinstance(value, dict):

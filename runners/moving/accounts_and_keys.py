@@ -1,4 +1,4 @@
-"""Copy to the target the objects outside the workspace that its rows need."""
+"""Copy the accounts, keys, tier and schedules that a workspace's rows need to the target."""
 
 from typing import Any
 from uuid import UUID
@@ -55,7 +55,7 @@ def copy_keys(sessions: MoveSessions) -> None:
 
 
 def tier_in(sessions: MoveSessions, tier_id: UUID) -> UUID:
-    """Return the target's tier with the same name; copy the tier if there is none."""
+    """Return the ID of the target's tier with the same name; copy the tier if there is none."""
     tier = Tier.objects.using(sessions.source_alias).get(pk=tier_id)
     there = Tier.objects.using(sessions.target_alias)
     found = there.filter(name=tier.name).first()

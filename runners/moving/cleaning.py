@@ -1,4 +1,4 @@
-"""Remove a workspace's rows from a database that it left, or to which a move did not complete.
+"""Remove a workspace's rows from a database that it left, or from the target of an aborted move.
 
 The rows of live executions are deleted first, because the sweeper of that database reads them until
 then.
@@ -16,7 +16,7 @@ STUB = "executions.Workspace"
 
 
 def copy_late(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], None]) -> None:
-    """Copy the tables whose rows are not needed during the pause, in batches.
+    """Copy the tables of the kinds `LATE` and `KEPT`, in batches, after the pause.
 
     Skips rows that the target already has, so the function can be called again.
     """
@@ -67,7 +67,10 @@ def remove_source(sessions: MoveSessions, workspace: UUID, tell: Callable[[str],
 
 
 def remove_executions(session: Session, workspace: UUID, *, live: bool = False) -> int:
-    """Delete executions with all their rows, in batches; with `live`, only live ones."""
+    """Delete a workspace's executions with all their rows, in batches; return how many.
+
+    With `live`, delete only live executions.
+    """
     number = 0
     condition = " AND finished_at IS NULL" if live else ""
     execution = next(one for one in of_kind(MoveKind.EXECUTION) if one.name == copying.EXECUTIONS)

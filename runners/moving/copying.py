@@ -73,7 +73,7 @@ def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given
 def digest(
     session: Session, table: MovedTable, condition: str, given: Given
 ) -> tuple[int, Decimal]:
-    """Return the number of rows, and the sum of hashes over all their values."""
+    """Return the number of rows, and the sum of hashes over all values except renewed columns."""
     same = ", ".join(f"t.{_quoted(one)}" for one in table.columns if one not in table.renewed)
     row = session.execute(
         f"SELECT count(*), coalesce(sum(hashtextextended(ROW({same})::text, 0)::numeric), 0)"
@@ -131,7 +131,7 @@ def catch_up(sessions: MoveSessions) -> int:
 
 
 def changed(session: Session) -> list[UUID]:
-    """Return the executions that changed since they were copied."""
+    """Return the IDs of the executions that changed since they were copied."""
     rows = session.execute(f"SELECT DISTINCT execution FROM {CHANGED}")
     return [pk for (pk,) in rows.fetchall()]
 

@@ -60,7 +60,7 @@ def cut_over(
     seconds: float,
     tell: Callable[[str], None],
 ) -> None:
-    """Copy the remaining rows of a closed workspace; `tell` is called before the commit.
+    """Copy the remaining rows of a paused workspace; `tell` is called before the commit.
 
     Raises PauseTooLong after `seconds`, or RowsDiffer. After either error, the target is unchanged.
     """

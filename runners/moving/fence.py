@@ -71,7 +71,7 @@ def remove(session: psycopg.Connection[Any]) -> None:
 
 
 def installed(session: psycopg.Connection[Any]) -> UUID | None:
-    """Return the workspace of the fence in this database, if there is one."""
+    """Return the ID of the workspace for which this database has a fence, or None."""
     row = session.execute("SELECT to_regclass(%s) IS NOT NULL", [GATE]).fetchone()
     if not (row and row[0]):
         return None
@@ -80,7 +80,7 @@ def installed(session: psycopg.Connection[Any]) -> UUID | None:
 
 
 def set_gate(session: psycopg.Connection[Any], mode: MoveGate, seconds: float = 1.0) -> None:
-    """Change which writes are allowed, after all open transactions with writes have ended.
+    """Change which writes are allowed; before a restriction, wait for transactions with writes.
 
     Raises StillWriting after `seconds`.
     """

@@ -1,4 +1,4 @@
-"""The move of a workspace: its phases in order. After a kill, each phase can be repeated."""
+"""The move of a workspace: its phases in order. If a move is interrupted, each can be repeated."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -92,7 +92,10 @@ def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SEC
 
 
 def abort(name: str, tell: Tell) -> None:
-    """Undo a workspace's move before the switch. Raises MoveRefused if it has switched."""
+    """Undo a workspace's move before the switch.
+
+    Raises MoveRefused if no move of the workspace is unfinished, or if it has switched.
+    """
     with _alone():
         row = _unfinished(name)
         if row is None:
@@ -173,7 +176,7 @@ def _finish(sessions: MoveSessions, row: WorkspaceMove, tell: Tell) -> None:
 
 
 def _record_once(sessions: MoveSessions, row: WorkspaceMove) -> None:
-    """Record the move in the target's audit trail, together with the end of its receipt there."""
+    """Record the move in the target's audit trail once, and mark the target's receipt as done."""
     with routing.serving(sessions.target_alias), transaction.atomic():
         receipts = WorkspaceMove.objects.using(sessions.target_alias).filter(pk=row.pk)
         if receipts.exclude(state=MoveState.DONE).update(state=MoveState.DONE):

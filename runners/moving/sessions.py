@@ -37,7 +37,7 @@ class MoveSessions:
 
 @contextmanager
 def opened(source_alias: str, target_alias: str) -> Iterator[MoveSessions]:
-    """Open both sessions.
+    """Open a session in each of the two databases until the block ends.
 
     Raises NotAllowed, or psycopg's OperationalError.
     """

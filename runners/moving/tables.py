@@ -51,7 +51,7 @@ class MovedTable:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of all columns."""
+        """Return the names of all columns except generated ones."""
         fields = self.model._meta.concrete_fields
         return tuple(str(one.column) for one in fields if one.column and not _generated(one))
 
@@ -166,7 +166,7 @@ def _direct(model: Any) -> Any:
 
 
 def _parent(model: type[Model]) -> Any:
-    """Return the first foreign key that is never null and leads to a workspace."""
+    """Return the first foreign key that is never null and leads to a workspace, or None."""
     found = (one for one in _foreign(model) if not one.null and one.related_model is not model)
     return next((one for one in found if _leads(one.related_model)), None)
 
@@ -182,7 +182,7 @@ def _depth(model: Any) -> int:
 
 
 def _renewed(model: type[Model]) -> frozenset[str]:
-    """Return columns whose values differ between databases: permissions, and the tier."""
+    """Return the columns that get other values in the target: `permission_id` or `tier_id`."""
     names = {"permission_id"} if model is not Workspace else {"tier_id"}
     return frozenset(names & {one.column for one in model._meta.concrete_fields})
 

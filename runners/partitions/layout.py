@@ -85,7 +85,7 @@ class PartitionLayout:
 
     @property
     def last_end(self) -> datetime | None:
-        """Return the time at which the newest partition ends."""
+        """Return the time at which the newest partition ends; None without partitions."""
         return max((one.ends for one in self.ranges if one.ends), default=None)
 
 
@@ -117,7 +117,7 @@ def is_partitioned() -> bool:
 
 
 def note(foreign_keys: tuple[tuple[str, str, str], ...], days: int) -> str:
-    """Return the table's comment, which stores the removed foreign keys and the length."""
+    """Return the table's comment: the removed foreign keys, and a partition's length in days."""
     return MARK + json.dumps({"foreignKeys": foreign_keys, "days": days})
 
 

@@ -77,7 +77,7 @@ class NotConvertible(ValkyrError):
 
 
 def turn_on(days: int = 1) -> bool:
-    """Partition the runs' table by `days`; return False if it is already partitioned.
+    """Partition the runs' table by periods of `days`; return False if it is already partitioned.
 
     Raises NotConvertible, or TableBusy if the table was in use during all attempts.
     """
@@ -215,7 +215,7 @@ def index_of(definition: str, index: str, of: str) -> str:
 
 
 class TableFacts:
-    """The objects that belong to a table or depend on it, read before another takes its name."""
+    """The objects that belong to a table or depend on it, read before a new table has its name."""
 
     def __init__(self, cursor: Any, name: str) -> None:
         """Read the facts of the table `name`."""

@@ -58,7 +58,7 @@ def add_ahead(*, attempts: int = SOON) -> int:
 
 
 def add(begins: datetime, ends: datetime, *, attempts: int = SOON) -> str:
-    """Add a partition for the executions of this time; return its name.
+    """Add a partition for the executions of this period; return its name.
 
     The new table is attached complete and empty: this locks the default partition, not the table.
     The name contains both limits. A process that still knows an old name therefore cannot mistake
@@ -111,7 +111,7 @@ def problems(now: PartitionLayout) -> list[str]:
 
 
 def _free_from(default: RunPartition | None, since: datetime) -> datetime:
-    """Return the first day whose executions cannot be in the default partition already."""
+    """Return the first time from `since` whose executions cannot be in the default partition."""
     if default is None:
         return since
     with connection.cursor() as cursor:

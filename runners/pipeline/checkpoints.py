@@ -12,7 +12,7 @@ from runners.segment.work import Unit, Work
 
 
 def note(state: SegmentState, unit: Unit) -> None:
-    """Count a recorded unit."""
+    """Count the steps of a recorded unit, if checkpoints are enabled."""
     policy = _policy(state)
     if policy is None or not policy.enabled:
         return
@@ -24,9 +24,10 @@ def note(state: SegmentState, unit: Unit) -> None:
 
 
 def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
-    """Return whether to take the lock for a checkpoint: only after a gate such as an approval.
+    """Return whether to take the lock for a checkpoint: only after a woken step with outcomes.
 
-    After other gates, the checkpoint is taken with the next locked step.
+    Such a step is an approval, for example. After other steps with outcomes, the checkpoint is
+    taken with the next locked step.
     """
     if work.wake is None:
         return False

@@ -156,7 +156,7 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """Return the recorded inputs of a woken run; for other runs, return the rendered inputs."""
+    """Return the recorded inputs of a woken run or the rendered inputs of another, or a failure."""
     if seen.wake is not None and state.unreadable is None:
         return _attempt(
             state, seen.step, lambda: recorded(state.data, seen.step, seen.inputs, seen.overrides)
@@ -165,7 +165,7 @@ def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failur
 
 
 def held_seconds(waits_for: str, wake: Any) -> float:
-    """Return how many seconds a run was held before its module ran."""
+    """Return how many seconds a gate held a run before its module ran; 0 if none did."""
     return float((wake or {}).get("waitedSeconds", 0)) if waits_for in HOLDS else 0.0
 
 

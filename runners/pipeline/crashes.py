@@ -22,7 +22,7 @@ FIRST_DELAY, MOST_DELAY = 1.0, 60.0
 
 
 def blame(execution_id: UUID, run_id: UUID, token: int, cause: str) -> bool:
-    """Count a crash against the run that stalled or ended its process, and send it again.
+    """Count a crash against the run that stalled or ended its process, and send or fail the run.
 
     Return False, and count nothing, if the run was taken over since `token` was read.
     """

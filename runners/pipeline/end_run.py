@@ -39,7 +39,7 @@ class Looked:
 
 
 def execution_of(run_id: UUID) -> UUID | None:
-    """Return the execution of a run, for callers that know only the run; None if there is no run.
+    """Return the ID of a run's execution, for callers that know only the run; None without a run.
 
     Statements about a run also name its execution, so that they read only one partition of a
     partitioned table.
@@ -85,7 +85,8 @@ def fail(
     """Fail a live run: it is retried, follows an error edge, or becomes a dead letter.
 
     Return False if the run is no longer live. With `token`, also return False if another worker has
-    taken the run over since the token was read. With `crash_cause`, count one more crash.
+    taken the run over since the token was read. With `crash_cause`, count one more crash. Raises
+    WrongState for a container whose body is running.
     """
     with transaction.atomic():
         seized = _seize(execution_id, run_id, token, crash_cause)
@@ -98,7 +99,8 @@ def fail(
 def put_to_sleep(execution_id: UUID, run_id: UUID, wait: Wait, *, token: int) -> bool:
     """Suspend a live run.
 
-    Return False if the run is not live, or was taken over since the token was read.
+    Return False if the run is not live, or was taken over since the token was read. Raises
+    WrongState for a container whose body is running.
     """
     with transaction.atomic():
         seized = _seize(execution_id, run_id, token)

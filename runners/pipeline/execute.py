@@ -67,7 +67,7 @@ def _seconds(work: Work) -> float:
 def failure_of(
     error: BaseException, seconds: float, path: str, revealed: Revealed | None = None
 ) -> Failure:
-    """Return the error's class and message without the step's secrets.
+    """Return the failure to record for an error, without the step's secrets.
 
     `seconds` is the step's timeout.
     """
@@ -88,7 +88,7 @@ def failure_of(
 
 
 def _of_the_engine(error: BaseException, path: str) -> Failure | None:
-    """Return the failure for an error that the engine itself raises, not the module."""
+    """Return the failure for an error that the engine raises; None for an error of the module."""
     if isinstance(error, TemplateError):
         return template_failure(error, path)
     if isinstance(error, PayloadError):
@@ -110,7 +110,7 @@ _NOTHING = nullcontext()
 
 @observed
 def perform(state: SegmentState, work: Work) -> Unit:
-    """Execute the claimed step and, if it is pure, the pure steps that follow it."""
+    """Execute the claimed step and the pure steps that follow a pure step; return the unit."""
     if work.failure is not None or work.prepared is None:
         assert work.failure is not None
         return Unit(None, failure=work.failure)
@@ -137,7 +137,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _egress_rules(workspace_id: UUID) -> EgressRules | None:
-    """Return the step's egress rules; a thread that had to query them keeps no connection."""
+    """Return the workspace's egress rules; a thread that queries them closes its connection."""
     held_before = connection.connection is not None
     found = rules_of(workspace_id)
     if not held_before and pool() == "threads" and not connection.in_atomic_block:
@@ -239,7 +239,10 @@ def stretch(state: SegmentState, unit: Unit) -> None:
 
 
 def next_item(state: SegmentState, unit: Unit) -> bool:
-    """Continue with the next item of a pure map's batch after every task of this item has ended."""
+    """Enter the next item of a pure map's batch if every task of this item has ended.
+
+    Returns whether there is such an item.
+    """
     if not state.batch or not state.settled or state.frontier.ready:
         return False
     graph = state.graph
@@ -299,7 +302,7 @@ def _run_module(
 def _ask(
     state: SegmentState, work: Work, prepared: Prepared, revealed: Revealed | None
 ) -> gates.Passage | Wait:
-    """Ask the gates whether the step may run; skip them if the step's own wait has just ended."""
+    """Ask the gates whether the step may run; inline and woken steps pass without a question."""
     if work.step.inline or work.wake is not None:
         return gates.OPEN
     module = registry.get(work.step.module)
@@ -324,7 +327,10 @@ def run_module(
     wake: Any = None,
     revealed: Revealed | None = None,
 ) -> Done | Wait:
-    """Run or resume the step's module on its inputs. Raises the exceptions of the module."""
+    """Run or resume the step's module on its inputs.
+
+    Raises the exceptions of the module, and StepError for an undeclared outcome or variable.
+    """
     started, path = time.perf_counter(), place.prefix + step.path
     module = registry.get(step.module)
     passed = stored_contents.passed_to(module, prepared)
@@ -435,7 +441,7 @@ def _writes(unit: Unit) -> bool:
 
 
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
-    """Return the target of the step's circuit, without secrets and without the part before a colon.
+    """Return the target of the step's circuit, without secrets and without the text before a colon.
 
     Return "" if the module names no target, or if its inputs do not contain it. Never raises.
     """

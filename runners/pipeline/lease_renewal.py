@@ -151,7 +151,7 @@ class Heart:
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
     def _end(self, beat: ActiveRun) -> None:
-        """Fail the run if this process holds it. This also frees the slot of a cancelled step."""
+        """Fail the run if this process holds it, and end a process that does not run threads."""
         from runners.pipeline import end_run
 
         work = beat.work

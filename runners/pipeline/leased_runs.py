@@ -55,7 +55,7 @@ from runners.states import RunState
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A run whose lease was checked, and its execution."""
+    """The columns of a run whose lease was checked and whose row is locked."""
 
     inputs_hash: str
     key: str

@@ -75,7 +75,7 @@ def load(
 def load_pack(
     version_id: UUID, segment: str, execution_ids: Sequence[UUID]
 ) -> ExecutionPack[SegmentState]:
-    """Load executions whose segments are in one message, as `load` does.
+    """Return the executions whose segments are in one message, each loaded as `load` does.
 
     Skip executions of other versions: their segments are sent again when they are moved.
     """
@@ -127,7 +127,7 @@ def _found(
     *,
     header: bool = False,
 ) -> tuple[SegmentState, LiveRun]:
-    """Return the segment's progress and its live run, from its row."""
+    """Return the state of the segment and its live run, from the loaded row."""
     unreadable = None
     if found.sealing_key is not None:
         payload_keys.opened(found.sealing_key)  # now: no lock is held while a KMS is called
@@ -220,7 +220,7 @@ def _opened(execution_id: UUID, found: _Loaded) -> _Loaded:
 
 
 def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
-    """Load the siblings in a segment's message, and record in the state which ones are pending.
+    """Return the siblings in a segment's message, with the pending runs among them.
 
     When the time for these siblings is over, other workers get the rest.
     """
@@ -248,7 +248,7 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
 
 
 def _patience(version: Compiled, segments: Sequence[str]) -> float:
-    """Return how many seconds these segments may take: only a few if a duration is unknown."""
+    """Return how many seconds these segments may take: fewer if a step's duration is unknown."""
     steps = [find(version.graph, segment)[1] for segment in segments]
     effects = [step for step in steps if not step.inline]
     estimates.learn_durations(version.workflow_id, effects)

@@ -1,4 +1,4 @@
-"""Choose the step that this worker runs next, and the steps for others.
+"""Choose the step that this worker runs next, and the steps for other workers.
 
 This module is pure: it reads no clock. It uses only what this worker knows; the results of other
 segments are planned under the lock.

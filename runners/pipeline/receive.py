@@ -110,7 +110,7 @@ def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str
 def next_execution(
     pack: ExecutionPack[SegmentState],
 ) -> tuple[SegmentState, Work] | None:
-    """Return the next execution of a pack whose run is claimed or can be claimed."""
+    """Return the next execution of a pack whose run is claimed or can be claimed, or None."""
     claimed, pack.claimed = pack.claimed, None
     while claimed is None and (found := pack.following()) is not None:
         state, seen = found

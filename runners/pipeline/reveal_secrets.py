@@ -8,10 +8,13 @@ here, and `Revealed.used` checks the module's connections by host. The query tha
 records each use. Short-lived values are then fetched from the server that issues them.
 
     revealed(data, step, inputs, run_id=…, attempt=…, overrides=…) -> Revealed
-    secret_places(data, step, inputs, attempt=…, overrides=…)   for `filled`, in a worker
-    filled(data, step, inputs, places, run_id=…, attempt=…) -> Revealed   in a process that renders
-        nothing
-    scrubber_of(data, step) -> Scrubber      for later reports of a remote runner
+
+For a remote runner, a worker finds the places, a web process fills them, and later reports are
+scrubbed:
+
+    secret_places(data, step, inputs, attempt=…, overrides=…) -> list[Place]
+    filled(data, step, inputs, places, run_id=…, attempt=…) -> Revealed
+    scrubber_of(data, step) -> Scrubber
 """
 
 import logging
@@ -78,7 +81,7 @@ class Revealed:
     kept_from: list[RefusedHost] = field(default_factory=list)
 
     def used(self) -> AbstractContextManager[None]:
-        """Give the module its secrets in the block, and check the host of each connection."""
+        """Check the host of each connection of the module while the block runs."""
         return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
@@ -236,7 +239,10 @@ def filled(
 
 
 def scrubber_of(data: TemplateData, step: Step) -> Scrubber:
-    """Return the scrubber for a step's results, based on the current values of its secrets."""
+    """Return the scrubber for a step's results, based on the current values of its secrets.
+
+    Raises SecretUnavailable if the workspace lacks one of the step's credentials.
+    """
     found = credentials.opened_of(data.context.version.workspace_id, _names(step))
     _require(data, step, found)
     return Scrubber(_references(step, found))
@@ -386,7 +392,7 @@ def _references(step: Step, opened: Mapping[str, OpenedCredential]) -> dict[str,
 def _refuse_written(
     data: TemplateData, step: Step, inputs: Any, left: list[Pointer], overrides: Any
 ) -> None:
-    """Raise an error for a reference that a person wrote by hand.
+    """Raise SecretUnavailable for a reference that a person wrote by hand.
 
     The module would otherwise receive the reference as plain text.
     """

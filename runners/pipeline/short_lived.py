@@ -1,7 +1,7 @@
 """Fetch the short-lived values of a step's credentials from the servers that issue them.
 
     issue(who, step, stored) -> (opened, short_lived)
-    forget_rejected(short_lived, error)    after the receiver rejected them
+    forget_rejected(short_lived, error) -> bool  # after a receiver rejected the values
 
 The workspace's egress rules apply. A thread holds no pooled connection during a request.
 """
@@ -70,7 +70,10 @@ def issue(
 
 
 def refuse_remote(who: str, opened: Mapping[str, OpenedCredential]) -> None:
-    """Reject short-lived values: another process could not remove them from the runner's report."""
+    """Raise SecretNotIssued if a credential has short-lived values.
+
+    A later process could not remove such values from a remote runner's report.
+    """
     for name, one in opened.items():
         if _is_issued(one):
             raise SecretNotIssued(

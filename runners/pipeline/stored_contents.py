@@ -31,7 +31,7 @@ class StepContents:
         self._context = context
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
-        """Write content to the store, and return its reference."""
+        """Write content to the store, and return a reference to it."""
         try:
             return self._contents().store(_released(parts), media_type)
         finally:

@@ -18,7 +18,7 @@ from runners.segment.work import Done
 
 
 def dumped(value: Any, what: str) -> tuple[str, Encoded | None]:
-    """Return an output's JSON for its row; or an empty text, and the encoded output for `store`.
+    """Return an output's JSON for its row, or "" and the encoded output for `store`.
 
     A step that writes in the recording transaction keeps its output in the row, because its
     transaction holds locks. Raises PayloadError.

@@ -19,9 +19,10 @@ from runners.waits.events import catch_up
 
 
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
-    """Suspend the run, start its child or turns, and release the slot if all runs are suspended.
+    """Suspend the run, open a container's turns, and release the slot if all runs are suspended.
 
-    Only a step with an effect can wait; this worker then holds no other step.
+    Only a step with an effect can wait; this worker then holds no other step. Raises LeaseLost if
+    another worker holds the run.
     """
     tokens, amount = unit.cost_totals()
     with transaction.atomic():
@@ -66,7 +67,10 @@ def _logs(state: SegmentState, work: Work, unit: Unit) -> str | None:
 
 
 def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
-    """Return whether the run's event has arrived, which is possible during the suspension."""
+    """Hand an early callback to the run; return whether there was one.
+
+    For an event, the events that arrived during the suspension are looked up after the commit.
+    """
     if wait.kind is WaitKind.EVENT:
         transaction.on_commit(partial(catch_up, work.run_id), robust=True)
     return wait.kind is WaitKind.CALLBACK and hand_over(

@@ -71,7 +71,7 @@ def write(
     outcome: str | None = None,
     survey: bool = False,
 ) -> bool | None:
-    """Record the unit and its next steps; return whether other runs are live.
+    """Record the unit and its next steps; return whether other runs are live, or None if unread.
 
     Raises LeaseLost if another worker holds the run.
     """
@@ -203,7 +203,7 @@ def _record(
     *,
     survey: bool,
 ) -> tuple[str, dict[str, Any]]:
-    """Return the statement that records the unit, and inserts rows if there are any."""
+    """Return the name and parameters of the statement that records the unit and adds rows."""
     ending = _ending(state, work, unit, run_state, outcome) | {"survey": survey}
     added = _rows(state, unit, next_steps)
     if not added:
@@ -293,7 +293,7 @@ def _note(
     recorded: int,
     retried: bool,
 ) -> None:
-    """Raise LeaseLost if nothing was recorded; otherwise send the signal of the run's end."""
+    """Raise LeaseLost if nothing was recorded; otherwise count the unit and cache its result."""
     if not recorded:
         log.warning(
             "fenced: run %s of step %s lost its lease; result discarded",
@@ -342,7 +342,7 @@ def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
 
 
 def _twice(record: Callable[[], T]) -> T:
-    """Call `record`, and call it once more if the connection was lost.
+    """Call `record`; outside a transaction, call it once more if the connection was lost.
 
     The fence makes the retry safe: a recorded result is not recorded again.
     """
@@ -382,7 +382,7 @@ def renew_connection() -> None:
 
 
 def retry_row(state: SegmentState, work: Work, delay: float, details: Any = None) -> str:
-    """Return the failed step's next attempt, due in `delay` seconds, with this one's details."""
+    """Return the row of the failed step's next attempt, due in `delay` seconds, with `details`."""
     return run_rows.pending(
         work.step,
         state.prefix,

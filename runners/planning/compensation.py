@@ -45,7 +45,10 @@ def in_flight(execution_id: UUID) -> bool:
 
 
 def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
-    """End the live runs of an execution that will be undone; see `ports.stop_to_undo`."""
+    """End the live runs of an execution that will be undone; return whether it will be.
+
+    See `ports.stop_to_undo`.
+    """
     asked = {"execution": execution_id, "undone": list(undone)}
     row = statements.fetch_one("undo_due", asked)
     if not (row and row[0]):
@@ -92,7 +95,7 @@ def go_on(state: SegmentState) -> bool | None:
 
 
 def waiting(batch: int) -> list[UUID]:
-    """Return the executions that must be undone and have no live run."""
+    """Return the IDs of executions that must be undone and have no live run, at most `batch`."""
     found = statements.fetch("undo_waits", {"execution": None, "batch": batch})
     return [pk for (pk,) in found]
 

@@ -66,7 +66,10 @@ def settle_or_end(state: SegmentState) -> bool:
 
 
 def _turn_over(state: SegmentState) -> bool:
-    """Remove the iterations that ended in this segment from their container's counters."""
+    """Close the iterations that ended in this segment, or start the ready steps of the iteration.
+
+    Returns whether anything was started or woken.
+    """
     place = state.place
     ended, state.ended_turns = state.ended_turns, []
     failed: list[int] = []
@@ -112,7 +115,7 @@ def _whole(state: SegmentState) -> bool:
 
 
 def end_well(state: SegmentState) -> None:
-    """Move RUNNING to SUCCESS, or to FAILED if the output cannot be rendered, unless paused.
+    """End the execution, unless it is paused: SUCCESS, or FAILED if its output cannot be rendered.
 
     During an HTTP request, this is left to a worker, which renders the output.
     """

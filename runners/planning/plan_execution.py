@@ -19,7 +19,7 @@ UNDER_WAY = ("RUNNING", "PAUSED")
 def advance(execution_id: UUID) -> bool:
     """Start every ready step, or end the execution; a second call is harmless.
 
-    Returns whether the execution is running.
+    Returns whether the execution was running or paused.
     """
     with transaction.atomic():
         state = locked(execution_id)
@@ -100,7 +100,7 @@ def send_pending(state: SegmentState) -> None:
 
 
 def locked(execution_id: UUID) -> SegmentState | None:
-    """Lock a running execution and return its state; None if it is not running."""
+    """Lock a running or paused execution and return its state; None if it is in another state."""
     row = statements.fetch_one("lock", {"execution": execution_id})
     if row is None or row[0] not in UNDER_WAY:
         return None

@@ -60,7 +60,7 @@ class _Container:
 def plan_all(state: SegmentState) -> Overview:
     """Start everything that is ready and close every finished iteration.
 
-    Uses one query per level.
+    Uses one query per level of nested bodies.
     """
     found = Overview()
     containers: dict[str, _Container] = {}
@@ -94,7 +94,7 @@ def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFa
     """Return the facts of steps by the step's index, from rows of (path, state, outcome, …).
 
     The paths are relative to the graph. A failed or cancelled step without an outcome has no fact.
-    If a step has several rows, the row of the live or ended run is used.
+    If a step has several rows, a live, successful or skipped run takes precedence.
     """
     facts: dict[int, StepFact] = {}
     for path, state, outcome, *_ in found:
@@ -115,7 +115,10 @@ def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFa
 
 
 def begin(state: SegmentState, place: Place, planned: Plan) -> bool:
-    """Insert the runs that a plan starts or skips, and send the started runs after the commit."""
+    """Insert the runs that a plan starts or skips, and send the started runs after the commit.
+
+    Returns whether the plan starts any run.
+    """
     graph = place.graph
     parts = [run_rows.pending(graph.steps[index], place.prefix) for index in planned.start]
     parts += [

@@ -142,7 +142,7 @@ def start_of(pid: int) -> int:
 
 
 def stat_of(path: str) -> list[str]:
-    """Return the fields of a `stat` file of /proc after the name; [] if there is none."""
+    """Return the fields after the process name in a /proc `stat` file; [] if it cannot be read."""
     try:
         with open(path) as file:  # noqa: PTH123 - pathlib is a megabyte of the watchdog
             return file.read().rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""The identity of a lease's holder, which shows others on the machine whether it has ended.
+"""The identity of a lease's holder, which shows other local processes whether the holder has ended.
 
 A process ID alone is not unique after a restart or in another container; boot, PID namespace and
 start time together identify a process. If any of them is unknown or differs, the process is not
@@ -36,12 +36,16 @@ def _holder(pid: int) -> str:
 
 
 def process_identity() -> str:
-    """Return this process as `name|pid|start|pid namespace|boot`, and `|parent|parent's start`."""
+    """Return this process as `name|pid|start|pid namespace|boot`.
+
+    A process that executes one step at a time adds `|parent|parent's start`, and `|isolated` if it
+    is isolated.
+    """
     return _holder(os.getpid())
 
 
 def of_a_worker() -> bool:
-    """Return whether this process belongs to a worker, so that another may take over its steps."""
+    """Return whether this process belongs to a worker; other workers may take its steps over."""
     return bool(os.environ.get("RUNNER_ID"))
 
 
@@ -103,7 +107,7 @@ def ended_itself(other: str) -> bool:
 
 
 def pid_of(other: str) -> int | None:
-    """Return the holder's process ID; None if the holder is not a process of this machine."""
+    """Return the holder's process ID; None if the holder's identity contains none."""
     parts = other.split(SEPARATOR)
     return int(parts[1]) if len(parts) >= SHARED and parts[1].isdigit() else None
 

@@ -68,7 +68,10 @@ class ChildDeaths(KillWatch):
         self._peaks: list[tuple[float, int]] = []
 
     def judge(self, pid: int, peak: int) -> Shortage:
-        """Return a shortage if the OOM killer ended the child, which held at most `peak` KiB."""
+        """Return whether the child, which held at most `peak` KiB, used up the memory.
+
+        Call this after the child was killed while memory was short.
+        """
         now = time.monotonic()
         self._peaks = [(at, held) for at, held in self._peaks if now - at < MOMENT]
         before = max((held for _, held in self._peaks), default=0)
@@ -118,7 +121,7 @@ def told(pid: int, start: str) -> Shortage | None:
 
 
 def start_of(pid: int) -> str:
-    """Return when the process started, in clock ticks since boot, even if it is a zombie."""
+    """Return the process's start, in clock ticks since boot, even for a zombie; "" if unknown."""
     fields = stat_of(f"/proc/{pid}/stat")
     return fields[_START] if fields else ""
 
@@ -135,9 +138,10 @@ def _forget_old(where: Path) -> None:
 
 
 def _around(pid: int) -> tuple[int, int, bool]:
-    """Return the KiB of this process and of the largest other, and whether another child ended.
+    """Return the KiB of this process and of the largest process, and whether another child ended.
 
-    If a cgroup limits the memory, only the processes of the cgroup can have used it.
+    The process `pid` is ignored. If a cgroup limits the memory, only the processes of the cgroup
+    can have used it.
     """
     me = os.getpid()
     group = _group(me) if conf.limited() else ""

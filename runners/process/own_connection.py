@@ -1,4 +1,4 @@
-"""Connect the engine's threads and programs to the database without Django's connections.
+"""The arguments with which the engine's threads and programs open their own connections.
 
 The arguments are plain values that can be passed to another program.
 """

@@ -17,6 +17,6 @@ def remember() -> None:
 
 
 def end_without() -> None:
-    """End this process if its parent has ended; call this after the request to the kernel."""
+    """End this process if its parent ended before the kernel was asked to watch the parent."""
     if _parent and os.getppid() != _parent:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -23,6 +23,7 @@
 - `targets`: rules for the targets of steps
 - `testing`: run workflows in a test
 - `tracing`: create spans
+- `version_changes`: move executions to another version
 """
 
 __all__ = []

@@ -33,7 +33,7 @@ class StillConnected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The result of the restore command, and the time of the newest data in the backup."""
+    """The result of the restore command, and the time of the newest execution in the backup."""
 
     runs: int
     sessions: int
@@ -85,7 +85,7 @@ def connected() -> list[str]:
 
 
 def _leap() -> list[int]:
-    """Fence the runs in batches, each in one transaction; yield how many were fenced."""
+    """Fence the live runs in batches, each in one transaction; return the size of each batch."""
     done, after = [], FIRST
     while found := fetch("fence", {"after": after, "most": BATCH, "leap": LEAP}):
         done.append(len(found))

@@ -79,5 +79,5 @@ def last_results(execution_id: UUID) -> Iterator[TaskResult]:
 
 
 def task_path(step_path: str) -> str:
-    """Return the task of a step, such as `refine.draft` for `refine[2].draft.main`."""
+    """Return the path of a step's task, such as `refine.draft` for `refine[2].draft.main`."""
     return _TURN.sub("", step_path).rpartition(".")[0]

@@ -173,7 +173,7 @@ def _parcel(rerun: Rerun, state: SegmentState) -> Parcel:
 
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
-    """Return the run's overrides: merged inputs, and a salt for a new idempotency key."""
+    """Return the run's overrides (merged inputs, and a salt for a new key) or None."""
     earlier = before or {}
     out: dict[str, Any] = {}
     if inputs or earlier.get("inputs"):

@@ -116,10 +116,10 @@ def move_execution(
 ) -> Judgement:
     """Move a live execution to another version, and continue it there.
 
-    A payload in the payload store is loaded before the transaction. Raises NotFound. Raises
-    StepRunning while a worker executes a step, or while a step that does not fit the version is
-    due. Raises NotOnVersion if the execution has ended or left the source version, and CannotMove
-    if its steps or its payload do not fit the version.
+    A payload in the payload store is loaded before the transaction. Raises NotFound for an unknown
+    execution. Raises StepRunning while a worker executes a step, or while a step that does not fit
+    the version is due. Raises NotOnVersion if the execution has ended or left the source version,
+    and CannotMove if its steps or its payload do not fit the version.
     """
     payload = _payload_to_check(execution_id, move)
     with transaction.atomic():
@@ -178,7 +178,7 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row per step: the row of its live or ended run, otherwise that of a failed run."""
+    """Return one row per step: a live, successful or skipped run's, otherwise a failed run's."""
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)

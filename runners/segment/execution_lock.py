@@ -21,7 +21,7 @@ def lock(state: SegmentState) -> None:
 
 
 def asked(state: SegmentState) -> tuple[str, dict[str, Any]]:
-    """Return the statement that locks the execution, to run it together with other statements."""
+    """Return the name and parameters of the statement that locks the execution."""
     return "lock", {"execution": state.context.execution_id}
 
 

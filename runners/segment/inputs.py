@@ -56,7 +56,10 @@ def prepare(
 
 
 def budget_of(step: Step, began: float) -> RenderBudget | None:
-    """Return the rendering budget of a step's inputs: at most the step's time limit."""
+    """Return the budget for rendering a step's inputs; None for constant inputs.
+
+    The budget is at most the step's time limit.
+    """
     if step.config.constant:
         return None
     return RenderBudget(seconds=step.timeout_seconds, deadline=began + step.timeout_seconds)
@@ -100,7 +103,7 @@ def recorded(
 
 
 def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
-    """Return inputs whose text is a reference; first store them if they are large.
+    """Store large inputs, and return them with a reference as text; return other inputs unchanged.
 
     Raises PayloadStoreUnavailable, the errors of sealing, and LoadsOutside in a transaction.
     """
@@ -111,7 +114,7 @@ def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
 
 
 def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Encoded | None]:
-    """Return the text for the row, the hash, and the value to store first, if any."""
+    """Return the text for the row, the hash, and the value to store first, or None."""
     what = _what(data, step)
     above = valkyr_settings().payload_store_above
     if not payload_store.enabled() or _read_in_rows(step) or not writing.is_above(value, above):
@@ -160,7 +163,7 @@ def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str
 
 
 def stored_inputs(data: TemplateData, step: Step, prepared: Prepared | None) -> str | None:
-    """Return the inputs in the form that the run's row contains."""
+    """Return the inputs in the form that the run's row contains; None without inputs."""
     if prepared is None:
         return None
     return data.context.sealer.json(prepared.text, "inputs", data.path(step))

@@ -76,7 +76,7 @@ class SiblingPack(Pack[str]):
     seen: dict[str, LiveRun] = field(default_factory=dict)
 
     def following(self) -> LiveRun | None:
-        """Return the next segment that may be claimed without another query, and remove it."""
+        """Remove and return the next sibling that may be claimed without another query, or None."""
         if self.late():
             self.hand_back()
         try:
@@ -107,7 +107,7 @@ class ExecutionPack(Pack[UUID], Generic[State]):
     claimed: tuple[State, Work] | None = None
 
     def following(self) -> tuple[State, LiveRun] | None:
-        """Return the next execution that has work, and remove it."""
+        """Remove and return the next execution that has work, or None."""
         while (execution_id := self._next()) is not None:
             if (seen := self.seen.pop(execution_id, None)) is not None:
                 return seen

@@ -190,7 +190,7 @@ class Context:
     def store_content(
         self, content: BinaryIO | Iterable[bytes], *, media_type: str = ""
     ) -> StoredReference:
-        """Write bytes to the payload store in parts, and return their reference."""
+        """Write bytes to the payload store in parts, and return a reference to them."""
         parts = parts_of(content)
         if self.log.scrub is not None:
             parts = self.log.scrub.parts(parts)
@@ -215,7 +215,7 @@ class Context:
         return self.deadline - time.monotonic()
 
     def cancelled(self) -> bool:
-        """Return whether the run was cancelled."""
+        """Return whether the step must stop: it was cancelled or its lease ends soon."""
         return self._cancelled is not None and self._cancelled()
 
     def heartbeat(self, details: Any = None) -> None:
@@ -236,7 +236,7 @@ class Context:
         input_tokens: int = 0,
         output_tokens: int = 0,
     ) -> None:
-        """Add a cost of this step."""
+        """Add a cost of this step. Raises ValueError for invalid values."""
         spent = Expense(tokens, amount, currency, model, input_tokens, output_tokens)
         add_cost(self.costs, spent)
 

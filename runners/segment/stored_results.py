@@ -225,7 +225,7 @@ def load_recorded(data: Any, inputs: Any) -> Any:
 
 
 def put(data: Any, found: Encoded) -> StoredReference:
-    """Store a value for the data's execution, and return its reference.
+    """Store a value for the data's execution, and return a reference to it.
 
     Raises PayloadStoreUnavailable, the errors of sealing, and LoadsOutside in a transaction.
     """

@@ -34,7 +34,7 @@ def callback_url_of(execution_id: UUID, step_path: str) -> str:
 
 
 def read_callback_url(token: str) -> tuple[UUID, str] | None:
-    """Return the execution and step path of a token; None if Valkyr did not issue the token."""
+    """Return the execution ID and step path of a token; None if Valkyr did not issue it."""
     try:
         execution, path = _signer().unsign_object(token)
     except (BadSignature, ValueError):
@@ -204,7 +204,7 @@ def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
 
 
 def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
-    """Add `history` to the tasks whose history the step reads."""
+    """Return the tasks whose history the step reads, each with its `history`."""
     graph = data.graph
     for task in step.histories:
         name = graph.tasks[task].id
@@ -218,7 +218,10 @@ def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
 
 
 def with_callback_urls(data: "TemplateData", step: Step, tasks: dict[str, Any]) -> dict[str, Any]:
-    """Add `callbackUrl` to the tasks whose URL the step reads; these tasks may not have started."""
+    """Return the tasks whose URL the step reads, each with its `callbackUrl`.
+
+    These tasks may not have started.
+    """
     found = {}
     for levels, task in step.callbacks:
         place = data.place.up(levels)

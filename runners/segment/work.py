@@ -92,7 +92,7 @@ class Broken:
 
 @dataclass(slots=True)
 class Unit:
-    """A recorded unit: one step with an effect, or a sequence of pure steps."""
+    """A unit to record: one step with an effect, or a sequence of pure steps."""
 
     head: Done | None
     failure: Failure | None = None

@@ -54,7 +54,7 @@ class Fencer:
     connection: Mapping[str, Any]
 
     def fence(self, note: Note, cause: str, seconds: float) -> bool:
-        """Blame the run within `seconds`; return False if it was taken over or the time is up."""
+        """Blame the run within `seconds`; return False if that fails or the run was taken over."""
         child = os.fork()
         if child == 0:
             self._end(note, cause)
@@ -122,7 +122,7 @@ HALF = 0.5  # of what the whole process uses
 
 @dataclass(frozen=True, slots=True)
 class CpuUsage:
-    """Clock ticks that each thread of a process has used so far, by native thread ID."""
+    """Clock ticks used so far by each thread of a process, and whether the process is stopped."""
 
     threads: dict[int, int]
     stopped: bool  # by a signal or a debugger
@@ -270,7 +270,7 @@ class Watchdog:
         _end(head)
 
     def _moved(self, head: SlotHead) -> bool:
-        """Return whether the process ticked since the last check, or was replaced."""
+        """Return whether the process ticked, or was replaced, since `head` was read."""
         now = next((one for one in heads(self._descriptor) if one.place == head.place), None)
         return now is None or (now.pid, now.start, now.tick) != (head.pid, head.start, head.tick)
 

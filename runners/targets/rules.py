@@ -57,7 +57,7 @@ def matches(pattern: str, target: str) -> bool:
 
 
 def specificity(pattern: str) -> tuple[int, int]:
-    """Return a sort key: the number of characters before the first `*`, then the total number."""
+    """Return a sort key: the number of characters before the first `*`, and of all except `*`."""
     return len(pattern.partition("*")[0]), len(pattern.replace("*", ""))
 
 

@@ -68,7 +68,7 @@ def silent() -> Iterator[None]:
 
 
 def family(root: UUID) -> list[UUID]:
-    """Return an execution with all its descendants and the error workflows that they started."""
+    """Return the IDs of an execution, its descendants, and the error workflows they started."""
     found, newest = [root], [root]
     while newest:
         started = Q(parent_id__in=newest) | Q(failure_of_id__in=newest)

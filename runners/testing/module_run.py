@@ -141,7 +141,7 @@ def _context(
 
 
 def _check(module: Module[Any], given: dict[str, Any], ended: Result, outputs: Any) -> None:
-    """Assert that the outcome, outputs and costs match the module's declaration."""
+    """Assert that the outcome and the outputs match the module's declaration."""
     declared = module.outcomes_for(given) or ("success",)
     assert ended.outcome in (*declared, "success"), (
         f"{module.type} ended with the outcome {ended.outcome!r}; it declares {', '.join(declared)}"

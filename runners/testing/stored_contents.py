@@ -30,7 +30,7 @@ class MemoryContents:
     """The stored content of a step that is being tested."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
-        """Store content in memory, and return its reference."""
+        """Store content in memory, and return a reference to it."""
         return stored_content(b"".join(parts), media_type)
 
     @contextmanager

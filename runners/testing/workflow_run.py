@@ -141,7 +141,7 @@ class WorkflowRun:
 
     @property
     def state(self) -> str:
-        """Return `RUNNING` (also during waits), `SUCCESS`, `FAILED`, `CANCELLED` or `TIMEOUT`."""
+        """Return the execution's state, such as `RUNNING` (also during waits) or `SUCCESS`."""
         return str(self.execution.state)
 
     @property
@@ -175,7 +175,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run until the execution ends or every step waits, as the other methods also do."""
+        """Run until the execution ends or every step waits; methods that act on it do so too."""
         drive(self.id, self.answers)
         return self
 
@@ -196,7 +196,7 @@ class WorkflowRun:
         return run.outputs
 
     def outcome(self, task: str) -> str:
-        """Return a task's outcome: `success`, a branch or `error`; "" if the task has not ended."""
+        """Return a task's outcome, such as `success` or `skipped`; "" if it has not ended."""
         run = self._run(task)
         return "skipped" if run.state == RunState.SKIPPED else str(run.outcome)
 
@@ -268,7 +268,7 @@ class WorkflowRun:
         return self.carry()
 
     def table(self) -> str:
-        """Return the executions and their runs, as failing assertions show them."""
+        """Return a text with the executions and their runs, as failing assertions show it."""
         return table(family(self.id))
 
     def _decide(self, task: str, decision: str, by: str, comment: str) -> "WorkflowRun":
@@ -283,7 +283,7 @@ class WorkflowRun:
         return Run.objects.filter(execution_id=self.id, epoch=epoch, superseded=False)
 
     def _path(self, task: str) -> str:
-        """Return the path of a task's last step with a run, or the path of its only step."""
+        """Return the path of a task's last step that has a run."""
         return str(self._run(task).step_path)
 
     def _run(self, task: str) -> Run:

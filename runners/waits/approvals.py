@@ -82,7 +82,7 @@ def approvers_of(run: Run) -> list[str]:
 
 
 def _locked(run_id: UUID) -> Run | None:
-    """Return the run, with its execution locked."""
+    """Return the run, with its execution locked; None if there is no such run."""
     own = Run.objects.filter(pk=run_id).values("execution_id")
     locked = WorkflowExecution.objects.select_for_update(no_key=True).filter(pk__in=own)
     if not locked.values_list("pk", flat=True):

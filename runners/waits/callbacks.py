@@ -83,7 +83,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
 
 
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
-    """Wake a step that begins to wait if its call has already arrived; return whether it has.
+    """Wake a step that begins to wait if its callback has already arrived; return whether it has.
 
     The caller holds the execution's lock and has suspended the run.
     """
@@ -112,7 +112,7 @@ def _audit(actor: Actor, execution: WorkflowExecution, path: str, *, early: bool
 
 
 def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:
-    """Return the step's newest attempt that was not rolled back."""
+    """Return the step's newest attempt that was not rolled back, or None."""
     rows = Run.objects.filter(execution_id=execution_id, step_path=path, superseded=False)
     found = rows.filter(epoch=epoch).order_by("-attempt")
     return found.only("id", "state", "waits_for", "wake").first()

@@ -45,7 +45,7 @@ FILTER_SECONDS = 0.25
 
 
 def stamped(looked_at: datetime | None) -> str:
-    """Return the progress stamp of a message that requests a delivery."""
+    """Return the progress stamp of a message that requests a delivery; "" before the first call."""
     return "" if looked_at is None else looked_at.isoformat()
 
 
@@ -272,7 +272,7 @@ def chain_of(execution_id: UUID) -> int:
 
 
 def _first(execution_id: UUID) -> dict[str, Any]:
-    """Return the root of the chain: the topmost parent, or the origin of an error workflow."""
+    """Return columns of the first execution above all parents and failures of this one."""
     for _ in range(MAX_CLIMB):
         found: Any = WorkflowExecution.objects.values(
             "parent_id", "failure_of_id", "trigger_type", "idempotency_key"
@@ -362,7 +362,7 @@ def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Acto
 
 
 def _wake(batch: list[Listener], pairs: list[Pair], name: str, payload: Any) -> list[Woken]:
-    """Wake some of the runs, except those that were already woken."""
+    """Wake the runs in `pairs`; return those of the batch that were still waiting."""
     waking = {"by": "event", "event": name, "eventId": None, "payload": payload}
     woken = wake_runs.wake_each(pairs, [WaitKind.EVENT], waking)
     return [Woken(one.run_id, one.path) for one in batch if one.run_id in woken]

@@ -52,7 +52,7 @@ def wake_each(
     waking: Mapping[str, Any],
     key: int | None = UNKNOWN,
 ) -> set[UUID]:
-    """Wake (run, execution) pairs that wait for one of `kinds`; return the woken runs.
+    """Wake (run, execution) pairs that wait for one of `kinds`; return the IDs of the woken runs.
 
     `key` seals the payloads of all of them; with None, nothing is sealed. By default, the key is
     read for each execution. Call this function in a transaction that holds no run's lock:
@@ -81,7 +81,7 @@ def wake_each(
 def _sealed(
     found: Sequence[tuple[UUID, UUID]], text: str, waking: Mapping[str, Any], key: int | None
 ) -> list[str | None] | None:
-    """Return the wake-up data of each run, sealed for the run; None if no workspace seals payloads.
+    """Return the wake-up data of each run, sealed for the run; None if nothing must be sealed.
 
     Uses one query if the wake-up data contains a payload and the key is not known.
     """

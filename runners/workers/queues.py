@@ -36,7 +36,7 @@ class Queue:
     capped: bool = False
 
     def unserved(self, now: datetime) -> bool:
-        """Return whether the queue has waiting runs but no live worker."""
+        """Return whether runs have waited for more than 15 s in a queue without a live worker."""
         return self.workers == 0 and self.oldest is not None and now - self.oldest > PATIENCE
 
 

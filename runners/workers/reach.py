@@ -177,7 +177,7 @@ class DatabaseProbe:
 
 
 class Reaching(bootsteps.StartStopStep):
-    """Cancels the consumers of our queues while the database is unreachable."""
+    """Cancels the consumers of Valkyr's own queues while the database is unreachable."""
 
     requires = (Tasks,)
 

@@ -85,7 +85,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
     """Name this worker before it forks, so that its children's leases contain the name.
 
     Only a worker that runs nothing but Valkyr's tasks has a watchdog, because a watchdog ends
-    processes. Raises SystemExit if threads cannot serve its queues.
+    processes. Raises SystemExit if the worker cannot serve its queues.
     """
     global _share  # noqa: PLW0603 - children inherit it
     _refuse_other_cells(sender)
@@ -145,7 +145,7 @@ def share_memory(**_: Any) -> None:
 
 
 def arrive(sender: Any = None, **_: Any) -> None:
-    """Write the worker's row, and update it while the worker lives."""
+    """Write the worker's row, and check its watchdog and killed children periodically."""
     if _share is WorkerShare.NOTHING:
         return
     queues = messaging.ours_among(sender.app.amqp.queues.consume_from)
@@ -161,7 +161,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 
 
 def begin_child(**_: Any) -> None:
-    """Prepare a pool's child for steps: connect it to the shared memory, and watch it."""
+    """Give a pool's child its own connections, a memory limit and a place in the watchdog."""
     if _share is not WorkerShare.NOTHING:
         connections.forget_parents()
     if _share is WorkerShare.ALL:
@@ -185,7 +185,7 @@ def leave(**_: Any) -> None:
 
 
 def gone(**_: Any) -> None:
-    """Release this process's resources."""
+    """Finish the shutdown: leave the watchdog, and close the connection."""
     if _share is not WorkerShare.NOTHING:
         activity.be_left_alone()
         _departure.done()
@@ -193,7 +193,10 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """Note that a pool's child was killed, if memory is short; return a function that judges it."""
+    """Note that a pool's child was killed; return a function that judges the kill.
+
+    Returns None if memory is not short.
+    """
     if not _deaths.short():
         return None
     start = out_of_memory.start_of(pid)

@@ -46,7 +46,7 @@ APART = timedelta(seconds=5)
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """A problem, or advice if `warning` is true: the part, the finding, and what to do."""
+    """A problem, or advice if `warning` is true: its part, its message and what to do."""
 
     part: str
     id: str
@@ -77,7 +77,7 @@ class Report:
 
 
 def examine(choices: Choices) -> Report:
-    """Check all parts of the project in this folder."""
+    """Check all parts of the project in this folder, except those that need a part that failed."""
     from valkyr.cli.project_settings import set_up
 
     try:
@@ -125,7 +125,7 @@ def _static() -> list[DoctorFinding]:
 
 
 def _running() -> list[DoctorFinding]:
-    """Check the processes: the broker, a worker for each queue, beat."""
+    """Check the processes: the broker, a worker for each queue, and beat."""
     from valkyr.checks import what_is_missing
 
     return _told(lambda: list(what_is_missing()))
@@ -326,7 +326,7 @@ def _modules() -> Iterator[DoctorFinding]:
 
 
 def _used(definition: Any) -> set[str]:
-    """Return the modules that a definition names, including nested tasks."""
+    """Return the names of the modules that a definition uses, including nested tasks."""
     if isinstance(definition, dict):
         found = {name for value in definition.values() for name in _used(value)}
         tasks = definition.get("tasks")

@@ -84,7 +84,7 @@ def usage(message: str, hint: str = "") -> CliError:
 
 
 def missing_package(name: str | None, extra: str, what: str) -> CliError:
-    """Return the error for a missing package that only this command needs."""
+    """Return the error for a missing optional package; `what` needs it, and `extra` installs it."""
     return CliError(
         f"{what} needs the package {name}, which is not installed.",
         Exit.NOT_INSTALLED,

@@ -48,7 +48,7 @@ class DefinitionFolder:
         return {"workflows": self.workflows, "resources": self.resources}
 
     def place(self, path: str) -> str:
-        """Return `file:line` for a path in the bundle, such as `workflows.orders.tasks[1].use`."""
+        """Return `file:line` for a path in the bundle, or the folder if no file has the path."""
         for known, file in self.files.items():
             if path == known or path.startswith((f"{known}.", f"{known}[")):
                 line = line_of(file.text, path[len(known) :])

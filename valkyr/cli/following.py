@@ -44,7 +44,7 @@ def follow(
 
 
 def until_end(api: "ApiClient", execution: str, seconds: float | None, progress: Any = None) -> Any:
-    """Wait until the execution ends, and return it.
+    """Wait until the execution ends, and return the execution.
 
     Raises CliError (TIMED_OUT) after the given seconds.
     """
@@ -58,7 +58,7 @@ def until_end(api: "ApiClient", execution: str, seconds: float | None, progress:
 
 
 def patiently(ask: Callable[[], Any]) -> Any:
-    """Return the result of `ask`; retry while the server is temporarily unavailable."""
+    """Return the result of `ask`; retry for up to 60 s while the server is unavailable."""
     since = time.monotonic()
     while True:
         try:

@@ -20,7 +20,7 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class JsonParameter(click.ParamType):  # type: ignore[type-arg] # older clicks have no argument
-    """JSON inline, `@FILE` (which may be YAML), or `-` for standard input."""
+    """Accepts JSON inline, `@FILE` (which may be YAML), or `-` for standard input."""
 
     name = "JSON|@FILE|-"
 
@@ -41,7 +41,7 @@ class JsonParameter(click.ParamType):  # type: ignore[type-arg] # older clicks h
 
 
 class SinceParameter(click.ParamType):  # type: ignore[type-arg] # older clicks have no argument
-    """A time in RFC 3339, or an age such as 30m, 2h, 7d."""
+    """Accepts a time in RFC 3339, or an age such as 30m, 2h or 7d."""
 
     name = "AGE|TIME"
 
@@ -70,7 +70,7 @@ def _read(path: Path) -> Any:
 
 
 def is_id(text: str) -> bool:
-    """Return whether the text is an ID, not a name."""
+    """Return whether the text is a UUID, and so no name."""
     try:
         UUID(text)
     except ValueError:
@@ -79,7 +79,7 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """Return a workflow's ID from its ID, slug or name. Raises CliError unless one matches."""
+    """Return a workflow's ID: as given, or by slug or name. Raises CliError unless one matches."""
     if is_id(name):
         return name
     place: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> st
 
 
 def workspace_id(api: "ApiClient", name: str) -> str:
-    """Return a workspace's ID from its ID, slug or name. Raises CliError unless one matches."""
+    """Return a workspace's ID: as given, or by slug or name. Raises CliError unless one matches."""
     if is_id(name):
         return name
     known = api.get("/v1/Me")["workspaces"]
@@ -114,12 +114,12 @@ def workspace_id(api: "ApiClient", name: str) -> str:
 
 
 class LabelParameter(click.ParamType):  # type: ignore[type-arg] # older clicks have no argument
-    """A label that selects rows, as `name:value`. Users repeat the option for several labels."""
+    """Accepts a label that selects rows, as `name:value`; users can repeat the option."""
 
     name = "NAME:VALUE"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
-        """Return the name and the value."""
+        """Return the label's name and value."""
         if isinstance(value, tuple):
             return value
         name, colon, text = value.partition(":")

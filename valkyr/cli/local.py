@@ -55,7 +55,7 @@ def _user(name: str) -> Any:
 
 
 def _prefix() -> str:
-    """Return the path prefix of the project's API."""
+    """Return the path prefix of the project's API. Raises CliError if no URL includes the API."""
     from django.urls import NoReverseMatch, get_script_prefix
 
     from executions import addresses
@@ -78,7 +78,7 @@ class InProcess(httpx.BaseTransport):
         self._user = user
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the view's complete response."""
+        """Return the view's complete response. Raises CliError if the view fails."""
         from django.http import Http404
         from django.urls import resolve
         from rest_framework.test import force_authenticate

@@ -33,7 +33,7 @@ class Choices:
 
     @property
     def acting_as(self) -> str:
-        """Return the user name chosen with `--local`, or an empty string."""
+        """Return the user name from `--as` or VALKYR_AS, or an empty string."""
         return self.user or self.environment.get("VALKYR_AS", "")
 
 
@@ -49,7 +49,7 @@ def target(choices: Choices) -> Target:
     """Return the chosen installation. Raises CliError if there is none.
 
     The command line overrides the environment, and both override the default profile. A profile's
-    token is sent to that profile's address only.
+    token is only sent to that profile's address.
     """
     environment = choices.environment
     file = profiles.load(choices.config)

@@ -112,7 +112,7 @@ class CommandOutput:
         click.echo(f"{' ' * indent}{shown} {clean}")
 
     def note(self, text: str) -> None:
-        """Print progress on standard error, unless `--quiet` or `--json` is set."""
+        """Print a note on standard error, unless `--quiet` or `--json` is set."""
         if not (self.quiet or self.json):
             click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), err=True)
 

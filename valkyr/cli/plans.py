@@ -28,7 +28,7 @@ NOUNS = {
 
 
 def bundle_path(workspace: str, what: str = "") -> str:
-    """Return the address of a workspace's bundle."""
+    """Return the path of a workspace's bundle; `what` is an operation such as `/plan`."""
     return f"/v1/Workspace/{workspace}/bundle{what}"
 
 
@@ -108,7 +108,7 @@ def refuse_problems(plan: dict[str, Any]) -> None:
 
 
 def confirmed(output: CommandOutput, *, yes: bool) -> bool:
-    """Ask on a terminal whether to carry out the plan; scripts are not asked."""
+    """Ask on a terminal whether to carry out the plan; otherwise, or with `yes`, return True."""
     if yes or output.json or not sys.stdin.isatty():
         return True
     return click.confirm("Apply these changes?", default=False, err=True)

@@ -40,7 +40,7 @@ class Api:
     def post(
         self, path: str, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """Send a POST request and return the response's body."""
+        """Send a POST request and return the response's body; {} if the body is empty."""
         answer = self._send("POST", path, json=json, headers=headers)
         body: dict[str, Any] = answer.json() if answer.content else {}
         return body
@@ -83,7 +83,7 @@ class Api:
         return ids
 
     def _replace(self, workflow_id: str, definition: str) -> str:
-        """Make `definition` the draft of an existing workflow."""
+        """Make `definition` the draft of an existing workflow; return the workflow's ID."""
         path = f"/v1/Workflow/{workflow_id}"
         known = {"If-Match": self._send("GET", path).headers["ETag"]}
         document = load_text(definition, content_type="application/yaml")

@@ -40,7 +40,7 @@ class DemoProgress:
         return all(row["state"] in FINAL for row in self.executions.values())
 
     def line(self) -> str:
-        """Return one line for the terminal."""
+        """Return the progress as one line for the terminal."""
         running = sum(count for state, count in self.states.items() if state not in FINAL)
         return (
             f"{self.seconds:4.0f} s   succeeded {self.states['SUCCESS']:3}   "
@@ -60,7 +60,7 @@ class Watch:
     begun: float  # time.monotonic()
 
     def follow(self, patience: float = PATIENCE_SECONDS, *, quietly: bool = False) -> DemoProgress:
-        """Check once a second until all executions have ended or `patience` seconds have passed."""
+        """Return the progress once all executions have ended or `patience` seconds have passed."""
         deadline = time.monotonic() + patience
         while True:
             progress = self._look()
@@ -108,7 +108,7 @@ def definition(partner_url: str) -> str:
 
 
 def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]) -> DemoProgress:
-    """Send every order once (one of them twice with the same key) and wait for the results."""
+    """Send every order, the first one twice with the same key; return the final progress."""
     workflow = api.import_workflow(definition(partner_url), SLUG)
     version = api.publish(workflow)
     print(f"{SLUG} is published as version {version}; its steps call {partner_url}.")

@@ -43,7 +43,7 @@ SENTENCES = (
 
 
 def text_answer(prompt: str) -> str:
-    """Return the text that a prompt requests."""
+    """Return a text about the chapter and the keywords in the prompt, as long as it requests."""
     chapter = line(prompt, "Chapter") or "An answer"
     if "method" in chapter.lower() and "Improve" not in prompt:
         return f"{chapter} will be told later"
@@ -80,7 +80,7 @@ def _sentences(keywords: Sequence[str]) -> Iterator[str]:
 def tool_calls(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a call of each tool for which the prompt has all required arguments (`name: …` lines).
 
-    Return none if the conversation already has the result of a call.
+    Return [] if the conversation already has the result of a call.
     """
     messages = body.get("messages", [])
     if any(message.get("role") == "tool" for message in messages):
@@ -197,7 +197,7 @@ def tokens(text: str) -> int:
 
 
 class LlmHandler(BaseHTTPRequestHandler):
-    """Answers chat completions and embeddings; a test's server overrides it to inject errors."""
+    """Answers requests for chat completions and embeddings; tests subclass it to inject errors."""
 
     protocol_version = "HTTP/1.1"
 
@@ -235,7 +235,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         return text_answer(prompt)
 
     def embeddings(self, body: Body) -> None:
-        """Answer with a vector for each text."""
+        """Answer with a vector for each text in `input`."""
         texts = body.get("input", [])
         texts = [texts] if isinstance(texts, str) else texts
         size = body.get("dimensions") or DIMENSIONS
@@ -284,7 +284,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def send_event(self, data: str) -> None:
-        """Send one event."""
+        """Send one event as a chunk."""
         piece = f"data: {data}\n\n".encode()
         self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
 
@@ -352,7 +352,7 @@ class LlmServer(ThreadingHTTPServer):
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until interrupted."""
+    """Serve until interrupted, on the port in `arguments` or on the usual port."""
     port = int(arguments[0]) if arguments else USUAL_PORT
     server = LlmServer(PARTNER_ADDRESS, port)
     print(f"A model that knows nothing answers at {server.url}", flush=True)

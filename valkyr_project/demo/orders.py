@@ -16,7 +16,7 @@ DISCONTINUED = "OLD-"  # articles whose SKU has this prefix are rejected in ever
 
 
 class Trouble(Enum):
-    """A fault that the partner simulates for an order."""
+    """A fault that the partner simulates for an order, or none."""
 
     NONE = "answers at once"
     BUSY = "503 twice, then succeeds"
@@ -93,14 +93,14 @@ def _payload(row: dict[str, str]) -> dict[str, Any]:
 
 
 def _item(text: str) -> dict[str, Any]:
-    """Return `TEA-MINT:2:9.80` as `{sku, quantity, price}`."""
+    """Parse an item such as `TEA-MINT:2:9.80` into `{sku, quantity, price}`."""
     sku, quantity, price = text.split(":")
     return {"sku": sku, "quantity": int(quantity), "price": float(price)}
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The number of orders that must end in each state if each order is sent once."""
+    """The expected numbers of orders, and of dead letters by step, if each order is sent once."""
 
     succeeded: int
     charged: int

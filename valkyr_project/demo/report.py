@@ -23,7 +23,7 @@ class Fact:
 
     @property
     def good(self) -> bool:
-        """Return whether the figure is the expected one."""
+        """Return whether the figure is the expected one, or whether any figure is acceptable."""
         return self.expected in (None, self.found)
 
     def line(self) -> str:
@@ -61,7 +61,7 @@ def _sum(metrics: Iterable[dict[str, Any]], name: str) -> int:
 
 
 def _dead_letters(letters: list[dict[str, Any]], expected: Counter[str]) -> list[Fact]:
-    """Return a line for each step and failure type."""
+    """Return a line for each step that has dead letters or is expected to have some."""
     types = {letter["stepPath"]: letter["failureType"] for letter in letters}
     found = Counter(letter["stepPath"] for letter in letters)
     return [
@@ -71,7 +71,7 @@ def _dead_letters(letters: list[dict[str, Any]], expected: Counter[str]) -> list
 
 
 def table(found: list[Fact], seconds: float) -> str:
-    """Return all lines under a title."""
+    """Return all lines under a title with the duration."""
     lines = [f"What happened in {seconds:.0f} s:", "", *(fact.line() for fact in found)]
     return "\n".join(lines)
 

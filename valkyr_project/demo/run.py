@@ -1,4 +1,4 @@
-"""Run the whole demo: partner, stack, orders, table."""
+"""Run the whole demo: partner, stack, orders and table."""
 
 import argparse
 import signal
@@ -17,7 +17,7 @@ from valkyr_project.up.options import UpError
 
 
 class Mails:
-    """Counts new files in a folder."""
+    """Counts the emails that arrive in a folder."""
 
     def __init__(self, folder: Path) -> None:
         """Record the existing files; the folder need not exist yet."""

@@ -62,7 +62,7 @@ class Account:
         return done.returncode == 0
 
     def own(self, path: Path) -> None:
-        """Make this account the owner of `path`, unless it is this program's own account."""
+        """Make this account the owner of `path`, unless this program runs as this account."""
         if not self.is_ours:
             os.chown(path, self.uid, self.gid)
 

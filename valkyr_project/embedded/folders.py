@@ -115,7 +115,7 @@ class ServerFolder:
 
 
 def open_place(home: Path, name: str, account: Account) -> ServerFolder:
-    """Create `<home>/<name>` where `account` can reach it, and lock it."""
+    """Create `<home>/<name>` where `account` can reach it, lock the folder and return it."""
     root = home / name
     if not root.exists():
         root.mkdir(mode=0o711)
@@ -215,7 +215,7 @@ class Wheel:
         return copy / self.program
 
     def _site(self) -> Path:
-        """Return the folder in which packages are installed."""
+        """Return the folder with the installed package. Raises ServerError if there is none."""
         package = self.folders[0].parts[0]
         spec = find_spec(package)
         if spec is None or spec.origin is None:

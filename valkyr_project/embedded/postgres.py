@@ -1,4 +1,4 @@
-"""PostgreSQL 18 as a child process: created once, started, found again, stopped cleanly.
+"""PostgreSQL 18 as a child process: created once, started, found again and stopped cleanly.
 
 The server listens only on 127.0.0.1, because a socket file would exceed the limit of 107 bytes in
 long paths. It requires the password from every client (SCRAM). Data is never lost: fsync stays on
@@ -71,7 +71,7 @@ class Postgres:
 
     @property
     def pid(self) -> int:
-        """Return the process ID of the started server."""
+        """Return the process ID of the started server, or 0 before the start."""
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:
@@ -176,10 +176,10 @@ class Postgres:
             raise ServerError(f"{name} could not create a database in {data}:\n{said}")
 
     def _drop_foreign_pid_file(self) -> None:
-        """Remove a stale postmaster.pid whose number now belongs to another program.
+        """Remove a postmaster.pid that names no running PostgreSQL.
 
-        PostgreSQL would take that program for its own postmaster and refuse to start. If the number
-        is free, PostgreSQL handles the file itself.
+        If its number belongs to another program, PostgreSQL would take that program for its own
+        postmaster and refuse to start.
         """
         file = self._place.data / "postmaster.pid"
         try:
@@ -204,7 +204,7 @@ class Postgres:
         return ours and len(lines) > STATUS_LINE and lines[STATUS_LINE].strip() in ANSWERING
 
     def _launch_again(self, deadline: float) -> None:
-        """Start again if another program took the port or a previous server is still ending."""
+        """Start again if the port is taken or an old server is ending, else raise ServerError."""
         lines = self._place.last_lines()
         passing = ("Address already in use", "still in use", "already exists")
         if time.monotonic() > deadline or not any(words in lines for words in passing):

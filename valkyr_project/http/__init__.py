@@ -1,1 +1,1 @@
-"""The HTTP server of the stand-alone platform: uvicorn, request limits, headers, WebSockets."""
+"""The stand-alone platform's HTTP server: uvicorn, request limits, headers and WebSockets."""

@@ -32,7 +32,7 @@ class Gate:
         self._limit = limit
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Pass the request on, or reject it."""
+        """Pass the request on, or reject it if its body is too large."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -129,7 +129,7 @@ class RequestIds:
         self._app = app
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Pass the request on with its ID."""
+        """Handle a request; add its ID and trace ID to log lines and response headers."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

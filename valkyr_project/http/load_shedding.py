@@ -34,7 +34,7 @@ def places() -> Places:
 
 
 async def place_for(scope: Any) -> RequestPlace | None:
-    """Wait for a slot for the request; return None if it needs none.
+    """Return a slot, after a wait if necessary; None if none is free and the request needs none.
 
     Raises Overloaded if no slot becomes free in time.
     """

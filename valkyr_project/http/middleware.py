@@ -30,14 +30,14 @@ NO_DOCUMENTS = ("text/css", "text/javascript", "font/")
 
 
 class SecurityHeaders:
-    """Sets security headers. Static files set their own caching; nothing else is cached."""
+    """Sets security headers, and forbids caching unless the response sets Cache-Control."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         """Wrap `get_response`."""
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return the response with its headers."""
+        """Return the response with the security headers."""
         answer = self._get_response(request)
         if not answer.get("Content-Type", "").startswith(NO_DOCUMENTS):
             answer.headers.setdefault("Permissions-Policy", PERMISSIONS)
@@ -85,7 +85,7 @@ class NoRendering:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return the response."""
+        """Return the response; workflow templates cannot be rendered meanwhile."""
         with refused():
             return self._get_response(request)
 

@@ -66,11 +66,9 @@ class Places:
         return RequestPlace(self)
 
     async def wait(self) -> RequestPlace:
-        """Wait for a slot.
+        """Wait for a slot, after `take_free` returned None.
 
         Raises Overloaded if the queue is full or no slot becomes free in time.
-
-        Call it after `take_free` found none.
         """
         if len(self._queue) >= QUEUE_LIMIT:
             raise Overloaded
@@ -90,7 +88,7 @@ class Places:
         return RequestPlace(self)
 
     def pass_on(self) -> None:
-        """Give a free slot to the request that has waited longest."""
+        """Give a returned slot to the request that has waited longest, or mark the slot free."""
         while self._queue:
             turn = self._queue.popleft()
             if not turn.done():  # else its owner is about to leave the queue

@@ -145,7 +145,7 @@ def _as_get(scope: Message) -> Message:
 
 
 def _settle_cookies(request: ASGIRequest) -> bool:
-    """Remove foreign cookies from the request; return False if it has no other credentials.
+    """Remove foreign cookies; return False if the request had some and has no other credentials.
 
     A browser sends cookies with the sockets of any page. The cookies are valid only with an
     `Origin` of this host or of VALKYR_TRUSTED_ORIGINS, as for forms.

@@ -89,7 +89,7 @@ class ProcessImage:
             )
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> ForkedProcess:
-        """Run the command line `python -m …` with `environment` added to that of the image."""
+        """Start `python -m …`, with `environment` added to the image's, and return the process."""
         python, option, *module_and_words = command
         if [python, option] != [sys.executable, "-m"]:
             raise ValueError(f"{command[:2]} is not what the image runs: {sys.executable} -m")
@@ -118,7 +118,7 @@ class ProcessImage:
         return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:
-        """Return the launcher's last output."""
+        """Return the end of the launcher's output."""
         return self._log.read_text(errors="replace")[-3000:].strip() or "(no output)"
 
     def close(self) -> None:

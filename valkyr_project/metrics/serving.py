@@ -57,7 +57,7 @@ def begin() -> None:
 
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-    """Return the metrics, if the client may read them."""
+    """Return the metrics, a 404 at another path, or a 401 if the client may not read them."""
     allowed = access(local=True).allows(
         environ.get("HTTP_AUTHORIZATION", ""), environ.get("REMOTE_ADDR", "")
     )

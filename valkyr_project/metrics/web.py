@@ -45,7 +45,7 @@ class Metrics:
 
 
 class Everything(Collector):
-    """The metrics of this process, its viewers, and the values read from the database."""
+    """The metrics of this process, its viewers and waiting requests, and the database's values."""
 
     def collect(self) -> Iterable[Metric]:
         """Yield all metric families."""
@@ -62,7 +62,7 @@ class Everything(Collector):
 
 
 def scrape(request: HttpRequest) -> HttpResponse:
-    """Return the metrics as text, if the client may read them."""
+    """Return the metrics as text, or a 401 if the client may not read them."""
     allowed = access(local=settings.INSTALLATION.local).allows(
         request.headers.get("Authorization", ""), str(request.META.get("REMOTE_ADDR", ""))
     )

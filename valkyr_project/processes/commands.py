@@ -70,7 +70,7 @@ def web(host: str, port: int, grace: int) -> ProcessCommand:
 
 
 def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
-    """Return a worker of one queue, or of several separated by commas, which also name the worker.
+    """Return the command of a worker; `queues`, separated by commas, also give the worker its name.
 
     In the environment of a cell, the queues are the cell's own: `b:io` for `io`.
 

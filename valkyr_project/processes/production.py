@@ -136,7 +136,7 @@ def _http(one: Installation) -> Iterable[str]:
 
 
 def _passwords(name: str, urls: str) -> Iterable[str]:
-    """Return the password of each server in a list, such as `amqp://a//;amqp://b//`."""
+    """Return the warnings about passwords in a list of servers: `amqp://a//;amqp://b//`."""
     found = [text for url in _LIST.split(urls) for text in _password(name, url)]
     return dict.fromkeys(found)
 
@@ -155,5 +155,5 @@ def _password(name: str, url: str) -> Iterable[str]:
 
 
 def _has_key(url: str) -> bool:
-    """Return whether a client certificate replaces the password."""
+    """Return whether the URL names a client certificate, which replaces a password."""
     return bool(re.search(r"[?&](sslcert|ssl_certfile)=", url))

@@ -87,7 +87,7 @@ def _key_file(home: Path) -> Path:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """Return the stored values."""
+    """Return the stored values by name; {} if there is no file."""
     if not _is_private(path):
         return {}
     lines = path.read_text().splitlines()

@@ -32,7 +32,7 @@ class FailingProcesses:
 
     @property
     def names(self) -> set[str]:
-        """Return the names of these processes."""
+        """Return the names of the listed processes."""
         return set(self._endings)
 
     def add(self, name: str, ending: str) -> bool:

@@ -37,7 +37,7 @@ class Home:
 def open_home(path: Path) -> Home:
     """Create and lock the folder.
 
-    Raises UpError if a stack already runs in the folder, or if it cannot be used.
+    Raises UpError if a stack already runs in the folder, or if the folder cannot be used.
     """
     try:
         # The servers' account must pass the folder when root starts them.
@@ -70,9 +70,10 @@ def _locked(lock: IO[str]) -> bool:
 
 
 def running(path: Path) -> dict[str, Any] | None:
-    """Return the announcement of the stack that runs in `path`, or None.
+    """Return the announcement of the stack that runs in `path`, or None if no stack runs there.
 
-    Keys: pid, url, flower_url, database_url, redis_url, ready.
+    Keys: pid, url, flower_url, database_url, redis_url, ready. Empty until the stack announces
+    itself.
     """
     try:
         with (path / "lock").open() as lock:
@@ -85,7 +86,7 @@ def running(path: Path) -> dict[str, Any] | None:
 
 
 def announced(path: Path) -> dict[str, Any]:
-    """Return the last announcement, even if its process has ended."""
+    """Return the last announcement, even if its process has ended; {} if there is none."""
     try:
         facts = json.loads((path / "running.json").read_text())
     except (OSError, ValueError):

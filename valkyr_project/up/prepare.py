@@ -15,7 +15,7 @@ from valkyr_project.up.options import PROJECT, UpError
 
 
 def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
-    """Run both parts; return the output of `ensure_admin`.
+    """Run the necessary parts; return the last line that `ensure_admin` printed.
 
     Raises UpError with the last lines of the part that failed.
     """

@@ -23,7 +23,7 @@ FAILS = 500
 
 
 def main() -> None:
-    """Probe each process until it is ready; each probe takes at most about 1 s.
+    """Probe each process until it is ready; each probe takes at most about 2 s.
 
     The command line gives the URLs of web and Flower.
     """

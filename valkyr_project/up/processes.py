@@ -1,4 +1,4 @@
-"""The processes of a stack as a table: command, environment, stop order.
+"""The processes of a stack as a table: command, environment and stop order.
 
 They are web, three workers, beat and Flower. Their command lines are in
 valkyr_project/processes/commands.py.
@@ -48,7 +48,7 @@ def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
 
 
 def worker(options: Options, queue: str, pool: Pool) -> ProcessSpec:
-    """Return the worker process of one queue, named after the queue, such as `control@host`."""
+    """Return the worker process of one queue; its Celery node is named `control@host` or so."""
     program = commands.worker(queue, pool, task_events=options.task_events)
     return ProcessSpec(f"worker-{queue}", program.command, program.environment, 1, WORKER_STOP)
 
@@ -67,7 +67,7 @@ def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
 
 
 def probes(options: Options) -> ProcessCommand:
-    """Return the process that probes the others."""
+    """Return the command of the process that probes the others."""
     return ProcessCommand(
         (sys.executable, "-m", "valkyr_project.up.probes", options.web_url, options.flower_url)
     )

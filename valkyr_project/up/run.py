@@ -44,7 +44,7 @@ def require_free(port: int, variable: str) -> None:
 
 
 def _holder(port: int) -> str:
-    """Return ` by name (process n)` if the system provides it, otherwise an empty string."""
+    """Return ` by NAME (process N)` if the system tells it, otherwise ` by another program`."""
     try:
         for connection in psutil.net_connections("tcp"):
             listening = connection.status == psutil.CONN_LISTEN

@@ -1,4 +1,4 @@
-"""The loop that keeps a stack running: relays output, restarts processes, stops in order.
+"""The loop of a running stack: it relays output, restarts processes and stops them in order.
 
 A process that repeatedly ends right after its start is restarted with growing delays, and the
 others stay up. `failing_processes` reports it to the web process, which shows it on every page.
@@ -176,7 +176,7 @@ PATIENCE_SECONDS = 60.0
 
 
 class Supervisor:
-    """Runs `specs` until a stop request or until a process cannot be kept running."""
+    """Runs `specs` until a stop request, or until a server or the image cannot be kept running."""
 
     def __init__(
         self,
@@ -228,7 +228,7 @@ class Supervisor:
     def watch(self) -> None:
         """Keep everything running until a stop is requested.
 
-        Raises UpError if PostgreSQL or Redis cannot be kept running.
+        Raises UpError if PostgreSQL, Redis or the image cannot be kept running.
         """
         while not self._stop_request.wanted:
             self._turn()

@@ -138,7 +138,7 @@ def _approvals(request: HttpRequest) -> int:
 
 
 def _workers(request: HttpRequest) -> list[Runner]:
-    """Return the newest shared workers and the newest remote runners of the user's workspaces."""
+    """Return the most recently seen shared workers, and remote runners that the user may see."""
     rows = Runner.objects.order_by("-seen_at")
     if not is_superuser(request):
         rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))

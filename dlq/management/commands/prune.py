@@ -26,7 +26,7 @@ from executions.states import FINAL
 
 
 def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
-    """Yield a line about the deleted rows, and a line for each reason to keep others."""
+    """Yield a line about the deleted rows, and a line for each reason to keep other rows."""
     parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
     span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
     size = f", about {filesizeformat(bytes_)}".replace("\xa0", " ") if bytes_ else ""
@@ -99,7 +99,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Delete the expired rows, or preview the deletion."""
+        """Delete the expired rows, or preview this. Raises CommandError if it was stopped."""
         try:
             wanted = _wanted(options)
         except ImproperlyConfigured as error:

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Run the command and return its findings as text."""
+        """Settle the restored database and return the result as text, or raise CommandError."""
         try:
             done = settle(Actor.of_command(), force=options["force"])
         except StillConnected as error:

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the options for the output folder and the modules."""
+        """Add the options for the output folder, for the modules and for a mere check."""
         parser.add_argument("--into", type=Path, default=DOCS, metavar="FOLDER")
         parser.add_argument(
             "--all",
@@ -33,7 +33,10 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write the pages that differ, and delete the pages of removed categories."""
+        """Write the pages that differ, and delete the pages of removed categories.
+
+        With `--check`, write nothing, and raise CommandError if a page differs.
+        """
         written = pages(_specs(everything=options["all"]))
         behind = _behind(written, options["into"])
         if not options["check"]:
@@ -48,7 +51,7 @@ def _specs(*, everything: bool) -> dict[str, ModuleSpec]:
 
 
 def _behind(written: dict[str, str], into: Path) -> list[str]:
-    """Return the pages that are outdated or that should not exist."""
+    """Return the names of the pages that are outdated or missing, or that should not exist."""
     return [
         *(n for n, text in written.items() if not (into / n).exists() or _old(into / n, text)),
         *(f"modules/{path.name}" for path in _surplus(written, into)),

@@ -48,7 +48,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the arguments for the type and the folder."""
+        """Add the arguments for the type, the kind of module and the folder."""
         parser.add_argument(
             "type", help="two or more words separated by dots, such as shop.discount"
         )
@@ -82,7 +82,7 @@ class Command(BaseCommand):
 
 @dataclass(frozen=True, slots=True)
 class ModuleFiles:
-    """The files to write, with their contents."""
+    """The template and the files to write, with the names that the templates contain."""
 
     template: str
     module: Path

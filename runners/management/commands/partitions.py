@@ -54,7 +54,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the action."""
+        """Run the action. Raises CommandError if it is rejected or finds a problem."""
         try:
             getattr(self, f"_{options['action']}")(options)
         except ValkyrError as error:

@@ -48,13 +48,13 @@ REFUSALS = (
 
 
 class Command(BaseCommand):
-    """Print one line for each cell; exit with 1 if a cell has a problem."""
+    """Show and migrate cells, prepare a new cell, or move a workspace to another cell."""
 
     requires_system_checks = []
     help = HELP
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the actions."""
+        """Add the actions with their arguments."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)
@@ -242,7 +242,10 @@ def _migrated(alias: str) -> None:
 
 
 def _remove_default() -> None:
-    """Delete the workspace that migrations create, unless it is used, because slugs are unique."""
+    """Delete the workspace that migrations create, because slugs are unique.
+
+    Raises CommandError if the workspace has objects.
+    """
     made = Workspace.objects.filter(slug=Workspace.DEFAULT_SLUG).first()
     if made is not None:
         try:

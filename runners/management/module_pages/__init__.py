@@ -58,7 +58,7 @@ def _one_kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 
 
 def bounds(schema: Mapping[str, Any]) -> str:
-    """Return a value's bounds in words, such as `0 to 10` or `at most 200 characters`."""
+    """Return a value's bounds, such as `0 to 10` or `at most 200 characters`; "" if it has none."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"{low:,} to {high:,}"
@@ -81,7 +81,7 @@ def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str,
 
 
 def codes(values: Iterable[Any]) -> str:
-    """Return names as code, separated by commas."""
+    """Return values as code, separated by commas; a value that is not a text is written as JSON."""
     return ", ".join(code(value if isinstance(value, str) else as_json(value)) for value in values)
 
 
@@ -129,7 +129,7 @@ class Common:
         )
 
     def opening(self) -> str:
-        """Return the beginning of the page."""
+        """Return the beginning of the page: the shared facts and the common inputs."""
         lines = [f"[How to read this page](../{INDEX})."]
         if any(self.facts.values()):
             lines.append(_wrapped(f"Unless a section says otherwise: {_sentences(self.facts)}"))
@@ -154,7 +154,7 @@ def _facts(spec: ModuleSpec) -> dict[str, str]:
 
 
 def _sentences(facts: Mapping[str, str]) -> str:
-    """Return facts as text; facts that begin with a capital letter become separate sentences."""
+    """Return facts as text; facts whose names are capitalized become separate sentences."""
     short = ", ".join(fact for name, fact in facts.items() if fact and name.islower())
     long = [f"*{name}*: {fact}" for name, fact in facts.items() if fact and not name.islower()]
     return " ".join(f"{part}." for part in (short, *long) if part)
@@ -175,7 +175,7 @@ def entry(spec: ModuleSpec, common: Common) -> str:
 
 
 def _own_facts(spec: ModuleSpec, common: Common) -> str:
-    """Return the facts that differ from the facts of the page."""
+    """Return, as text, the module's facts that differ from the facts of the page."""
     facts = {
         name: fact or ("secrets in `with`" if name == "secrets" else "none")
         for name, fact in _facts(spec).items()
@@ -272,7 +272,7 @@ def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
 
 
 def path_of(category: str) -> str:
-    """Return the page of a category."""
+    """Return the path of a category's page, below `docs/reference/`."""
     return f"modules/{category.replace(' ', '-')}.md"
 
 

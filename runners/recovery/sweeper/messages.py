@@ -46,7 +46,7 @@ def lost_messages() -> int:
 
 
 def _empty(queues: set[str]) -> set[str]:
-    """Return the queues that are empty; return none if the broker does not respond."""
+    """Return the names of the empty queues; an empty set if the broker does not respond."""
     empty = set()
     try:
         with messaging.celery_app().connection_for_write() as link:

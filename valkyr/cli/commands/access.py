@@ -224,7 +224,7 @@ def whoami(choices: Choices) -> None:
 
 @click.group()
 def token() -> None:
-    """API tokens: create, list, revoke."""
+    """Create, list and revoke API tokens."""
 
 
 @token.command("create", cls=ApiCommand)

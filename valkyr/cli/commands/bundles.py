@@ -1,4 +1,4 @@
-"""Definitions in Git: export a workspace to a folder, plan the folder, apply it."""
+"""Definitions in Git: export a workspace to a folder, and plan and apply the folder."""
 
 from pathlib import Path
 from typing import Any

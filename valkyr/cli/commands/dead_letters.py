@@ -1,4 +1,4 @@
-"""Commands for dead letters: list, show, requeue, discard."""
+"""Commands that list, show, requeue and discard dead letters."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ RECORD: Any = [
 
 @click.group()
 def dead() -> None:
-    """Dead letters: list, show, requeue, discard."""
+    """List, show, requeue and discard dead letters."""
 
 
 @dead.command("list", cls=ApiCommand)
@@ -160,7 +160,7 @@ def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
 
 
 def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
-    """Print the result for each dead letter.
+    """Requeue each dead letter; return the requeued IDs and the refusals.
 
     Raises CliError for an error that concerns all of them.
     """

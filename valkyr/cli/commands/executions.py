@@ -120,7 +120,7 @@ def counts_by_label(
     labels: tuple[tuple[str, str], ...],
     query: dict[str, Any],
 ) -> None:
-    """Print how many rows have each value of a label."""
+    """Print the count of rows for each value of a label. Not possible together with --label."""
     if labels:
         raise usage("--by-label counts without --label; give one of them.")
     found = api.get(f"{path}/labels", name=name, **query)
@@ -140,7 +140,7 @@ def counts_by_label(
 
 
 def _names(api: Any, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the slugs of the workflows on one page of the list."""
+    """Return the slugs of up to 500 workflows, by workflow ID."""
     if not rows:
         return {}
     return {row["id"]: row["slug"] for row in api.rows("/v1/Workflow", 500)}

@@ -33,7 +33,7 @@ MOST = 50
 
 @dataclass(frozen=True)
 class VersionToMove:
-    """A published version: its document, number and checksum."""
+    """A published version: its workflow's slug, its number, checksum and document."""
 
     slug: str
     number: int
@@ -154,7 +154,7 @@ def _versions(
 def _version(
     api: "ApiClient", workspace: str, name: str, number: int | None, *, required: bool
 ) -> VersionToMove | None:
-    """Return a published version; a called workflow that does not exist is left out."""
+    """Return a published version; None for a called workflow that cannot be read."""
     try:
         row = api.get(f"/v1/Workflow/{workflow_id(api, name, workspace)}")
     except CliError:
@@ -175,7 +175,7 @@ def _version(
 
 
 def called_by(document: dict[str, Any]) -> list[str]:
-    """Return the constant slugs of the workflows that a definition calls."""
+    """Return the slugs of the workflows that a definition calls, except computed slugs."""
     found = dict[str, None]()
     after = (document.get("settings") or {}).get("onFailure") or {}
     if isinstance(after, dict) and isinstance(after.get("workflow"), str):

@@ -118,7 +118,7 @@ def _more(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told(output: CommandOutput, ended: dict[str, Any]) -> int:
-    """Print the result and return the exit code."""
+    """Print the result and return the exit code. Without --json, raises CliError for a failure."""
     succeeded = ended["state"] == "SUCCESS"
     if output.json:
         output.value(ended)

@@ -1,4 +1,4 @@
 """`valkyr init`: add what an existing Django project lacks by editing its files.
 
-Read `project` (what exists), `changes` (what is missing), `source` (how a file is edited).
+Read `project` (what exists), `changes` (what is missing) and `source` (how a file is edited).
 """

@@ -23,7 +23,7 @@ valkyr.configure_celery(app)
 
 
 def configured(project: DjangoProject, broker: str) -> ByHand | None:
-    """Ensure that a Celery app has Valkyr's tasks and that each process imports it."""
+    """Add Valkyr's tasks to the Celery app, or create one; return a manual task if this fails."""
     if project.calls("configure_celery"):
         return None
     apps = project.celery_apps()
@@ -57,7 +57,7 @@ def _configured(project: DjangoProject, app: CeleryApp, what: str, add: str) -> 
 
 
 def _returned(project: DjangoProject, app: CeleryApp, what: str, add: str) -> ByHand | None:
-    """Configure the app that a function is about to return."""
+    """Configure the app that a function returns; return a manual task if this is not possible."""
     source = app.source
     kept = source.new
     try:
@@ -104,7 +104,7 @@ def _new_app(project: DjangoProject, broker: str, what: str) -> ByHand | None:
 
 
 def imported(project: DjangoProject) -> ByHand | None:
-    """Ensure that each process imports the Celery app: web processes use it to send tasks."""
+    """Make web processes import the Celery app; return a manual task if this is not possible."""
     apps = [app for app in project.celery_apps() if any(app.source.calls("configure_celery"))]
     if len(apps) != 1:
         return None

@@ -41,7 +41,7 @@ output: "{{ tasks.greet.output.text }}"
 
 @dataclass
 class ProjectChanges:
-    """The edits of Python files, other new files, and the manual tasks for the owner."""
+    """The edits of Python files, the new files of other types, and the owner's manual tasks."""
 
     edited: list[SourceFile] = field(default_factory=list)
     created: dict[Path, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class ProjectChanges:
 
 
 def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
-    """Return the missing parts, without writing them."""
+    """Return the changes that add the missing parts, and write nothing."""
     found = ProjectChanges()
     steps: list[Callable[[], ByHand | None]] = [
         lambda: _apps(project),
@@ -69,7 +69,7 @@ def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
 
 
 def _apps(project: DjangoProject) -> ByHand | None:
-    """Ensure that INSTALLED_APPS has Valkyr's apps and their dependencies."""
+    """Add Valkyr's apps to INSTALLED_APPS; return a manual task if this is not possible."""
     missing = [text for name, text in APPS.items() if not _is_listed(project, name)]
     if not missing:
         return None
@@ -117,7 +117,7 @@ def _is_named(texts: set[str], app: str) -> bool:
 
 
 def _database(project: DjangoProject) -> ByHand | None:
-    """Check that a database is PostgreSQL, as far as the settings show."""
+    """Return a task for the owner if the settings show databases, but no PostgreSQL."""
     place = project.setting("DATABASES")
     if place is None:
         return None
@@ -133,7 +133,7 @@ def _database(project: DjangoProject) -> ByHand | None:
 
 
 def _engines(value: Any) -> list[str]:
-    """Return the engines in a literal; none if the settings compute the value."""
+    """Return the engines in a literal; an empty list if the settings compute the value."""
     try:
         pairs = [
             entry for given in value.values for entry in zip(given.keys, given.values, strict=True)
@@ -158,7 +158,7 @@ def _settings(project: DjangoProject) -> ByHand | None:
 
 
 def _middleware(project: DjangoProject) -> ByHand | None:
-    """Ensure that browser requests are checked against the users' revocable sessions."""
+    """Replace Django's session middleware with Valkyr's; return a manual task if this fails."""
     place = project.setting("MIDDLEWARE")
     if place is None or any(_is_text(node, SESSIONS) for node in ast.walk(place[1])):
         return None
@@ -181,7 +181,7 @@ def _is_text(node: ast.AST, text: str) -> bool:
 
 
 def _routes(project: DjangoProject, prefix: str) -> ByHand | None:
-    """Ensure that the project's URLs include the API."""
+    """Make the project's URLs include the API; return a manual task if this is not possible."""
     route = f'path("{prefix}", include("valkyr.urls"))'
     what = "The project's URLs do not include Valkyr's"
     add = f"from django.urls import include, path\n\nurlpatterns += [{route}]"

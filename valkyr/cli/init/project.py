@@ -52,7 +52,7 @@ class DjangoProject:
 
     @property
     def package(self) -> str:
-        """Return the top package of the settings; empty if they are a single file."""
+        """Return the top package of the settings; "" if they are a single file."""
         return self.settings_name.rpartition(".")[0].partition(".")[0]
 
     def source(self, path: Path) -> SourceFile:
@@ -67,7 +67,7 @@ class DjangoProject:
         return list(self._sources.values())
 
     def file_of(self, module: str) -> Path | None:
-        """Return the file of one of the project's modules."""
+        """Return the file of one of the project's modules, or None."""
         place = self.root.joinpath(*module.split("."))
         for file in (place.with_suffix(".py"), place / "__init__.py"):
             if file.is_file():
@@ -75,7 +75,7 @@ class DjangoProject:
         return None
 
     def setting(self, name: str) -> tuple[SourceFile, ast.stmt] | None:
-        """Return the last statement that assigns a setting, in the file that takes effect."""
+        """Return the effective statement that assigns a setting, with its file, or None."""
         for source in self.settings:
             if found := source.assignments(name):
                 return source, found[-1]
@@ -177,7 +177,7 @@ def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield the last statements of functions that create and return a Celery app."""
+    """Yield the last statements of functions that create and return a Celery app, and its name."""
     for function in ast.walk(source.tree):
         if isinstance(function, ast.FunctionDef):
             names = {name for node in function.body if (name := _made(node))}

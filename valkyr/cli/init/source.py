@@ -174,7 +174,7 @@ class SourceFile:
         self.add_import(f"from {module} import {', '.join(missing)}")
 
     def insert_after(self, node: ast.stmt, text: str) -> None:
-        """Add lines after a statement's last line."""
+        """Add lines after a statement. Raises UnclearSource if another shares its last line."""
         _, end = self._span(node)
         line_end = self.new.find(b"\n", end)
         rest = self.new[end : line_end if line_end >= 0 else len(self.new)].split(b"#")[0].strip()
@@ -186,7 +186,7 @@ class SourceFile:
             self._insert(line_end + 1, f"{text}\n")
 
     def insert_before(self, node: ast.stmt, text: str) -> None:
-        """Add a line before a statement, with the same indentation."""
+        """Add a line before a statement. Raises UnclearSource if another shares its first line."""
         start, _ = self._span(node)
         line = self.new.rfind(b"\n", 0, start) + 1
         indent = self.new[line:start].decode()
@@ -195,7 +195,7 @@ class SourceFile:
         self._insert(line, f"{indent}{text}\n")
 
     def replace(self, node: ast.expr, text: str) -> None:
-        """Replace an expression with another."""
+        """Replace an expression with the text of a new one."""
         self._replace(*self._span(node), text)
 
     def around(self, node: ast.stmt) -> ast.stmt | None:
