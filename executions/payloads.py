@@ -186,9 +186,10 @@ def _reserved_for_references(what: str) -> PayloadError:
 
 
 class StoredReference(dict[str, Any]):
-    """A reference to a value in object storage, as the engine itself made it.
+    """A reference, created by the engine, to a value in object storage.
 
-    `dump` rejects other objects with its key, so that a payload cannot pretend to be a reference.
+    `dump` rejects any other object that has the key `$stored`, so that a payload cannot imitate a
+    reference.
     """
 
 

@@ -131,9 +131,9 @@ class Powers:
 
     @cached_property
     def _on_workflow(self) -> frozenset[Action]:
-        """Return the actions that object permissions add.
+        """Return the actions that object permissions on the workflow add.
 
-        Uses no query if the role allows all actions.
+        Uses no query without a workflow, or if the role already allows all that they can add.
         """
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()

@@ -1,4 +1,4 @@
-"""Turn operations into Django's and Unfold's actions: bulk bar, row menu, buttons of a page."""
+"""Turn operations into Django's and Unfold's actions: a bulk bar, row menus and page buttons."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar

@@ -54,7 +54,7 @@ def test_run() -> SafeString:
 
 
 def ago(at: datetime | None, now: datetime | None = None) -> SafeString | str:
-    """Return `at` as "3 min ago" or "in 20 s", with the full time on hover."""
+    """Return `at` as "3 min ago" or "in 20 s", with the full time on hover; a dash for None."""
     if at is None:
         return EMPTY
     distance = (now or timezone.now()) - at
@@ -78,7 +78,10 @@ def span(length: timedelta) -> str:
 
 
 def took(milliseconds: float | None) -> str:
-    """Return a duration with its unit, such as "340 ms" or "3 min 20 s", without line breaks."""
+    """Return a duration with its unit, such as "340 ms" or "3 min 20 s"; a dash for None.
+
+    Spaces do not break lines.
+    """
     if milliseconds is None:
         return EMPTY
     seconds = milliseconds / 1_000
@@ -114,7 +117,7 @@ def between(start: datetime | None, end: datetime | None) -> str:
 
 
 def copyable(value: Any) -> SafeString | str:
-    """Return a full ID in monospace, with a button that copies it."""
+    """Return a full ID in monospace, with a button that copies it; a dash without an ID."""
     if not value:
         return EMPTY
     return format_html(
@@ -171,7 +174,7 @@ def filled(template: str, name: str, value: Any) -> str:
 
 
 def trace(trace_id: str) -> str:
-    """Return the URL of a trace (VALKYR_TRACE_URL), or an empty string."""
+    """Return the URL of a trace (VALKYR_TRACE_URL); "" without an ID or a safe setting."""
     return filled(valkyr_settings().trace_url, "trace_id", trace_id)
 
 

@@ -56,7 +56,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
 
 
 def _former(trigger: Trigger) -> str:
-    """Return the time until which the previous secret is accepted."""
+    """Return, in words, until when the previous secret is accepted, or that it is not."""
     until = trigger.former_secret_until
     if until is None or until <= timezone.now():
         return gettext("rejected") if trigger.secret_version > 1 else gettext("none")
@@ -113,7 +113,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("since"))
     def created(self, row: Trigger) -> Any:
-        """Return the trigger's age."""
+        """Return the time since the trigger was created."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -212,7 +212,10 @@ def _next(trigger: Trigger) -> Any:
 
 
 def _entry(trigger: Trigger) -> Any:
-    """Return a link to the schedule's entry in beat's own admin, with the entry's schedule."""
+    """Return a link to the schedule's entry in beat's own admin, with the entry's schedule.
+
+    Without an entry, returns a text that says so.
+    """
     entry = beat_entries.entry_of(trigger)
     if entry is None:
         return gettext("none: beat has no entry for the schedule")
@@ -269,7 +272,7 @@ class CronTickAdmin(FactAdmin):
 
     @display(description=lazy("execution"))
     def started(self, row: CronTick) -> Any:
-        """Return the started execution."""
+        """Return a link to the started execution."""
         return _execution_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -97,7 +97,7 @@ def service_accounts() -> QuerySet[ServiceAccount]:
 
 
 class ServiceAccounts(Endpoint):
-    """All service accounts."""
+    """The endpoint that lists and creates service accounts."""
 
     sensitive = CHANGES
 
@@ -134,7 +134,7 @@ class ServiceAccounts(Endpoint):
 
 
 class OneServiceAccount(Endpoint):
-    """One service account."""
+    """The endpoint that returns, changes and disables one service account."""
 
     sensitive = CHANGES
 

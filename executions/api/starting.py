@@ -59,7 +59,7 @@ MOST_GUESSES = 10_000
 
 
 def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
-    """Return the workflow without its draft, and the user's powers on it.
+    """Return the workflow without its draft, and the user's role and permissions for it.
 
     The workflow is None if it is missing or archived.
     """
@@ -108,7 +108,7 @@ class Starting(Endpoint):
 
 
 class Execute(Starting):
-    """Start one execution."""
+    """The endpoint that starts one execution."""
 
     @operation(
         "executeWorkflow",
@@ -142,7 +142,7 @@ class Execute(Starting):
 
 
 class ExecuteBatch(Starting):
-    """Start many executions, all or none."""
+    """The endpoint that starts many executions, either all of them or none."""
 
     ready: list[Any] | None = None  # the payloads, of which large ones are stored
 
@@ -179,7 +179,7 @@ class ExecuteBatch(Starting):
 
 
 class StartByQueue(Endpoint):
-    """Start one execution, and return it as a queue item."""
+    """The endpoint that starts one execution, and returns it as a queue item."""
 
     starts = True
 
@@ -192,7 +192,7 @@ class StartByQueue(Endpoint):
         parameters=[KEY],
     )
     def post(self, request: Request) -> Response:
-        """Accept an execution; 404 for a workflow that is not in this workspace."""
+        """Accept an execution; 404 for a workflow that is not in the given workspace."""
         given = self.body(QueuedStart)
         pk = given["workflowDefinitionId"]
         found, member = startable(pk, self.user)
@@ -209,7 +209,7 @@ class StartByQueue(Endpoint):
 
 
 class QueueItem(Endpoint):
-    """The state of a queue item."""
+    """The endpoint that returns the state of a queue item."""
 
     @operation("getQueueItem", "Queue", {200: QueueItemShape}, errors=[403, 404])
     def get(self, request: Request, queueId: UUID) -> Response:  # noqa: N803

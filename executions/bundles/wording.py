@@ -131,7 +131,7 @@ def _dicts(found: Any) -> list[dict[str, Any]]:
 
 
 def _fields(before: Any, after: Any, at: Pointer, of: str) -> Iterator[WordedChange]:
-    """Yield a line for each innermost difference of two values."""
+    """Yield a line for each innermost difference between two values."""
     if before is not _MISSING and after is not _MISSING and before == after:
         return
     keys = _shared_keys(before, after)

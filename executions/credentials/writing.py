@@ -138,9 +138,9 @@ def update(
     expected_version: int | None = None,
     **limits: Unpack[CredentialLimits],
 ) -> Credential:
-    """Set the given fields and keep the others; None removes a field of type `custom`.
+    """Set the given fields and keep the others; None removes a field that is not required.
 
-    Suggested hosts follow a new URL, unless hosts are given.
+    If the hosts are those suggested by the old URL, they follow a new URL, unless hosts are given.
 
     Raises NotFound, StaleRevision, InvalidCredential with every problem, and sealing's errors.
     """

@@ -1,6 +1,7 @@
-"""The properties of modules that the graph needs, so that `executions` does not import `runners`.
+"""The properties of modules that the graph needs.
 
-`runners` registers its modules at start-up; validation and publishing read them here.
+They are here so that `executions` does not import `runners`. `runners` registers its modules at
+start-up; validation and publishing read them here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,13 +33,16 @@ class OutcomeRule:
 def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the outcomes that the rules add, in their order, each once.
 
-    The result is empty if the only outcome is `success`.
+    If the rules add none, the result is empty, and the only outcome is `success`.
     """
     return tuple(dict.fromkeys(one for rule in rules for one in _added(rule, config)))
 
 
 def outcome_text(value: Any) -> str:
-    """Return the outcome that a value stands for: its JSON text; whole floats have no `.0`."""
+    """Return the outcome that a value stands for: its text, with JSON's null, true and false.
+
+    Whole floats have no `.0`.
+    """
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -74,7 +78,7 @@ CREDENTIAL_ALONE = "credential"
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One error in a module's `with`: its path (keys and indexes), a code, a sentence."""
+    """One error in a module's `with`: its path (keys and indexes), a code and a message."""
 
     pointer: tuple[str | int, ...]
     code: str
@@ -158,11 +162,11 @@ _provider: Callable[[], Catalog] | None = None
 
 
 def register(provider: Callable[[], Catalog]) -> None:
-    """Set the function that returns the modules; the last call wins."""
+    """Set the function that returns the modules; a later call replaces it."""
     global _provider  # noqa: PLW0603 - set once, at start-up
     _provider = provider
 
 
 def catalog() -> Catalog:
-    """Return the registered modules by type; empty before any are registered."""
+    """Return the registered modules by type; {} before any are registered."""
     return _provider() if _provider is not None else {}

@@ -59,14 +59,14 @@ Part = str | ExpressionText
 
 
 def has_template(text: str) -> bool:
-    """Return whether the string contains more than plain text."""
+    """Return whether the string contains an expression or a statement."""
     return "{{" in text or "{%" in text
 
 
 def split(text: str) -> list[Part]:
     """Split `text` into its parts. Raises ExpressionSyntaxError for statements and open braces.
 
-    As in Jinja, `{{-` and `-}}` remove the white space before and after.
+    As in Jinja, `{{-` removes the white space before it, and `-}}` the white space after it.
     """
     parts: list[Part] = []
     position = 0
@@ -200,7 +200,7 @@ def compile_template(value: Any) -> Template:
 
 
 def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]:
-    """Return the template of all valid parts, and the problems of the rest."""
+    """Return the template of all valid parts, and the problems of the invalid parts."""
     compiler = _Compiler()
     render = compiler.compile(value, ())
     template = Template(

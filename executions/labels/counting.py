@@ -1,7 +1,7 @@
 """Count executions or dead letters by the value of a label, among the newest ones that match.
 
-Counting all of them would read millions of rows. Users ask about the newest, such as the failures
-of the last hours by customer.
+Counting all of them would read millions of rows. Users usually ask about recent ones, such as the
+failures of the last few hours by customer.
 """
 
 from collections import Counter, defaultdict

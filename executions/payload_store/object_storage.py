@@ -131,10 +131,11 @@ class ObjectStorage:
 def translated(
     what: str, missing: Callable[[], ValkyrError], unavailable: Callable[[str], ValkyrError]
 ) -> Iterator[None]:
-    """Raise `missing` for a missing file, and `unavailable` for any other error.
+    """Raise `missing` for a missing file, and `unavailable` for other errors.
 
-    `what` names the operation on the file: "written", "read" or "deleted". `unavailable` receives
-    the name of the error's class, because the error's text may contain addresses and keys.
+    A ValkyrError passes unchanged. `what` names the operation on the file: "written", "read" or
+    "deleted". For "written", a missing file also raises `unavailable`. `unavailable` receives the
+    name of the error's class, because the error's text may contain addresses and keys.
     """
     try:
         yield

@@ -29,7 +29,7 @@ class Keys:
 
     @cached_property
     def primary(self) -> int:
-        """Return the id of the primary key, which seals."""
+        """Return the ID of the primary key, which seals new values."""
         return int(self.handle.keyset_info().primary_key_id)
 
     @cached_property

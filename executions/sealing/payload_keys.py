@@ -192,9 +192,9 @@ def state(workspace_id: UUID) -> KeyState:
 
 
 def remove_old(workspace_id: UUID) -> list[int]:
-    """Delete and return the workspace's keys that do not seal.
+    """Delete the workspace's keys that no longer seal new values, and return their IDs.
 
-    Values sealed with them can no longer be opened.
+    Values sealed with these keys can no longer be opened.
     """
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=False)
     found = list(rows.values_list("pk", flat=True))

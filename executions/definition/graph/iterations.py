@@ -14,7 +14,7 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class LoopTurns:
-    """A loop in iteration `index` of `count`, or of at most `most` for a loop with a condition."""
+    """The state of a loop: iteration `index` of `count`, or of at most `most` with a condition."""
 
     index: int
     count: int | None = None
@@ -38,7 +38,7 @@ class LoopTurns:
 
 @dataclass(frozen=True, slots=True)
 class MapTurns:
-    """A map, whose items below `next` were started.
+    """The state of a map: items below `next` were handed out to workers.
 
     Those in `open` are running, and those in `spare` were returned unstarted. At most `wide` items
     run at once. `failed` is the first failed item if failures stop the map; then no more items
@@ -86,7 +86,7 @@ class MapTurns:
 
     @property
     def waiting(self) -> int:
-        """Return how many items have not started."""
+        """Return how many items are still to start."""
         return self.total - self.next + len(self.spare)
 
     @property
@@ -156,7 +156,7 @@ class MapTurns:
 
 
 def lanes(max_concurrency: int, *, pure: bool) -> int:
-    """Return how many items can run at the same time."""
+    """Return how many items can run at the same time; items of a pure body have a lower limit."""
     return min(max_concurrency, LANES) if pure else max_concurrency
 
 

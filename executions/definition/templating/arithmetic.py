@@ -30,7 +30,7 @@ MAX_NUMBER_TEXT = 1_000
 
 
 def add(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left + right`."""
+    """Return `left + right`, unless the result exceeds its limit."""
     if type(left) in NUMBERS:
         return left + right
     if isinstance(left, str) and isinstance(right, str):
@@ -56,7 +56,10 @@ def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def power(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left ** right`, unless the result exceeds MAX_BITS bits."""
+    """Return `left ** right`.
+
+    Raises TooLarge above MAX_BITS bits, ArithmeticError for complex results.
+    """
     if isinstance(left, int) and isinstance(right, int):
         bounded_bits(left.bit_length() * abs(right))
         budget.spend(20)
@@ -67,7 +70,7 @@ def power(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def modulo(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left % right`, for numbers and for printf-like texts."""
+    """Return `left % right` for numbers and printf-like texts."""
     if isinstance(left, str):
         return formats.printf(budget, left, right)
     return operator.mod(left, right)
@@ -82,14 +85,14 @@ def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
 
 
 def absolute(_: RenderBudget, value: Any) -> Any:
-    """Apply the filter `abs` to a number. The result needs no more bits."""
+    """Apply the filter `abs` to a number. The result needs no more bits than the number itself."""
     return abs(number(value, "abs"))
 
 
 def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "common") -> Any:
     """Apply the filter `round`: return `value` with `precision` decimals.
 
-    `method` is common, ceil or floor.
+    `method` is `common`, `ceil` or `floor`.
     """
     digits = number(precision, "round")
     if abs(digits) > MAX_DIGITS:
@@ -104,7 +107,7 @@ def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "comm
 
 
 def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any:
-    """Apply the filter `int`: convert a number or a short text, or else return `default`."""
+    """Apply the filter `int`: convert a number or a short text, or return `default`."""
     try:
         if isinstance(value, str):
             _bounded_number_text(value)
@@ -120,7 +123,7 @@ def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any
 
 
 def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
-    """Apply the filter `float`: convert a number or a short text, or else return `default`."""
+    """Apply the filter `float`: convert a number or a short text, or return `default`."""
     if isinstance(value, str):
         _bounded_number_text(value)
     try:

@@ -59,7 +59,7 @@ def check_call(
 
 
 def _reading(name: str) -> Method:
-    """Return a method that reads the text once and returns a number or a boolean."""
+    """Return the text method `name`, which reads the text once and returns a number or boolean."""
     method = getattr(str, name)
 
     def read(budget: RenderBudget, text: str, /) -> Any:
@@ -70,7 +70,10 @@ def _reading(name: str) -> Method:
 
 
 def _searching(name: str) -> Method:
-    """Return a method that searches from the left, in linear time in CPython (two-way search)."""
+    """Return the method `name`, which searches from the left.
+
+    It takes linear time in CPython (two-way search).
+    """
     method = getattr(str, name)
 
     def search(
@@ -88,7 +91,7 @@ def _searching(name: str) -> Method:
 
 
 def _searching_back(name: str) -> Method:
-    """Return a method that searches from the right.
+    """Return the method `name`, which searches from the right.
 
     In CPython, this takes the product of both lengths.
     """
@@ -154,7 +157,7 @@ def _zfill(budget: RenderBudget, text: str, width: int) -> str:
 
 
 def _expandtabs(budget: RenderBudget, text: str, tabsize: int = 8) -> str:
-    """Expand each tab to at most `tabsize` characters."""
+    """Expand tabs to columns of `tabsize`: each tab becomes at most `tabsize` spaces."""
     bounded_text(len(text) + text.count("\t") * max(texts.whole(tabsize, "expandtabs"), 0))
     budget.spend(scan(text))
     return built_text(budget, text.expandtabs(tabsize))
@@ -233,7 +236,7 @@ def _values(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[Any]:
 
 
 def pairs(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[tuple[Any, Any]]:
-    """Return the keys and values of an object, as pairs."""
+    """Return the pairs of a key and a value of an object."""
     budget.hold(OBJECT * len(value))
     budget.spend(1 + 2 * len(value))
     return list(value.items())

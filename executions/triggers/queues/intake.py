@@ -138,5 +138,5 @@ def _text(value: Any) -> str:
 
 
 def _storable(text: str) -> str:
-    """Return the text without characters that PostgreSQL cannot store: NUL, lone surrogates."""
+    """Replace the characters that PostgreSQL cannot store: NUL and lone surrogates."""
     return text.encode(errors="replace").decode().replace("\x00", "\ufffd")

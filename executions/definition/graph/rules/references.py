@@ -145,7 +145,7 @@ class TemplateScope:
         return "no_history", sentence
 
     def _callback_url(self, name: str, view: BodyView) -> Mistake | None:
-        """Check a callback URL, which is known before the task starts."""
+        """Return the problem of reading a task's callback URL at this place, if any."""
         modules = view.body.tasks[view.body.by_id[name]].modules
         if not any(module.type == CALLBACK for module in modules):
             return "no_callback", f'"{name}" has no {CALLBACK_URL}: only a {CALLBACK} has one'
@@ -212,7 +212,7 @@ def _unknown_attribute(owner: str, name: str, known: tuple[str, ...]) -> Mistake
 def template_problems(
     document: Mapping[str, Any], reading: BodyReading, variables: Mapping[str, Any]
 ) -> Iterator[DefinitionProblem]:
-    """Yield every problem of templates: of all tasks' modules, at any depth, and the output."""
+    """Yield every problem of templates in all tasks' modules, at any depth, and in the output."""
     walk = _Walk(variables, bodies_by_task(reading))
     yield from walk.body(reading, ())
     if "output" in document:

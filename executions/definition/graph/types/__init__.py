@@ -82,7 +82,7 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A missing key.
+    """The result for a key that does not exist.
 
     `names` are the existing keys, and `kind` is the type of the value.
     """
