@@ -40,7 +40,7 @@ class OperatingAdmin(ScopedAdmin):
     offers: ClassVar[Mapping[str, tuple[Power, Callable[[Any], bool]]]] = {}
 
     def leads_to(self, view: str, row: Any) -> bool:
-        """Return whether the row's page has the button of one of `views`."""
+        """Return whether the row's page has the button of the view with this name."""
         return True
 
     def may_open(self, request: HttpRequest, view: str, row: Any) -> bool:
@@ -312,7 +312,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
 
 
 def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
-    """Return the ID of the row that was newest when the dialog was first shown, or None."""
+    """Return the ID of the newest row when the dialog was first shown; None without rows."""
     given = request.POST.get("newest")
     if given:
         return _uuid_or_refuse(given)

@@ -73,7 +73,7 @@ class ReachFilter(admin.SimpleListFilter):
         return [("any", gettext("any host")), ("named", gettext("named hosts"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen kind."""
+        """Return the credentials with the chosen hosts; all credentials without a choice."""
         match self.value():
             case "any":
                 return queryset.filter(hosts__contains=[ANY])
@@ -196,7 +196,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form of the credential's type; the URL names the type of a new credential."""
+        """Return the form of the credential's type, which the URL names for a new credential."""
         kwargs["form"] = _form(request, obj)
         return super().get_form(request, obj, change, **kwargs)
 

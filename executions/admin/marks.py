@@ -110,7 +110,7 @@ def times(number: int) -> str:
 
 
 def between(start: datetime | None, end: datetime | None) -> str:
-    """Return the time from `start` to `end`, or until now if `end` is None."""
+    """Return the time from `start` to `end`, or until now without `end`; a dash without `start`."""
     if start is None:
         return EMPTY
     return took(((end or timezone.now()) - start).total_seconds() * 1_000)

@@ -108,7 +108,10 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next fire time"))
     def due(self, row: Trigger) -> Any:
-        """Return the next fire time of an enabled schedule, or the end of its pause."""
+        """Return the next fire time of an enabled schedule, or the end of its pause.
+
+        Without such a time, returns a dash.
+        """
         return marks.ago(row.next_at) if row.enabled else marks.EMPTY
 
     @display(description=lazy("since"))

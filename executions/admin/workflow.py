@@ -288,7 +288,7 @@ class WorkflowAdmin(OperatingAdmin):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the form's fields, and the location of the workflow's code or of its Git file."""
+        """Return the form's fields, with the location of the workflow's code or its Git commit."""
         if obj is None:
             return self.fields
         if obj.origin:

@@ -115,7 +115,9 @@ class ObtainToken(OpenEndpoint):
 
 
 def _require_second_factor(user: Any, code: str, request: Request) -> None:
-    """Raise AuthenticationFailed if the account needs a second factor and `code` does not prove it.
+    """Raise AuthenticationFailed if the account needs a second factor.
+
+    `code` proves this factor if it is valid.
     """
     if not second_factor.provided:
         return

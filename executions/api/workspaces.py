@@ -276,9 +276,7 @@ class OneWorkspace(Endpoint):
         errors=[403, 404],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change the name, egress hosts or publishing; superusers can also change tier and
-        archiving.
-        """
+        """Change name, egress hosts or publishing; superusers also change tier and archiving."""
         _, powers = found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         given = self.body(WorkspaceChange)

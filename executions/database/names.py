@@ -1,4 +1,4 @@
-"""Project-specific names in hand-written SQL: the account tables, and labels of Valkyr's apps.
+"""Project-specific names in hand-written SQL: account tables, and labels of Valkyr's apps.
 
 SQL uses `{user_table}`, `{user_key}`, `{user_type}`, `{user_groups}` for the project's account
 model, and Valkyr's default table names (`runners_run`). Both are replaced when a statement is first

@@ -93,7 +93,7 @@ def limit(scope: RowScope | None) -> None:
 
 
 def current() -> RowScope | None:
-    """Return the current scope."""
+    """Return the current scope; None if statements are not limited."""
     return _current.get()
 
 
@@ -150,7 +150,10 @@ class ScopeWatcher:
         return (_command(wanted, local=True),)
 
     def forget(self) -> None:
-        """Set the scope again before the next statement, because a rollback may have undone it."""
+        """Forget the transaction's scope, because a rollback may have undone it.
+
+        It is then set again before the next statement.
+        """
         self._transaction = UNKNOWN
 
     def is_at_work(self) -> bool:
@@ -158,7 +161,7 @@ class ScopeWatcher:
         return _current.get() is not None
 
     def _known(self, now: int, alone: bool) -> Any:
-        """Return the scope that is set, or UNKNOWN if that is uncertain."""
+        """Return the scope that is set in the session; UNKNOWN if it is uncertain."""
         if now == IDLE:
             return self._session
         # With `alone`, psycopg has begun this transaction unseen.

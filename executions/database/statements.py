@@ -50,7 +50,7 @@ class Statements:
         return run(self.asked(name, params))
 
     def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Return the first row of a named statement, or None."""
+        """Return the first row of a named statement; None without rows."""
         rows = self.fetch(name, params)
         return rows[0] if rows else None
 

@@ -26,7 +26,7 @@ _before: list[Callable[[], None]] = []  # at most one, of this process
 
 
 def prepare_with(prepare: Callable[[], None]) -> None:
-    """Call `prepare` before each block begins, for work that must not hold a lock."""
+    """Call `prepare` before each block begins; it does work that must not hold a lock."""
     _before[:] = [prepare]
 
 

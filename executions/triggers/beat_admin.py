@@ -40,7 +40,7 @@ _followed: datetime | None = None
 
 
 def follow(trigger: Trigger) -> bool:
-    """Apply the entry's changes to a locked trigger; return whether there were any."""
+    """Apply the entry's changes to a locked trigger; return whether there were any changes."""
     entry = entry_of(trigger)
     if entry is None:
         return trigger.enabled and _switch(trigger, False, DELETED)
@@ -64,7 +64,10 @@ def follow(trigger: Trigger) -> bool:
 
 
 def follow_all() -> int:
-    """Apply all changes in beat's tables since this process last read them; return their number."""
+    """Apply all changes in beat's tables since this process last read them.
+
+    Returns the number of changed triggers.
+    """
     global _followed  # noqa: PLW0603 - one look a process
     changed = PeriodicTasks.last_change()
     if changed is None or changed == _followed:

@@ -24,10 +24,10 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """The new executions that may run within their key's limit, and those that later ones replace.
+    """Which new executions may run within their key's limit, and which ones later ones replace.
 
     Both lists are in the order of the executions. A replaced execution is inserted as a waiting
-    one, and then cancelled.
+    execution, and then cancelled.
     """
 
     may_run: list[bool]
@@ -123,7 +123,10 @@ def _may_run(
     uses: dict[ConcurrencyKey, ConcurrencyUse],
     replaced: list[bool],
 ) -> list[bool]:
-    """Return the executions that may run within each key's limit; waiting executions go first."""
+    """Return, for each execution, whether its key's limit lets it run.
+
+    Waiting executions go first.
+    """
     left = {
         key: 0 if use.waiting else max(0, rule.limit - use.holders) for key, use in uses.items()
     }

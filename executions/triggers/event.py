@@ -121,7 +121,7 @@ def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
 
 
 def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) -> bool:
-    """Return whether a filter matches.
+    """Return whether a filter matches the payload; None matches every payload.
 
     Raises TemplateError, also if no time is left for this filter. The response lists the started
     workflows, so the request evaluates the filters.
@@ -154,7 +154,7 @@ def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Re
 
 
 def _started(trigger: Trigger, event: Event, given: Any, actor: Actor) -> Result:
-    """Return the trigger's result for the event."""
+    """Start the trigger's workflow; return the ID of the execution, or the error."""
     try:
         # A savepoint: an error half-way must not undo anything else.
         with transaction.atomic():

@@ -415,10 +415,10 @@ def _verdict(
 
 
 def _ask(tier: Ceilings, workspace_id: UUID, running: list[bool]) -> bool:
-    """Request the admission of waiting joined starts after the commit.
+    """Request the admission of joined starts that wait, after the commit.
 
-    Return whether they are counted after the commit. Raises QuotaExceeded if a check without a lock
-    finds that they exceed a limit.
+    Returns whether they are counted after the commit. Raises QuotaExceeded if a check without a
+    lock finds that they exceed a limit.
     """
     if all(running):
         return False

@@ -32,7 +32,10 @@ def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
 
 
 def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
-    """Synchronise many workflows; only changed schedules need statements of their own."""
+    """Synchronise many workflows as `sync` does, in few statements.
+
+    Only changed schedules need statements of their own.
+    """
     now, workflows = database_now(), {workflow.pk: workflow for workflow, _ in given}
     wanted = {
         (workflow.pk, _key(kind, settings)): (workflow, kind, settings)
@@ -65,7 +68,7 @@ def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -
     """Enable or disable a trigger until a user changes this again; publishing does not.
 
     Does nothing if the trigger is in that state already. Raises NotFound, and WrongState for
-    enabling a retired one.
+    enabling a retired trigger.
     """
     with transaction.atomic():
         trigger = locked(trigger_id)

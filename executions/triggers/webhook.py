@@ -37,7 +37,7 @@ def secret_of(trigger_id: UUID, version: int) -> str:
 
 
 def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
-    """Yield the version's secrets that senders may use: of the current and the earlier keys."""
+    """Yield the version's secrets that senders may use: for the current and the earlier keys."""
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         yield _derived(trigger_id, version, key)
 
@@ -171,7 +171,7 @@ def rotate(
 
 
 def prune() -> int:
-    """Delete signatures that are too old to be accepted, at most 5,000; return how many."""
+    """Delete signatures that are too old to be accepted, at most 5,000; return the number."""
     old = WebhookDelivery.objects.filter(created_at__lt=database_now() - KEPT)
     with transaction.atomic():
         rows = old.select_for_update(skip_locked=True).order_by("created_at")
