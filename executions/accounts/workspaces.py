@@ -32,9 +32,9 @@ CHANGEABLE = ("name", "tier", "archived", "egress_hosts", "publish_from_git")
 
 
 def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
-    """Create a workspace; make the slug from the name if none is given. A slug never changes.
+    """Create a workspace; derive the slug from the name if none is given. A slug never changes.
 
-    Raises Taken if the slug exists, and WithProblems if no slug can be made from the name. With
+    Raises Taken if the slug exists, and WithProblems if no slug can be derived from the name. With
     cells, every cell must respond, because a slug is unique across all cells.
     """
     slug = slug or slugify(name)[:80].strip("-")
@@ -128,15 +128,15 @@ def change_workspace(
 
 
 def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Archive a workspace: triggers no longer start anything there.
+    """Archive a workspace: triggers no longer start executions in it.
 
-    Does nothing if it is archived already.
+    Does nothing if it is archived already. Raises NotFound.
     """
     return change_workspace(workspace_id, {"archived": True}, actor=actor, reason=reason)
 
 
 def restore_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Undo `archive_workspace`."""
+    """Restore an archived workspace: triggers start executions in it again. Raises NotFound."""
     return change_workspace(workspace_id, {"archived": False}, actor=actor, reason=reason)
 
 

@@ -148,7 +148,7 @@ def path(text: str) -> SafeString:
 
 
 def worker(name: str) -> SafeString | str:
-    """Return a worker's name without the part that each restart changes; show all on hover."""
+    """Return a worker's name without the part that each restart changes; all of it on hover."""
     if not name:
         return EMPTY
     return format_html('<span class="vk-nowrap" title="{}">{}</span>', name, name.split("|", 1)[0])

@@ -24,7 +24,10 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The permitted receivers of a credential. An empty list of hosts allows none."""
+    """The permitted receivers of a credential.
+
+    With an empty list of hosts, no host is permitted.
+    """
 
     hosts: tuple[str, ...]
     modules: tuple[str, ...] = (ANY,)
@@ -133,7 +136,7 @@ def module_pattern(text: str) -> str:
 
 
 def listed(patterns: Iterable[str]) -> str:
-    """Return the first five patterns as text for a message."""
+    """Return the first five patterns as text for a message; "none" without patterns."""
     names = list(patterns)
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "") or "none"
 
@@ -153,7 +156,7 @@ def _fits(pattern: str, module: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, int | None]:
-    """Split host and port; a bare IPv6 address has no port."""
+    """Split host and port; a bare IPv6 address has no port. Raises ValueError."""
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if not closed or (rest and not rest.startswith(":")):

@@ -47,7 +47,10 @@ class KeyUse:
 
     @property
     def unknown(self) -> set[int]:
-        """Return keys that seal values but are missing from the keyset: these values are lost."""
+        """Return the IDs of keys that seal values but are missing in the keyset.
+
+        These values are lost.
+        """
         return {key for count in self.counts.values() for key in count} - set(self.ids)
 
 
@@ -144,7 +147,10 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal one batch after another, in the order of the rows' IDs."""
+    """Reseal one batch after another, in the order of the rows' IDs.
+
+    Yields, for each batch, the number of resealed values and the IDs of unreadable rows.
+    """
     last: Any = None
     while True:
         with transaction.atomic():

@@ -122,7 +122,7 @@ def _store(source: CredentialSource, found: Issued) -> None:
 
 
 def seal_issued(row: Credential, fields: Mapping[str, str], found: Issued) -> None:
-    """Set the sealed fields of a row together with the values that were issued; do not save."""
+    """Set the sealed fields of a row together with the issued values, without saving the row."""
     ends = time.time() + found.seconds
     kept = {"fields": found.fields, "seconds": found.seconds, "ends": ends}
     sealed = closed(row.pk, without_issued(fields) | {ISSUED: json.dumps(kept)})

@@ -178,7 +178,7 @@ class Router:
     """Routes Valkyr's models to its database, and nothing else."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Return Valkyr's alias for its models; others keep their own database."""
+        """Return the alias for Valkyr's models and rows; None for those that the project routes."""
         row = hints.get("instance")
         if getattr(model, GLOBAL, False):
             return first()

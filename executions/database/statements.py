@@ -77,7 +77,10 @@ class Statements:
         return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
 
     def _key(self, name: str) -> str:
-        """Return the parameter that says in which partition the statement's rows are, or ""."""
+        """Return the parameter that says in which partition the statement's rows are, if any.
+
+        Without such a parameter, returns "".
+        """
         lines = (self.folder / f"{name}.sql").read_text().splitlines()
         keys = (line.removeprefix(ONE_PARTITION) for line in lines if ONE_PARTITION in line)
         return next(keys, "")

@@ -64,7 +64,7 @@ class ObjectStorage:
             raise
 
     def copy(self, name: str, local: Path) -> None:
-        """Write a file with the content of a local one, which is read in parts."""
+        """Write a file with the content of a local file, which is read in parts."""
         if (folder := self.folder) is not None:
             with local.open("rb") as source:
                 _write_local(folder / name, iter(lambda: source.read(CHUNK), b""))
@@ -93,7 +93,7 @@ class ObjectStorage:
                 yield file
 
     def remove(self, name: str) -> None:
-        """Delete a file; ignore a missing one.
+        """Delete a file, if it exists.
 
         In a folder, also delete the remains of a killed process.
         """
@@ -115,7 +115,7 @@ class ObjectStorage:
 
     @property
     def folder(self) -> Path | None:
-        """Return the folder of a `file://` address."""
+        """Return the folder of a `file://` address; None for another address."""
         is_folder = self.address.startswith(FOLDER)
         return Path(self.address.removeprefix(FOLDER)) if is_folder else None
 

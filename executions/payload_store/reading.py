@@ -93,7 +93,7 @@ def check_size(size: int, most: int | None = None) -> None:
 
 
 def too_large(size: int, most: int | None = None) -> StoredValueTooLarge:
-    """Return the error for this many bytes."""
+    """Return the error for a load of this many bytes."""
     most = valkyr_settings().payload_load_limit if most is None else most
     return StoredValueTooLarge(
         f"The stored values to load have {size:,} bytes; at most {most:,} are allowed. Pass "

@@ -1,4 +1,4 @@
-"""Store a value: declare its use, write its file, return the reference for the row.
+"""Store a value: declare its use, write its file, and return the reference for the row.
 
 The use commits before the file is written, and the row that holds the reference commits after it.
 So every value to which a row refers has a file, and the collector knows the use before the file
@@ -145,7 +145,7 @@ def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:
 
 
 def everything_in(value: Any) -> set[UUID]:
-    """Return the stored values that a value refers to, and those inside them.
+    """Return the IDs of stored values that a value refers to, and of those inside them.
 
     Uses at most one query: a stored value's row lists the values inside it at any depth.
     """

@@ -42,7 +42,7 @@ class OpenedKey:
     opened_at: float = field(default_factory=time.monotonic)
 
     def derived(self, context: bytes) -> Aead:
-        """Return the key of one file (`frames`), by HMAC-SHA-256."""
+        """Return the AEAD with the key of one file (`frames`), which HMAC-SHA-256 derives."""
         made = hmac.digest(self.material, b"valkyr.payload.file|" + context, "sha256")
         return aes_gcm(made)
 
@@ -86,7 +86,7 @@ def _any_seals() -> bool:
 
 
 def opened(key: int) -> OpenedKey:
-    """Return a key.
+    """Return an opened key by its ID.
 
     Uses one query if this process does not hold the key. Raises KeyUnknown, and the errors of
     `unseal`.
@@ -117,7 +117,7 @@ def forget() -> None:
 
 
 def current(workspace_id: UUID) -> int | None:
-    """Return the key that seals the workspace's payloads; None if it does not seal them.
+    """Return the ID of the key that seals the workspace's payloads; None without sealing.
 
     Uses one query.
     """
@@ -133,7 +133,10 @@ def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the keys of those executions whose workspaces seal payloads. Uses one query."""
+    """Return the IDs of the keys of those executions whose workspaces seal payloads.
+
+    Uses one query.
+    """
     rows = WorkflowExecution.objects.filter(
         pk__in=list(execution_ids), workspace__payload_keys__seals=True
     )
@@ -141,7 +144,7 @@ def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def sealing(workspace_ids: Iterable[UUID] | None = None) -> set[UUID]:
-    """Return the given workspaces (by default: all) that have sealed payloads."""
+    """Return the IDs of the given workspaces (by default: all) that have keys for payloads."""
     rows = PayloadKey.objects.all()
     if workspace_ids is not None:
         rows = rows.filter(workspace_id__in=list(workspace_ids))
@@ -149,7 +152,7 @@ def sealing(workspace_ids: Iterable[UUID] | None = None) -> set[UUID]:
 
 
 def make(workspace_id: UUID) -> int:
-    """Add a key, which seals the workspace's payloads from now on, and return it.
+    """Add a key, which seals the workspace's payloads from now on, and return its ID.
 
     Raises the errors of `prepare`.
     """
@@ -172,7 +175,7 @@ def stop(workspace_id: UUID) -> bool:
 
 
 def newest(workspace_id: UUID) -> PayloadKey | None:
-    """Return the workspace's newest key, whether it seals or not; None if it never sealed."""
+    """Return the workspace's newest key, whether it seals or not; None if there is none."""
     return PayloadKey.objects.filter(workspace_id=workspace_id).order_by("-pk").first()
 
 

@@ -82,7 +82,7 @@ def follow_all() -> int:
 
 
 def _schedules() -> Iterator[Trigger]:
-    """Yield the CRON triggers that have an entry, or whose entry was deleted."""
+    """Yield the CRON triggers that published versions of active workspaces have."""
     rows = Trigger.objects.filter(
         type=TriggerType.CRON, retired_at=None, workflow__workspace__archived_at=None
     )

@@ -45,7 +45,7 @@ def forget(connection: Any) -> None:
 
 
 def hooks_for_commit(connection: Any) -> int:
-    """Return how many hooks wait for the commit."""
+    """Return the number of hooks that wait for the commit."""
     return len(connection.run_on_commit)
 
 

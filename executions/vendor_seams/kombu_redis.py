@@ -97,7 +97,7 @@ class ChannelChanges:
         return given
 
     def _create_client(self, asynchronous: bool = False) -> Any:
-        """Return a client of the channel's connections; reuse it until they change."""
+        """Return a client of the channel's connections; it is reused until these change."""
         if asynchronous:
             return super()._create_client(asynchronous=True)  # type: ignore[misc]
         if self._kept is None or self._kept.connection_pool is not self.pool:
