@@ -52,7 +52,7 @@ class Actor:
 
     @classmethod
     def at_door(cls, request: Any, user_id: Any, name: str, via: str = "") -> "Actor":
-        """Return the sender of this request, known only by `name`, such as a user who signs in.
+        """Return an actor known only by `user_id` and `name`, such as a user who signs in.
 
         Without a request, the origin is unknown.
         """

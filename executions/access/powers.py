@@ -236,7 +236,7 @@ def role_in(user: User, workspace_id: UUID) -> str | None:
 
 
 def _granted(user: User, workflow_id: UUID) -> set[str]:
-    """Return the object permissions of the user and the user's groups on one workflow.
+    """Return the codes of object permissions of the user and the user's groups on a workflow.
 
     Uses one query.
     """
@@ -253,7 +253,7 @@ def _inner(groups: Any) -> Any:
 
 
 def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
-    """Return the object permissions of the user and of the user's groups."""
+    """Return the object permissions of the user, and those of the user's groups."""
     person: Any = user
     groups: Any = getattr(user, "groups", None)
     given = WorkflowGroupPermission.objects
@@ -278,11 +278,11 @@ class Reach:
     grants: dict[UUID, set[str]]
 
     def workspaces(self, power: Power) -> list[UUID]:
-        """Return the workspaces in which the caller has `power` on everything, sorted."""
+        """Return the IDs of workspaces in which the caller has `power` on everything, sorted."""
         return sorted(pk for pk, powers in self.members.items() if powers.allows(power))
 
     def workflows(self, power: Power) -> list[UUID]:
-        """Return the workflows on which an object permission gives `power`."""
+        """Return the IDs of workflows on which an object permission gives `power`."""
         limits = limits_of(self.user)
         if not self.grants or (limits is not None and power not in limits.scopes):
             return []
@@ -295,7 +295,7 @@ class Reach:
         return [pk for pk, given in self.grants.items() if given & codes]
 
     def anywhere(self, power: Power) -> bool:
-        """Return whether the caller has `power` on anything."""
+        """Return whether the caller has `power` on any object."""
         return bool(self.workspaces(power) or self.workflows(power))
 
 

@@ -36,7 +36,7 @@ def begin(
     action: str = "activity.export",
     object_type: str = "Activity",
 ) -> QuerySet[M]:
-    """Return the rows to export, as of now, and record the export.
+    """Return the rows to export, which exist now, and record the export.
 
     The audit trail gets one row for each workspace, or, if `workspaces` is None, one row for the
     whole installation. `filters` are the filters of the request.
@@ -76,7 +76,7 @@ Shown = Callable[[Any], dict[str, Any]]
 
 
 def lines(rows: QuerySet[M], shown: Shown | None = None) -> Iterator[bytes]:
-    """Yield the rows as JSON lines, a batch at a time; `shown` returns the content of a line."""
+    """Yield the rows as JSON lines, batch by batch; `shown` returns the content of a line."""
     for batch in batches(rows):
         yield written(batch, shown)
 

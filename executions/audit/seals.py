@@ -54,13 +54,13 @@ def seal_after_restore() -> SealingResult:
 
 
 def head() -> ChainHead | None:
-    """Return the number and digest of the newest link, or None."""
+    """Return the number and digest of the newest link; None without links."""
     last = newest()
     return None if last is None else ChainHead(last.number, bytes(last.digest))
 
 
 def newest() -> AuditSeal | None:
-    """Return the newest link without its leaves, or None."""
+    """Return the newest link without its leaves; None without links."""
     return AuditSeal.objects.order_by("-number").defer("leaves").first()
 
 

@@ -45,7 +45,7 @@ class Enough(Exception):
 
 
 def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> VerificationReport:
-    """Verify every link and row.
+    """Verify every link and row, and return the report.
 
     `heads` were exported earlier. Rows covered by links up to number `archived` may be missing.
     """
@@ -177,7 +177,7 @@ class _Walk:
 
 
 def _seals() -> Iterator[AuditSeal]:
-    """Yield all current seals.
+    """Yield the seals that exist now, in the order of their numbers.
 
     Rows that later seals cover may be stored behind the position of the scan.
     """

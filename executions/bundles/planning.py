@@ -41,7 +41,7 @@ class Bundle:
 
     A kind that `resources` does not name stays as it is. `checksums` maps slugs to the checksums
     that the versions must have. `prune` archives or deletes objects of earlier bundles that this
-    one lacks.
+    bundle lacks.
     """
 
     workflows: Mapping[str, Any]
@@ -174,7 +174,7 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
 
 
 def _brought(workspace: Workspace, wanted: Sequence[BundleKind]) -> list[str]:
-    """Return the items of these kinds that came from earlier bundles."""
+    """Return the names of the items of these kinds that came from earlier bundles."""
     applied = AppliedBundle.objects.filter(workspace=workspace).first()
     keys = set(applied.keys) if applied else set()
     kinds_of_keys = {key.partition("/")[0] for key in keys}
@@ -219,7 +219,10 @@ def _verdicts(
 
 
 def _planned(workspace: Workspace, bundle: Bundle) -> dict[str, UUID | None]:
-    """Return the workflows that items may name, by slug; None for one that `apply` will create."""
+    """Return the IDs of workflows that items may name, by slug.
+
+    None stands for a workflow that `apply` will create.
+    """
     rows = workspace.workflows.filter(archived_at=None).values_list("slug", "pk")
     return dict.fromkeys(bundle.workflows) | dict(rows)
 

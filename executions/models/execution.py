@@ -291,7 +291,7 @@ class WorkflowExecution(models.Model):
         return str(self.id)
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose key seals the payloads of this row."""
+        """Return the ID of the workspace whose key seals the payloads of this row."""
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:

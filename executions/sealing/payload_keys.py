@@ -181,7 +181,7 @@ def newest(workspace_id: UUID) -> PayloadKey | None:
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """The key that seals a workspace's payloads (None: no sealing), and the number of others."""
+    """The key that seals a workspace's payloads (None: no sealing), and the number of old keys."""
 
     current: PayloadKey | None
     old: int
