@@ -99,7 +99,7 @@ def page(model: str, pk: Any = None, **query: Any) -> str:
 
 
 def shown_page(path: str) -> str:
-    """Return the address of a path that `page` made, for this request's client.
+    """Return the address, for this request's client, of a path that `page` made.
 
     Returns "" in a project without an admin.
     """

@@ -162,7 +162,7 @@ def authentication_is_there(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
-    """Report a missing middleware for browser sessions, with which users see and end them."""
+    """Report a missing middleware for browser sessions: users need it to see and end sessions."""
     if SESSIONS in django_settings.MIDDLEWARE:
         return []
     return [
@@ -176,7 +176,7 @@ def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
 
 
 def _egress() -> Iterator[str]:
-    """Yield the problems of the default egress rules."""
+    """Yield a problem for each invalid entry of the default egress rules."""
     for problem in egress_problems(valkyr_settings().egress_allow, SETTING):
         yield f"{problem.path}: {problem.message}"
 

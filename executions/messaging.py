@@ -65,7 +65,7 @@ def is_ours(task: str) -> bool:
 
 
 def carry_by(app: Celery) -> None:
-    """Use this app to send our tasks from now on."""
+    """Use this app from now on to send our tasks."""
     global _configured  # noqa: PLW0603 - one a process
     _configured = app
 
@@ -160,7 +160,7 @@ def ours_among(names: Iterable[str]) -> list[str]:
 
 
 def of_other_cells(names: Iterable[str]) -> list[str]:
-    """Return the Celery queues of all cells except this process's cell."""
+    """Return the Celery queues of all cells except the cell of this context."""
     if not settings().cells:
         return []
     cell = routing.cell()

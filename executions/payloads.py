@@ -211,7 +211,7 @@ def references_in(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def trusted(value: Any) -> Any:
-    """Return a value that was read from rows, with its references marked: `dump` accepts these.
+    """Return a value that was read from rows, with references marked so that `dump` accepts them.
 
     Never call it with a value from a module, a user or another system.
     """

@@ -32,31 +32,31 @@ def run_job(job_id: str) -> None:
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Every five seconds, record schedule times without a message, and start due ticks."""
+    """Record schedule times without a message, and start due ticks, every five seconds."""
     return cron.tend()
 
 
 @task("executions.prune_signatures")
 def prune_signatures() -> int:
-    """Every minute, delete webhook signatures that are too old to be accepted."""
+    """Delete webhook signatures that are too old to be accepted, every minute."""
     return webhook.prune()
 
 
 @task("executions.prune_counts")
 def prune_counts() -> int:
-    """Every hour, delete counters of sign-ins, and of quotas whose windows ended long ago."""
+    """Delete counters of sign-ins, and of quota windows that ended long ago, every hour."""
     return quotas.prune() + rates.prune()
 
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Every minute, delete responses kept for an `Idempotency-Key` for more than a day."""
+    """Delete responses that were stored for an `Idempotency-Key` a day ago, every minute."""
     return retention.prune()
 
 
 @task("executions.seal_audit")
 def seal_audit() -> int:
-    """Seal new rows of the audit trail every 30 s; return how many."""
+    """Seal new rows of the audit trail every 30 s; return the number of rows."""
     return seals.seal().rows
 
 
@@ -68,7 +68,7 @@ def prune_sessions() -> int:
 
 @task("executions.clear_browser_sessions")
 def clear_browser_sessions() -> int:
-    """Delete expired sessions of Django every hour; return how many."""
+    """Delete expired sessions of Django every hour; return the number of sessions."""
     return browser_sessions.clear()
 
 

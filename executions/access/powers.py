@@ -82,7 +82,7 @@ MOST_HELD = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
-    """The limits of an API token on its user's powers; authentication sets them on the user."""
+    """The limits that an API token sets on its user's powers; authentication adds them."""
 
     workspace_id: UUID
     scopes: frozenset[str]

@@ -95,10 +95,7 @@ def _close(request: Any) -> None:
 
 
 def _user(request: Any) -> Any:
-    """Return the user of a live session; otherwise end Django's session.
-
-    Returns an AnonymousUser without a live session.
-    """
+    """Return the user of a live session; else end Django's session, and return AnonymousUser."""
     user: Any = auth.get_user(request)
     if not user.is_authenticated:
         return user

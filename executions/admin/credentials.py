@@ -110,10 +110,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("connection"))
     def connection(self, row: Credential) -> Any:
-        """Return a mark that says whether a user connected the credential; a dash if none needs to.
-
-        It also shows when the credential's token expires.
-        """
+        """Return a mark that says whether the credential is connected, with its token's expiry."""
         known = KINDS.get(row.type)
         connected = known.connected(row.fields) if known and known.connected else None
         if connected is None:

@@ -153,10 +153,7 @@ def title_of(row: WorkflowExecution, *, shown: bool) -> str:
 
 
 def _first_values(payload: Any) -> list[str]:
-    """Return the first simple values of a payload with their names; IDs come first.
-
-    Secrets are masked.
-    """
+    """Return the first simple values of a payload, without secrets, each after its name."""
     # The database keeps the keys of an object in an order of its own.
     found = sorted(_values(masked(payload)), key=lambda one: not IDENTIFIES.search(one[0]))
     return [f"{name} {text}" for name, text in found[:TITLE_VALUES]]
@@ -345,10 +342,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return view != "studio" or row.workflow.archived_at is None
 
     def primary_of(self, row: WorkflowExecution) -> str:
-        """Return "resume" for a paused execution and "replay" for an ended one that did not fail.
-
-        Returns "" in other states.
-        """
+        """Return "resume" if paused, and "replay" if ended except as FAILED; otherwise, ""."""
         if row.state == ExecutionState.PAUSED:
             return "resume"
         return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""

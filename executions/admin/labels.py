@@ -63,9 +63,9 @@ def listed(
 ) -> QuerySet[WorkflowExecution]:
     """Return the newest of a list's rows with the labels of the search and of the filter.
 
-    Without labels, returns all rows. The index of labels also selects by `states` and by the
-    workflow in the URL. `narrowed` says that other filters apply too: they are checked for each
-    execution found, in bounded time.
+    Without labels, returns all rows. The index of labels also selects by `states` and by the URL's
+    workflow. `narrowed` says that other filters apply too: they are checked for each execution
+    found, in bounded time.
     """
     filtered, _ = in_search(request.GET.get(PARAMETER, ""))
     labels = {**filtered, **searched}

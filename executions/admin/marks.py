@@ -78,10 +78,7 @@ def span(length: timedelta) -> str:
 
 
 def took(milliseconds: float | None) -> str:
-    """Return a duration with its unit, such as "340 ms" or "3 min 20 s"; a dash for None.
-
-    Spaces do not break lines.
-    """
+    """Return a duration such as "340 ms" or "3 min 20 s", without line breaks; a dash for None."""
     if milliseconds is None:
         return EMPTY
     seconds = milliseconds / 1_000
@@ -148,7 +145,7 @@ def path(text: str) -> SafeString:
 
 
 def worker(name: str) -> SafeString | str:
-    """Return a worker's name without the part that each restart changes; all of it on hover."""
+    """Return a worker's name without the part that restarts change; the whole name on hover."""
     if not name:
         return EMPTY
     return format_html('<span class="vk-nowrap" title="{}">{}</span>', name, name.split("|", 1)[0])

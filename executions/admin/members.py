@@ -173,7 +173,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("granted by"))
     def origin(self, row: Membership) -> str:
-        """Return the membership's origin: an identity provider, a user or a service account."""
+        """Return what created the membership: an identity provider, a user or a service account."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
         return row.source or "hand"

@@ -31,10 +31,7 @@ class ActionVariant(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """A button of a list, a row or an object; `method` handles requests to `path`.
-
-    The path is relative to the URL of the list or the object.
-    """
+    """A button of a list, a row or an object; `path` is the part of its URL that it adds."""
 
     action_name: str
     method: Callable[..., Any]

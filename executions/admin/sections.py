@@ -97,10 +97,7 @@ def payload_section(
 
 
 def _downloads(value: Any, execution_id: Any) -> list[tuple[Cell]]:
-    """Return links to the stored values and stored content in a payload, each in a tuple.
-
-    There are at most MOST_LINKS of them.
-    """
+    """Return links to the stored values in a payload, at most MOST_LINKS, each in a tuple."""
     found: dict[str, Any] = {}
     for reference in references_in(value):
         if facts_of(reference) is not None:

@@ -108,10 +108,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next fire time"))
     def due(self, row: Trigger) -> Any:
-        """Return the next fire time of an enabled schedule, or the end of its pause.
-
-        Without such a time, returns a dash.
-        """
+        """Return the next fire time of an enabled schedule, or a pause's end; otherwise a dash."""
         return marks.ago(row.next_at) if row.enabled else marks.EMPTY
 
     @display(description=lazy("since"))
@@ -215,10 +212,7 @@ def _next(trigger: Trigger) -> Any:
 
 
 def _entry(trigger: Trigger) -> Any:
-    """Return a link to the schedule's entry in beat's own admin, with the entry's schedule.
-
-    Without an entry, returns a text that says so.
-    """
+    """Return a link to the schedule's entry in beat's admin, or a text that there is no entry."""
     entry = beat_entries.entry_of(trigger)
     if entry is None:
         return gettext("none: beat has no entry for the schedule")

@@ -128,7 +128,7 @@ def plan(
 
 
 def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProblem]:
-    """Return the first `MOST_PROBLEMS` problems, and one that states how many more there are."""
+    """Return the first `MOST_PROBLEMS` problems, and one that counts the further problems."""
     if len(problems) <= MOST_PROBLEMS:
         return list(problems)
     rest = len(problems) - MOST_PROBLEMS

@@ -1,4 +1,4 @@
-"""The source of a setting's value, and the messages about invalid ones.
+"""The sources of settings' values, and the messages about invalid values.
 
 A class of settings is read once and kept until Django's `VALKYR` is another object or `forget` is
 called. A class with problems is not kept: each use of it raises an error.
@@ -54,7 +54,7 @@ def _network(one: Any) -> Any:
 
 
 def _flag(value: Any) -> Any:
-    """Return a flag; reject numbers, and text that is neither yes nor no."""
+    """Return a flag. Raises ValueError for numbers, and for text that is neither yes nor no."""
     if isinstance(value, str):
         value = {"1": True, "true": True, "yes": True, "on": True}.get(
             value.lower(), False if value.lower() in {"0", "false", "no", "off"} else value
@@ -104,7 +104,7 @@ class SettingsModel(BaseModel):
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """Return the fields that the environment sets or, otherwise, Django's setting `VALKYR`."""
+    """Return the values that the environment or, otherwise, Django's setting `VALKYR` gives."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():
@@ -121,7 +121,7 @@ def variables_of(field: FieldInfo, name: str) -> list[str]:
 
 
 def variable_of(field: FieldInfo, name: str) -> str | None:
-    """Return the environment variable that sets this setting, or None."""
+    """Return the environment variable that sets this setting; None without one."""
     return next((v for v in variables_of(field, name) if os.environ.get(v, "").strip()), None)
 
 
@@ -190,7 +190,10 @@ def read(kind: type[Settings]) -> Settings:
 
 
 def tolerate(tolerant: bool) -> None:
-    """Use the defaults in place of invalid settings, in a process that lists them."""
+    """With `tolerant`, replace invalid settings by their defaults instead of raising an error.
+
+    This is for a process that lists invalid settings.
+    """
     global _tolerant  # noqa: PLW0603 - one a process
     _tolerant = tolerant
 
@@ -252,7 +255,7 @@ WORDS = (
 
 
 def _expectation(message: str) -> str:
-    """Return the form that was expected: pydantic's message in our words."""
+    """Return the expected form: pydantic's message in our words."""
     for pattern, words in WORDS:
         message = re.sub(pattern, words, message)
     return message.rstrip(".")

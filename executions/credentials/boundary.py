@@ -24,10 +24,7 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The permitted receivers of a credential.
-
-    With an empty list of hosts, no host is permitted.
-    """
+    """The permitted receivers of a credential; an empty list of hosts permits no host."""
 
     hosts: tuple[str, ...]
     modules: tuple[str, ...] = (ANY,)

@@ -47,10 +47,7 @@ class KeyUse:
 
     @property
     def unknown(self) -> set[int]:
-        """Return the IDs of keys that seal values but are missing in the keyset.
-
-        These values are lost.
-        """
+        """Return the IDs of keys that seal values but are missing in the keyset (lost values)."""
         return {key for count in self.counts.values() for key in count} - set(self.ids)
 
 
@@ -147,10 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal one batch after another, in the order of the rows' IDs.
-
-    Yields, for each batch, the number of resealed values and the IDs of unreadable rows.
-    """
+    """Reseal batch by batch, in the order of IDs; yield the resealed number and the lost IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

@@ -73,10 +73,7 @@ KINDS: dict[str, CredentialType] = {}
 
 
 def register(kind: CredentialType) -> CredentialType:
-    """Add a type and return it; modules with their own type call this at import.
-
-    Raises ValueError if another type has this name.
-    """
+    """Add a type, and return it; modules call this at import. Raises ValueError if it exists."""
     if KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"The credential type {kind.name!r} already exists.")
     return kind

@@ -1,7 +1,7 @@
-"""The properties of modules that the graph needs.
+"""The properties of modules that the graph needs, kept apart from `runners`.
 
-They are here so that `executions` does not import `runners`. `runners` registers its modules at
-start-up; validation and publishing read them here.
+`executions` does not import `runners`, which registers its modules at start-up; validation and
+publishing read them here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,10 +39,7 @@ def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tupl
 
 
 def outcome_text(value: Any) -> str:
-    """Return the outcome that a value stands for: its text, with JSON's null, true and false.
-
-    Whole floats have no `.0`.
-    """
+    """Return the outcome that a value stands for: its text, as in JSON, but 2.0 as "2"."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -37,7 +37,7 @@ class HealthChecks:
         self._at = float("-inf")
 
     def findings(self) -> Findings:
-        """Return the findings of each part."""
+        """Return the finding of each part, by name."""
         with self._lock:
             if time.monotonic() - self._at > KEPT_SECONDS:
                 self._kept = self._look()

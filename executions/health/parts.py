@@ -66,7 +66,7 @@ def database(session: Session) -> HealthFinding:
 def migrations(session: Session) -> HealthFinding:
     """Check that all migrations of this code are applied.
 
-    Newer migrations of other code are ignored.
+    Applied migrations of newer code are ignored.
     """
     try:
         rows = session.execute("SELECT app, name FROM django_migrations").fetchall()

@@ -45,9 +45,10 @@ def counts(
     order: tuple[str, ...] = ("-id",),
     since: UUID | None = None,
 ) -> LabelCounts:
-    """Count the values of the label `name` among the newest `rows`, by the column `state`.
+    """Count the values of the label `name` among the newest `rows`, in total and by `state`.
 
-    `since` excludes rows that are not newer than that ID; the counts are not complete then.
+    `state` is the name of a column. `since` excludes rows that are not newer than that ID; the
+    counts are not complete then.
     """
     if since is not None:
         rows = rows.filter(pk__gt=since)

@@ -42,12 +42,12 @@ _folder: Path | None = None
 
 
 def port() -> int:
-    """Return the metrics port of a process other than a web process; 0 means no port."""
+    """Return the metrics port of processes other than web processes; 0 means no port."""
     return valkyr_settings().metrics_port
 
 
 def registry() -> CollectorRegistry:
-    """Return the registry of all counts of this process and of the children of its pool."""
+    """Return the registry with the counts of this process and of its pool's children."""
     if _folder is None:
         return REGISTRY
     gathered = CollectorRegistry()
@@ -66,7 +66,7 @@ class OfThisCell(Collector):
     """Collects the counts of this worker or beat; with cells, labels them with its own cell."""
 
     def collect(self) -> Iterable[Metric]:
-        """Yield all families."""
+        """Yield all metric families; with cells, samples of ours have the cell's label."""
         known = valkyr_settings()
         for family in registry().collect():
             if known.cells and family.name.startswith(OURS):

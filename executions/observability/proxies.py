@@ -57,7 +57,7 @@ class Proxies:
         scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in unbelieved]
 
     def _caller(self, peer: str, said: str) -> str:
-        """Return the last address that is not one of our proxies, or our outermost proxy."""
+        """Return the last address that is not one of our proxies, or else our outermost proxy."""
         found = peer
         hops = [hop.strip() for hop in said.split(",")][-MOST_HOPS:]
         for hop in reversed(hops):
@@ -74,7 +74,7 @@ class Proxies:
 
 
 def _address(text: str) -> Any:
-    """Return the address without a port, or None if it is invalid.
+    """Return the address without a port; None if it is invalid.
 
     An IPv4 address can be in any notation.
     """

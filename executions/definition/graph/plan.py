@@ -31,10 +31,9 @@ class Readiness(Enum):
 def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
     """Return the readiness of one task.
 
-    It is UNSETTLED if the source of an edge into it has no outcome yet, READY if enough of these
-    edges are taken, and otherwise SKIP. An edge is taken if its `on` equals its source's outcome.
-    `join: any` needs one taken edge; with `join: all`, every edge must be taken. Tasks without
-    incoming edges are ready.
+    It is UNSETTLED if the source of an edge into it has no outcome, READY if enough edges are
+    taken, otherwise SKIP. An edge is taken if its `on` equals its source's outcome. `join: any`
+    needs one taken edge, `join: all` all of them. Tasks without incoming edges are ready.
     """
     taken = 0
     for edge in task.incoming:
@@ -68,10 +67,7 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
 
 
 def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
-    """Return which candidates (tasks that have not started) are ready, skipped or unsettled.
-
-    Tasks after a skipped one are decided too.
-    """
+    """Return which candidates, none of which has started, are ready, skipped or unsettled."""
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}

@@ -51,10 +51,7 @@ def callbacks_read(template: Template, ids: Ids) -> frozenset[tuple[int, int]]:
 
 
 def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozenset[int]:
-    """Return the indexes of tasks whose history a template may read.
-
-    `tasks.a` alone includes the history of `a`.
-    """
+    """Return the indexes of tasks whose history a template may read, as in `tasks.a`."""
     return frozenset(
         task_by_id[reference[1]]
         for reference in template.references

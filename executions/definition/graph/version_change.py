@@ -117,10 +117,7 @@ def judge(change: VersionPair, reached: Iterable[ReachedStep]) -> Judgement:
 def _counterpart(
     change: VersionPair, row: ReachedStep, problems: list[str]
 ) -> tuple[Place, Step] | None:
-    """Return the place and step in the new version, or None.
-
-    Adds the reason to `problems` if the step is missing or does not fit.
-    """
+    """Return the place and the step in the new version, or None; add reasons to `problems`."""
     task, version = task_place(row.path), f"version {change.number}"
     if undoes(row.path):
         return None
@@ -294,10 +291,7 @@ def _name_problem(change: VersionPair, place: str, name: str) -> str:
 
 
 def _body(graph: Graph, place: str) -> Graph | None:
-    """Return the body of the container at a place; the graph itself for an empty place.
-
-    Returns None if there is no such container.
-    """
+    """Return the body of the container at a place, or None; for no place, the graph itself."""
     if not place:
         return graph
     try:

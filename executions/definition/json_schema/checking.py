@@ -49,10 +49,7 @@ def unchecked_formats() -> frozenset[str]:
 
 
 def _charged(check: Any) -> Any:
-    """Return a check that charges for a text's characters before reading them.
-
-    It returns False for a text over MAX_TEMPLATE_CHARACTERS.
-    """
+    """Return a check that charges for a text's characters first, and rejects too long texts."""
 
     def checked(value: object) -> bool:
         if isinstance(value, str):

@@ -69,8 +69,7 @@ def attribute_reader(
 def attribute_parts(attribute: Any) -> list[str | int]:
     """Return the keys of an attribute's dotted path; [] for None.
 
-    Raises TypeError if the attribute is not text or a whole number, and TooLarge if the path is too
-    long.
+    Raises TypeError for other types than text and int, and TooLarge if the path is too long.
     """
     if attribute is None:
         return []

@@ -56,10 +56,7 @@ def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def power(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left ** right`.
-
-    Raises TooLarge above MAX_BITS bits, ArithmeticError for complex results.
-    """
+    """Return `left ** right`, unless the result exceeds MAX_BITS bits or is complex."""
     if isinstance(left, int) and isinstance(right, int):
         bounded_bits(left.bit_length() * abs(right))
         budget.spend(20)

@@ -70,10 +70,7 @@ def _reading(name: str) -> Method:
 
 
 def _searching(name: str) -> Method:
-    """Return the method `name`, which searches from the left.
-
-    It takes linear time in CPython (two-way search).
-    """
+    """Return the method `name`, which searches from the left in linear time (in CPython)."""
     method = getattr(str, name)
 
     def search(

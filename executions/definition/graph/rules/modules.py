@@ -134,10 +134,7 @@ def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
 
 
 def cache_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each `cache` of a module whose results cannot be reused.
-
-    The `cache` may also be that of the module's task.
-    """
+    """Yield a problem for each `cache`, of a module or of its task, that cannot be used."""
     for task in body.tasks:
         yield from _task(task)
 

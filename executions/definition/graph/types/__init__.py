@@ -34,7 +34,7 @@ class Typed:
     root: Schema
 
     def at(self, key: Key) -> "Typed | Missing | None":
-        """Return the type of the value at a key; Missing if there is none, None if unknown."""
+        """Return the type of the value at a key: Missing if there is none, None if unknown."""
         found = [_under(branch, key) for branch in self._branches()]
         if not found or None in found:
             return None
