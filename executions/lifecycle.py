@@ -95,7 +95,7 @@ def finish(
     metrics: Any = None,
     sealer: PayloadSealer,
 ) -> None:
-    """Move a RUNNING execution to SUCCESS or FAILED.
+    """Move a RUNNING execution to SUCCESS or FAILED. Raises WrongState if it is not RUNNING.
 
     The caller holds the execution's lock and saw it RUNNING.
     """

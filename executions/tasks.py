@@ -44,7 +44,7 @@ def prune_signatures() -> int:
 
 @task("executions.prune_counts")
 def prune_counts() -> int:
-    """Delete counters of sign-ins, and of quota windows that ended long ago, every hour."""
+    """Delete counters of old sign-ins and quota windows every hour; return the number."""
     return quotas.prune() + rates.prune()
 
 
@@ -62,7 +62,7 @@ def seal_audit() -> int:
 
 @task("executions.prune_sessions")
 def prune_sessions() -> int:
-    """Delete expired sessions every hour."""
+    """Delete expired sessions every hour; return the number."""
     return sessions.prune()
 
 
@@ -74,5 +74,5 @@ def clear_browser_sessions() -> int:
 
 @task("executions.expire_told")
 def expire_told() -> dict[str, int]:
-    """Delete old events and resolved refused messages every hour."""
+    """Delete old events and resolved refused messages every hour; return the numbers."""
     return retention.expire()

@@ -34,7 +34,7 @@ def key_field() -> Any:
 
 
 def read_key(value: Any) -> Any:
-    """Parse an account's key from JSON, a token or a URL. Raises ValueError."""
+    """Return an account's key, read from JSON, a token or a URL. Raises ValueError."""
     key = key_field()
     try:
         return key.clean(value, None)

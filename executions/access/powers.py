@@ -156,9 +156,9 @@ def limits_of(user: User) -> TokenLimits | None:
 
 
 def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
-    """Return the user's powers by workspace, and object permissions by workflow. Uses one query.
+    """Return the user's powers by workspace ID, and object permissions by workflow ID.
 
-    A superuser is ADMIN of every workspace.
+    Uses one query. A superuser is ADMIN of every workspace.
     """
     limits = limits_of(user)
     powers: dict[UUID, Powers] = {}
@@ -271,7 +271,7 @@ def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The caller's powers by workspace, and object permissions by workflow."""
+    """The caller's powers by workspace ID, and object permissions by workflow ID."""
 
     user: User
     members: dict[UUID, Powers]

@@ -73,7 +73,7 @@ class Pair:
 
 
 def sign_in(user: Any, client: SessionClient) -> Pair:
-    """Begin a session of `user`, whose password was checked."""
+    """Begin a session of `user`, whose password was checked; return its first token pair."""
     refresh = SessionRefresh.of(user)
     lifetime = refresh.lifetime
     session = sessions.begin(user, SessionKind.TOKEN, lifetime, client, _digest(refresh))

@@ -58,8 +58,9 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
 def _reserve(slug: str) -> None:
     """Hold the slug until the open transaction ends. Raises Taken if another cell has it.
 
-    Each creation locks the slug in its own database, and then queries the other cells. So if two
-    cells create the same slug at the same time, at least one finds the other's lock or row.
+    Raises WithProblems in a process of one cell. Each creation locks the slug in its own database,
+    and then queries the other cells. So if two cells create the same slug at the same time, at
+    least one finds the other's lock or row.
     """
     if cell := settings().cell:
         message = (
@@ -94,8 +95,8 @@ def change_workspace(
 ) -> Workspace:
     """Change `name`, `tier` (a Tier), `archived`, `egress_hosts` (a list), `publish_from_git`.
 
-    Raises NotFound, and WithProblems for entries that are not hosts. Schedules do not catch up on
-    the time in which their workspace was archived.
+    Raises NotFound, TypeError for other names, and WithProblems for entries that are not hosts.
+    Schedules do not catch up on the time in which their workspace was archived.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:

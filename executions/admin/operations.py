@@ -44,7 +44,7 @@ class JSONTextField(forms.CharField):
         super().__init__(widget=widget, strip=True, **options)
 
     def clean(self, value: Any) -> Any:
-        """Return the parsed value; {} for an empty text."""
+        """Return the parsed value; {} for an empty text. Raises ValidationError."""
         text = super().clean(value)
         if not text:
             return {}

@@ -102,7 +102,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             ) from None
 
     def clean(self) -> dict[str, Any]:
-        """Reject a change that would overwrite a concurrent change, and a taken slug."""
+        """Raise ValidationError for a change that would overwrite another; report a taken slug."""
         data = super().clean() or {}
         seen = data.get("revision_seen")
         if self.instance.pk and seen and not self.instance._state.adding:

@@ -190,7 +190,7 @@ def request_slot(execution_ids: Collection[UUID]) -> None:
 
 
 def _about(execution_ids: Collection[UUID], *names: str) -> list[list[tuple[Any, ...]]]:
-    """Run statements on these executions in one round trip."""
+    """Run statements on these executions in one round trip; return the rows of each."""
     params = {"ids": list(execution_ids)}
     return statements.fetch_together([(name, params) for name in names])
 

@@ -112,7 +112,7 @@ def count(rates: Sequence[Rate]) -> Excess | None:
 
 
 def exceeded(rate: Rate) -> Excess | None:
-    """Return the excess of a rate if this process has recorded one; count nothing."""
+    """Return the excess of a rate if this process has recorded one, or None; count nothing."""
     left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
     return Excess(rate, left) if left > 0 else None
 

@@ -235,7 +235,7 @@ class OneApiToken(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Rename a token, or let it expire earlier."""
+        """Rename a token, or let it expire earlier; 400 without a change."""
         token = found(self.user, id)
         given = self.body(ApiTokenChange)
         if not given:

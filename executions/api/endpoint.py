@@ -214,6 +214,6 @@ class Nowhere(Endpoint):
     """An unknown URL, which requires a sign-in, so that strangers cannot find existing URLs."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authenticate, then raise NotFound for every method."""
+        """Authenticate, then raise Http404 for every method."""
         super().initial(request, *args, **kwargs)
         raise Http404

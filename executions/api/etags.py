@@ -21,7 +21,7 @@ def of(workflow: Workflow) -> str:
 
 
 def expected(request: Request, workflow: Workflow) -> int | None:
-    """Return the revision that If-Match requires; see `asked`."""
+    """Return the revision that If-Match requires, or None; see `asked`."""
     return asked(request, workflow.revision)
 
 

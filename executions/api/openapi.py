@@ -138,7 +138,7 @@ def document() -> Json:
 
 @cache
 def _made() -> Json:
-    """Generate the document, once per process, because it takes half a second of CPU time."""
+    """Return the generated document, made once per process because it takes 0.5 s of CPU time."""
     names = {name: place for app in apps_with_api() for name, place in app.api_enums.items()}
     with own_settings(SETTINGS | {"ENUM_NAME_OVERRIDES": names}), GENERATOR_STATS.silence():
         generator: Any = SchemaGenerator  # without types
@@ -207,7 +207,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """Shorten names such as `WorkflowExecutionShape` to `WorkflowExecution`."""
+    """Return the document with names such as `WorkflowExecutionShape` shortened."""
     schemas = result["components"]["schemas"]
     names = {
         name: short
@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Simplify `oneOf: [{}, null]`, which would reject the null that it is meant to allow."""
+    """Return the part without `oneOf: [{}, null]`, which would reject the null that it allows."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):

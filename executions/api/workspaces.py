@@ -55,7 +55,7 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
         ]  # fmt: skip
 
     def get_role(self, workspace: Workspace) -> str | None:
-        """Return the caller's role in the workspace."""
+        """Return the caller's role in the workspace; None without one."""
         return self._powers(workspace).role
 
     def get_permissions(self, workspace: Workspace) -> list[str]:
@@ -191,7 +191,7 @@ class MeShape(CamelCaseSerializer):
 
 
 def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
-    """Return a workspace of the caller, and the caller's permissions by workspace.
+    """Return a workspace of the caller, and the caller's permissions by the workspace's ID.
 
     Raises NotFound.
     """

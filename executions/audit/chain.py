@@ -29,7 +29,7 @@ class ChainHead:
 
     @classmethod
     def parse(cls, text: str) -> "ChainHead":
-        """Parse a head. Raises ValueError."""
+        """Return the head that a text describes. Raises ValueError."""
         match = HEAD.fullmatch(text.strip().lower())
         if match is None:
             raise ValueError(

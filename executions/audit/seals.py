@@ -47,7 +47,10 @@ def seal() -> SealingResult:
 
 
 def seal_after_restore() -> SealingResult:
-    """Restart the count of transactions; add a link that seals all unsealed rows."""
+    """Restart the count of transactions, and add a link that seals all unsealed rows.
+
+    Returns the result, which has no link if none was added.
+    """
     with transaction.atomic():
         last = newest() if _is_alone() else None
         return _told([_rejoin(last)] if last is not None else [])

@@ -30,7 +30,10 @@ def _split(value: Any) -> Any:
 
 
 def _cells(value: Any) -> Any:
-    """Return the names of cells, from a list or from a JSON object with their addresses."""
+    """Return the names of cells, from a list or from a JSON object with their addresses.
+
+    Raises ValueError for invalid JSON.
+    """
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             return list(json.loads(value))

@@ -62,7 +62,7 @@ def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
 def _replace(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Request and store new values under the claim; the storage or an error ends the claim."""
+    """Request, store and return new values under the claim; the end or an error frees the claim."""
     try:
         # Another process may have stored new values and ended its claim since we looked.
         found = _stored(source)
@@ -90,7 +90,7 @@ def _fields(source: CredentialSource) -> dict[str, str]:
 
 
 def _stored(source: CredentialSource) -> Issued | None:
-    """Return the last issued values, if they were not rejected and do not expire soon."""
+    """Return the last issued values; None if they were rejected or expire soon."""
     text = _fields(source).get(ISSUED)
     if not text:
         return None

@@ -94,7 +94,10 @@ def _trimmed(literal: str, *, left: bool, right: bool) -> str:
 
 
 def _expression(text: str, start: int) -> tuple[int, int, int]:
-    """Return the start and end of the expression's text, and the start of the text after it."""
+    """Return the expression's start and end, and the start of the rest.
+
+    Raises ExpressionSyntaxError.
+    """
     brackets: list[str] = []
     position = start
     while (token := _TOKEN.search(text, position)) is not None:

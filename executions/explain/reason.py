@@ -29,7 +29,7 @@ def at(time: datetime | None) -> str:
 
 
 def iso(time: datetime | None) -> str | None:
-    """Return a time for the details, in the API's format."""
+    """Return a time for the details, in the API's format; None for None."""
     return None if time is None else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 

@@ -60,7 +60,10 @@ class Feed(Protocol):
     """Reads on a plain connection, in a thread; no state is kept between two calls."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
-        """Return the objects' rows written since the cursor, without unchanged objects."""
+        """Return news by the object's ID: rows written since the cursor.
+
+        Unchanged objects are left out.
+        """
         ...
 
     def opening(self, pk: UUID, since: int | None) -> News | None:

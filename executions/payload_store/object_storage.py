@@ -80,7 +80,10 @@ class ObjectStorage:
 
     @contextmanager
     def opened(self, name: str, *, buffered: bool = True) -> Iterator[BinaryIO]:
-        """Open a file for reading; without `buffered`, fsspec's own buffer is small."""
+        """Open a file for reading; without `buffered`, fsspec's own buffer is small.
+
+        Raises OSError if the folder of the address does not exist.
+        """
         if (folder := self.folder) is not None:
             if not folder.is_dir():
                 raise OSError(f"the folder {folder} does not exist")

@@ -89,7 +89,8 @@ def declare(
     """Declare that an execution may refer to a value; commit, and return the value's row.
 
     `refers_to` are the stored values inside the value, which the execution uses as well. Without an
-    execution, the grace period alone protects the value.
+    execution, the grace period alone protects the value. Raises PayloadStoreUnavailable if the
+    collector interferes repeatedly.
     """
     inside = sorted(refers_to)
     for _ in range(TRIES):

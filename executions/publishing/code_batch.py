@@ -169,7 +169,7 @@ def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], 
 
 
 def newest_numbers(ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the number of the newest version of each workflow that has one."""
+    """Return the number of the newest version by workflow ID, for workflows that have versions."""
     if not ids:
         return {}
     rows = WorkflowVersion.objects.filter(workflow__in=ids).order_by()

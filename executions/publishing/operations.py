@@ -73,7 +73,7 @@ def start_trial(
     definition: Mapping[str, Any] | None = None,
     priority: int | None = None,
 ) -> WorkflowExecution:
-    """Run a definition (the draft unless given), or a part of it, as a test.
+    """Run a definition (by default, the draft), or a part of it, as a test; return the execution.
 
     Raises the errors of `publish_trial` and `start_execution`.
     """

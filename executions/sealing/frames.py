@@ -131,7 +131,7 @@ def _bound(header: bytes, workspace_id: UUID, where: str) -> bytes:
 
 
 def _exactly(source: BinaryIO, size: int) -> bytes:
-    """Read `size` bytes, or fewer at the end of the file."""
+    """Return `size` bytes of the file, or fewer at its end."""
     found = source.read(size)
     if len(found) == size or not found:
         return found

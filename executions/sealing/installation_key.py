@@ -122,10 +122,10 @@ class Aead(Protocol):
     """Tink's interface for authenticated encryption."""
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
-        """Encrypt and authenticate."""
+        """Return the encrypted and authenticated text."""
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Decrypt. Raises TinkError."""
+        """Return the decrypted text. Raises TinkError."""
 
 
 def required() -> KeySource:

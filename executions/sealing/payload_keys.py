@@ -126,7 +126,10 @@ def current(workspace_id: UUID) -> int | None:
 
 
 def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Annotate rows with the `sealing_key` of their workspace, like `current`. Uses no query."""
+    """Return rows annotated with the `sealing_key` of their workspace, like `current`.
+
+    Uses no query.
+    """
     keys = PayloadKey.objects.filter(workspace_id=OuterRef("workspace_id"), seals=True)
     found: QuerySet[Any] = rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
     return found

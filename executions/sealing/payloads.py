@@ -87,7 +87,7 @@ def seal_lines(text: str, where: str, key: int | None) -> str:
 
 
 def seal_bytes(data: bytes, where: str, key: int) -> bytes:
-    """Seal bytes for a file in object storage; a reader of the file must know the key."""
+    """Return the sealed bytes for a file in object storage; its reader must know the key's ID."""
     found = payload_keys.opened(key)
     return bytes(found.aead.encrypt(data, _bound(found.workspace_id, where)))
 

@@ -35,9 +35,10 @@ class ConflictVerdict:
 
 
 def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> ConflictVerdict:
-    """Lock the keys and apply the rule; earlier executions may be cancelled.
+    """Lock the keys and apply the rule; return which executions may run.
 
-    Raises ConcurrencyConflict if the rule rejects one of the new executions.
+    Earlier executions may be cancelled. Raises ConcurrencyConflict if the rule rejects one of the
+    new executions.
     """
     wanted = Counter(key for key in keys if key is not None)
     replaced = [False] * len(keys)

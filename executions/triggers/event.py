@@ -106,7 +106,10 @@ def _listens(workspace_id: UUID, name: str) -> bool:
 
 
 def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
-    """Start the workflows of matching triggers with `given`: the payload, or its StoredInput."""
+    """Start the workflows of matching triggers with `given`, and return the triggers' results.
+
+    `given` is the payload or its StoredInput.
+    """
     listening = _listening(event.workspace_id, event.name)
     rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
     triggers = list(rows[: MAX_TRIGGERS + 1])

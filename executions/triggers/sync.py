@@ -155,7 +155,7 @@ def _text(time: datetime | None) -> str | None:
 
 
 def lock_schedules(workspace_id: UUID) -> list[Trigger]:
-    """Lock a workspace's enabled CRON triggers until the transaction ends."""
+    """Lock a workspace's enabled CRON triggers until the transaction ends, and return them."""
     rows = Trigger.objects.select_for_update(no_key=True, of=("self",)).filter(
         workflow__workspace_id=workspace_id, type=TriggerType.CRON, enabled=True
     )

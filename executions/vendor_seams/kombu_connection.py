@@ -67,7 +67,7 @@ class ConnectionPool(kombu.ConnectionPool):
     """kombu's pool, which would otherwise always make connections of kombu's own class."""
 
     def new(self) -> Any:
-        """Make another connection."""
+        """Return a new connection for the pool."""
         return PooledConnection(self, **dict(self.connection._info(resolve=False)))
 
 

@@ -148,7 +148,10 @@ class _ScopedExecution:
 
 
 def _send_alone(connection: Connection[Any]) -> None:
-    """Send the due commands before a statement that cannot be sent with them."""
+    """Send the due commands before a statement that cannot be sent with them.
+
+    Raises NotSupportedError outside a transaction.
+    """
     due = getattr(connection, DUE)(connection)
     if not due:
         return

@@ -22,7 +22,7 @@ class LoopTurns:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "LoopTurns":
-        """Read the state from a run's `progress`."""
+        """Return the state that a run's `progress` describes."""
         return cls(document["index"], document.get("count"), document.get("most", 0))
 
     def document(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class MapTurns:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "MapTurns":
-        """Read the state from a run's `progress`."""
+        """Return the state that a run's `progress` describes."""
         return cls(
             document["total"],
             document["wide"],

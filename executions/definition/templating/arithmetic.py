@@ -56,7 +56,7 @@ def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def power(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left ** right`, unless the result exceeds MAX_BITS bits or is complex."""
+    """Return `left ** right`. Raises TooLarge above MAX_BITS, ArithmeticError if it is complex."""
     if isinstance(left, int) and isinstance(right, int):
         bounded_bits(left.bit_length() * abs(right))
         budget.spend(20)
@@ -74,7 +74,7 @@ def modulo(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
-    """Apply the filter `sum` to numbers; each addition grows the result by at most one bit."""
+    """Apply the filter `sum`; each addition grows the result by at most a bit. Raises TypeError."""
     numbers = taken(budget, items)
     if any(not isinstance(number, (int, float)) for number in [*numbers, start]):
         raise TypeError("sum adds numbers only")
@@ -140,7 +140,7 @@ def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
 
 
 def numbers_between(budget: RenderBudget, *args: int) -> range:
-    """Return `range` as a lazy sequence; its numbers are counted when they are used."""
+    """Return `range` as a lazy sequence of at most MAX_ITEMS numbers, counted when used."""
     for arg in args:
         if isinstance(arg, int):
             bounded_bits(arg.bit_length())

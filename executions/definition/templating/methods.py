@@ -34,7 +34,7 @@ class BoundMethod:
         self.owner = owner
 
     def __call__(self, budget: RenderBudget, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the method, which charges the budget."""
+        """Return the result of the method, which charges the budget."""
         try:
             return self.function(budget, self.owner, *args, **kwargs)
         except TypeError:
@@ -154,7 +154,7 @@ def _zfill(budget: RenderBudget, text: str, width: int) -> str:
 
 
 def _expandtabs(budget: RenderBudget, text: str, tabsize: int = 8) -> str:
-    """Expand tabs to columns of `tabsize`: each tab becomes at most `tabsize` spaces."""
+    """Return the text with tabs replaced by spaces, at most `tabsize` for each tab."""
     bounded_text(len(text) + text.count("\t") * max(texts.whole(tabsize, "expandtabs"), 0))
     budget.spend(scan(text))
     return built_text(budget, text.expandtabs(tabsize))
@@ -182,7 +182,7 @@ def _rpartition(budget: RenderBudget, text: str, sep: str, /) -> tuple[str, str,
 def _split(
     budget: RenderBudget, text: str, sep: str | None = None, maxsplit: int = -1
 ) -> list[str]:
-    """Split the text into at most MAX_ITEMS parts; raise an error if there are more."""
+    """Return the parts of the text. Raises TooLarge for more than MAX_ITEMS parts."""
     budget.spend(scan(text) + (0 if sep is None else scan(_text(sep))))
     return _parts(budget, text.split(sep, _splits(budget, text, sep, maxsplit)))
 

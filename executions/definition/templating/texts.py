@@ -136,7 +136,7 @@ def to_json(budget: RenderBudget, value: Any) -> str:
 def stripped(
     budget: RenderBudget, value: Any, chars: str | None, method: Callable[..., str]
 ) -> str:
-    """Strip characters from both ends; each character is looked up in `chars`."""
+    """Return the text without the characters `chars` at its ends, as `method` strips them."""
     text = as_text(budget, value)
     among = 0 if chars is None else len(chars)
     budget.spend(scan(text) + (len(text) * among >> 11))
