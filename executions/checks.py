@@ -75,7 +75,7 @@ def settings(**_: Any) -> list[CheckMessage]:
 
 @register()
 def celery(**_: Any) -> list[CheckMessage]:
-    """Check that a Celery app has our tasks."""
+    """Check that a Celery app has Valkyr's tasks."""
     if messaging.configured_app() is not None:
         return []
     return [Error("No Celery app has Valkyr's tasks.", hint=CALL, id="valkyr.E010")]
@@ -115,7 +115,7 @@ def payload_store_opens(**_: Any) -> list[CheckMessage]:
 @register(Tags.urls)
 @with_settings
 def addresses_are_there(**_: Any) -> list[CheckMessage]:
-    """Check that the project's urlconf includes our routes."""
+    """Check that the project's urlconf includes Valkyr's routes."""
     try:
         addresses.root()
     except NoReverseMatch:

@@ -51,9 +51,9 @@ _ours: set[str] = set()
 
 
 def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declare one of our tasks with the options that it needs, for any app that executes it.
+    """Declare one of Valkyr's tasks with the options that it needs, for any app that executes it.
 
-    Senders name its queue, as `send` does: the app has no routes for our tasks.
+    Senders name its queue, as `send` does: the app has no routes for Valkyr's tasks.
     """
     _ours.add(name)
     return shared_task(name=name, **(OPTIONS | options))
@@ -65,7 +65,7 @@ def is_ours(task: str) -> bool:
 
 
 def carry_by(app: Celery) -> None:
-    """Use this app from now on to send our tasks."""
+    """Use this app from now on to send Valkyr's tasks."""
     global _configured  # noqa: PLW0603 - one a process
     _configured = app
 
@@ -85,17 +85,17 @@ def be_ready() -> None:
 
 
 def configured_app() -> Celery | None:
-    """Return the app that was configured for our tasks, if any."""
+    """Return the app that was configured for Valkyr's tasks; None without one."""
     return _configured
 
 
 def celery_app() -> Celery:
-    """Return the app that sends and executes our tasks."""
+    """Return the app that sends and executes Valkyr's tasks."""
     return _configured or current_app
 
 
 def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
-    """Send one of our tasks by its name; `queue` is the name in definitions."""
+    """Send one of Valkyr's tasks by its name; `queue` is the name in definitions."""
     with sending():
         celery_app().send_task(
             task,
@@ -174,7 +174,7 @@ def shared_among(names: Iterable[str]) -> list[str]:
 
 
 def counts_chords() -> bool:
-    """Return whether the app's result backend is ours, which counts chords without results."""
+    """Return whether the app's result backend is Valkyr's, which counts chords without results."""
     return CHORD_COUNTERS in str(celery_app().conf.result_backend)
 
 

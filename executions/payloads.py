@@ -110,7 +110,7 @@ def _texts(value: Any, what: str, depth: int) -> Iterator[str]:
 def _items(
     keys: Sequence[Any], item: Callable[[Any], Any], kind: type[Any], what: str, depth: int
 ) -> Iterator[str]:
-    """Yield the members of an object or a list: small ones together, large ones in pieces."""
+    """Yield the members of an object or a list: small members together, large members in pieces."""
     comma, few, left = "", [], PIECE
     for key in keys:
         before = left

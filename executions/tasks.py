@@ -32,13 +32,13 @@ def run_job(job_id: str) -> None:
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Record schedule times without a message, and start due ticks, every five seconds."""
+    """Record schedule times without a message and start due ticks, every 5 s; return the counts."""
     return cron.tend()
 
 
 @task("executions.prune_signatures")
 def prune_signatures() -> int:
-    """Delete webhook signatures that are too old to be accepted, every minute."""
+    """Delete webhook signatures that are too old to be accepted, every minute; return how many."""
     return webhook.prune()
 
 
@@ -50,7 +50,7 @@ def prune_counts() -> int:
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Delete responses that were stored for an `Idempotency-Key` a day ago, every minute."""
+    """Delete responses stored for an `Idempotency-Key` a day ago, every minute; return how many."""
     return retention.prune()
 
 

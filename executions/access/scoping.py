@@ -114,7 +114,7 @@ def require(user: User, workspace_id: UUID, power: Power) -> Powers:
 
 
 def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Workspace:
-    """Return the named workspace, or the only one where the user has `power`.
+    """Return the named workspace, or the only workspace in which the user has `power`.
 
     Raises NotFound for a workspace without membership, Forbidden, and AmbiguousWorkspace.
     """

@@ -44,7 +44,7 @@ class BrowserSessions(AuthenticationMiddleware):
 
 
 def open_for(request: Any, user: Any) -> None:
-    """Begin a session for this browser, in place of its earlier one."""
+    """Begin a session for this browser, in place of the browser's earlier session."""
     _close(request)
     lifetime = timedelta(seconds=request.session.get_expiry_age())
     made = sessions.begin(user, SessionKind.BROWSER, lifetime, SessionClient.of(request))

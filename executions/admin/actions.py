@@ -30,7 +30,7 @@ OUTSIDE = 2
 
 
 class OperatingAdmin(ScopedAdmin):
-    """An admin with `operations`; subclasses get every kind of action from that one list."""
+    """An admin with `operations`; subclasses get every kind of action from this list."""
 
     operations: ClassVar[tuple[AdminOperation, ...]] = ()
     # Methods that show another page of one object; their buttons precede those of operations.
@@ -51,7 +51,7 @@ class OperatingAdmin(ScopedAdmin):
         return bool(fits(row)) and may(request, row, needs)
 
     def primary_of(self, row: Any) -> str:
-        """Return the name of the page's primary operation in this state; "" for the default one."""
+        """Return the name of the page's primary operation for this row; "" for the default."""
         return ""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -127,7 +127,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show two buttons and put the others into a menu; without Unfold, show all in a row."""
+        """Show two buttons, and the others in a menu; without Unfold, show all in a row."""
         buttons = context.get("actions_detail") or []
         if row := context.get("original"):
             buttons = with_primary(buttons, self.primary_of(row))
@@ -223,7 +223,7 @@ def with_primary(buttons: Iterable[Mapping[str, Any]], name: str) -> Iterable[Ma
 
 
 def with_menu(buttons: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the buttons of a page: a primary one, a second one, and a menu of the others.
+    """Return the buttons of a page: a primary button, a second button, and a menu of the rest.
 
     `buttons` are the buttons of Unfold, in order; the first with the variant PRIMARY becomes the
     first button.

@@ -76,7 +76,7 @@ class AddressFilter(TextFilter):
     parameter_name = "address"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows from the entered address; all rows without one."""
+        """Return the rows from the entered address; all rows without an address."""
         text = (self.value() or "").strip()
         if not text:
             return queryset
@@ -118,7 +118,7 @@ class ObjectFilter(SimpleListFilter):
 
 
 class DaysFilter(RangeDateFilter):
-    """Filter from one day to another, both inclusive, in UTC; an invalid day is ignored."""
+    """Filter from a first day to a last day, both inclusive, in UTC; invalid days are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -60,7 +60,7 @@ _DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
 
 
 class FewerScripts(_DjangosAdmin):
-    """Loads Django's scripts, without those for prepopulated fields if a form has no such field."""
+    """Loads Django's scripts, except those for prepopulated fields if a form has none."""
 
     scripts = FORM_SCRIPTS
 

@@ -87,7 +87,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return [name for name in LISTS if name in self.fields]
 
     def _present(self, name: str) -> Sequence[str]:
-        """Return the initial lines of a list: the stored ones, or the type's suggestion."""
+        """Return the initial lines of a list: the stored lines, or those that the type suggests."""
         if not self.adds:
             stored: list[str] = getattr(self.instance, name)
             return stored

@@ -259,7 +259,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
 
 def _token(row: Credential) -> SafeString:
-    """Return the time until the credential's token expires; steps then get a new one."""
+    """Return the time until the credential's token expires; steps then get a new token."""
     end = row.issued_until
     expired = end is not None and end <= timezone.now()
     text = gettext("token expired {time}") if expired else gettext("token expires {time}")

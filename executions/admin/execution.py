@@ -274,7 +274,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return found, duplicates
 
     def get_paginator(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Return the paginator; with labels, one that reads only the rows of the shown page."""
+        """Return the paginator; with labels, a paginator that reads only the shown page's rows."""
         return labels.paginator(request, super().get_paginator(request, *args, **kwargs))
 
     @display(description=lazy("execution"))

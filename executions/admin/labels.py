@@ -111,7 +111,7 @@ class LabelledPaginator(BoundedPaginator):
 
 
 def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator:
-    """Return the paginator of a list: `usual`, or one for executions that `listed` found."""
+    """Return the paginator of a list: `usual`, or a paginator of executions that `listed` found."""
     ids: Sequence[UUID] | None = getattr(request, FOUND, None)
     if ids is None:
         return usual

@@ -195,7 +195,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form for an existing member, or for a new one, with an input for the name."""
+        """Return the form for an existing member; for a new member, a form with a name input."""
         kwargs["form"] = NewMembershipForm if obj is None else MembershipForm
         return super().get_form(request, obj, change, **kwargs)
 

@@ -31,7 +31,7 @@ class ActionVariant(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """A button of a list, a row or an object; `path` is the part of its URL that it adds."""
+    """A button of a list, a row or an object, handled by `method` at `path` below their URL."""
 
     action_name: str
     method: Callable[..., Any]

@@ -43,7 +43,7 @@ FINDERS: list[Finder] = []
 
 
 def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
-    """Return the rows of `model` that the user may see in the admin; none if it has no page."""
+    """Return the rows of `model` that the user may see in the admin; no rows without a page."""
     if not admin.site.is_registered(model):
         return model._default_manager.none()
     page: Any = admin.site.get_model_admin(model)
@@ -54,7 +54,7 @@ def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
 
 
 def as_id(term: str) -> UUID | None:
-    """Return the term as a UUID (a trace's ID has no dashes); None if it is not one."""
+    """Return the term as a UUID (a trace's ID has no dashes); None if it is not a UUID."""
     try:
         return UUID(term)
     except ValueError:

@@ -34,7 +34,7 @@ HOW_SIGNED = {
 
 
 def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
-    """Return the labels and values of a webhook, event or queue trigger; none for a schedule."""
+    """Return the labels and values of a webhook, event or queue trigger; [] for a schedule."""
     settings = trigger.settings
     if trigger.type == TriggerType.WEBHOOK:
         return [
@@ -157,7 +157,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
 
 def _times(trigger: Trigger) -> list[PageSection]:
-    """Return a schedule's calendar, its next fire times, and its latest ones with their results."""
+    """Return a schedule's calendar, its next fire times, and its latest fire times with results."""
     ahead: list[datetime] = []
     if trigger.enabled and "schedule" in trigger.settings:
         schedule = rule(beat_entries.settings_of(trigger)).schedule

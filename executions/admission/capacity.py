@@ -92,7 +92,7 @@ def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> li
 
 
 def check_waiting(tier: Ceilings, workspace_id: UUID, more: int) -> None:
-    """Raise QuotaExceeded if `more` executions would exceed the tier's limit on waiting ones."""
+    """Raise QuotaExceeded if `more` executions would exceed the tier's limit on the queue."""
     if tier.max_pending is None or not more:
         return
     count = waiting(workspace_id, tier.max_pending + 1)

@@ -173,7 +173,7 @@ class _Memory:
         return number + 1, until - now
 
     def set(self, name: str, seconds: float) -> None:
-        """Remember a name for this many seconds."""
+        """Remember a name for the given number of seconds."""
         with self._lock:
             self._put(name, 1, monotonic() + seconds)
 

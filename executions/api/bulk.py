@@ -52,7 +52,7 @@ class RefusedItem(CamelCaseSerializer):
 
 
 class ManyDone(CamelCaseSerializer):
-    """The changed objects and the rejected ones, each in the order of the request."""
+    """The changed objects and the rejected objects, each in the order of the request."""
 
     done = serializers.ListField(child=serializers.UUIDField())
     refused = RefusedItem(many=True)

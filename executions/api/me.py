@@ -106,7 +106,7 @@ class EndedSessions(CamelCaseSerializer):
 
 
 class Sessions(Endpoint):
-    """The endpoint that lists the caller's sessions, and ends the others."""
+    """The endpoint that lists the caller's sessions, and ends all except the current session."""
 
     @operation(
         "listSessions",
@@ -125,7 +125,7 @@ class Sessions(Endpoint):
 
     @operation("endOtherSessions", "Session", {200: EndedSessions}, errors=[403])
     def delete(self, request: Request) -> Response:
-        """End all of your sessions except the one of this request."""
+        """End all of your sessions except the session of this request."""
         sessions.own_sessions(self.user)
         ended = sessions.end_others(self.user, own(request), actor=self.actor)
         return Response(EndedSessions({"ended": ended}).data)

@@ -1,4 +1,4 @@
-"""Start executions over HTTP: one, a batch, or one that is returned as a queue item."""
+"""Start executions over HTTP: one, a batch, or one that the response shows as a queue item."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -99,7 +99,7 @@ class Starting(Endpoint):
         return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
 
     def check_version(self, workflow: Workflow, may: Powers, number: int | None) -> None:
-        """Raise Forbidden for an older version if the caller may start only the latest one."""
+        """Raise Forbidden for an older version if the caller may start only the latest version."""
         if number is None or may.allows(Action.OPERATE):
             return
         latest = Workflow.objects.filter(pk=workflow.pk, latest_version__number=number)

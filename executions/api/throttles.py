@@ -92,5 +92,5 @@ def _whom(request: Request) -> str:
 
 
 def _address(request: Request) -> str:
-    """Return the peer's address, since the caller could forge a forwarded one."""
+    """Return the peer's address, since the caller could forge a forwarded address."""
     return str(request.META.get("REMOTE_ADDR", ""))

@@ -212,6 +212,6 @@ class RotateSecret(Endpoint):
         "rotateTriggerSecret", "Trigger", {200: SecretShape}, request=Rotation, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Create a new secret, for administrators; the old one stays valid for a limited time."""
+        """Create a new secret, for administrators; the old one stays valid for some time."""
         secret, _ = self.perform(ROTATE_SECRET, triggers(), id, Rotation)
         return Response({"secret": secret})

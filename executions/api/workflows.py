@@ -400,7 +400,7 @@ class TakeOverWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Copy a workflow that comes from code into an editable one.
+        """Copy a workflow that comes from code into an editable workflow.
 
         The copy is a draft in the same workspace; triggers do not start it until it is published.
         The original stays unchanged. The response is 409 for a workflow that does not come from

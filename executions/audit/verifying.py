@@ -1,8 +1,8 @@
 """Verify the audit trail against its hash chain, and the chain against exported heads.
 
 Links are read in their order and rows in ID order, which are nearly the same. Each row is matched
-with its leaf; the few unmatched ones are kept in memory. So two scans along primary keys verify a
-trail of any length in limited memory.
+with its leaf; the few unmatched rows and leaves are kept in memory. So two scans along primary keys
+verify a trail of any length in limited memory.
 """
 
 from collections.abc import Collection, Iterator
@@ -93,7 +93,7 @@ class _Walk:
             self.report.links += 1
 
     def end(self) -> None:
-        """Read the remaining rows, and report the unmatched ones."""
+        """Read the remaining rows, and report the rows and leaves that are not matched."""
         for head in sorted(self._heads.values(), key=lambda one: one.number):
             newest = self.report.head
             if newest is None or head.number > newest.number:

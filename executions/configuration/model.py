@@ -119,7 +119,7 @@ def said(kind: type[SettingsModel]) -> dict[str, Any]:
 
 
 def variables_of(field: FieldInfo, name: str) -> list[str]:
-    """Return the environment variables of a setting; the first one that is set wins."""
+    """Return the environment variables of a setting; the first variable that is set decides."""
     return [f"{PREFIX}{name.upper()}", *about(field)["variables"]]
 
 
@@ -258,7 +258,7 @@ WORDS = (
 
 
 def _expectation(message: str) -> str:
-    """Return the expected form: pydantic's message in our words."""
+    """Return the expected form of a value: pydantic's message in Valkyr's words."""
     for pattern, words in WORDS:
         message = re.sub(pattern, words, message)
     return message.rstrip(".")

@@ -34,7 +34,7 @@ def addresses() -> Iterator[str]:
 
 
 def _cells() -> list[str]:
-    """Return the addresses of all cells; a process of one cell has no settings of the others."""
+    """Return the addresses of all cells; a process of one cell does not know the others."""
     try:
         found = json.loads(os.environ.get("VALKYR_CELLS", "").strip() or "{}")
     except ValueError:  # the settings report it

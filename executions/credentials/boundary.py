@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits of a credential; omitted ones are suggested, or stay as they are."""
+    """New limits of a credential; omitted limits are suggested, or stay as they are."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None

@@ -116,7 +116,7 @@ def issued(
 
 
 def forget(source: CredentialSource, rejected: Issued) -> None:
-    """Request new values at the next use, unless another step has already received new ones."""
+    """Request new values at the next use, unless another step has already received new values."""
     slot = _slot(source)
     with slot.lock:
         if slot.kept is rejected:

@@ -260,7 +260,7 @@ def _set(credential: Credential, fields: Mapping[str, Any], given: Mapping[str, 
 
 
 def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the current values; {} if all are replaced and the old ones are unreadable."""
+    """Return the current values; {} if all are replaced and the old values are unreadable."""
     try:
         return opened(credential.pk, credential.sealed)
     except SealBroken:

@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
 
 
 class AddIndexWhileWritten(AddIndexConcurrently):
-    """Builds an index of a table while others write to it; its migration is not atomic.
+    """Builds an index of a table while others write to the table; its migration is not atomic.
 
     An interrupted build is repeated, and an index that already exists stays. The build waits for
     all older transactions; unlike other waits for a lock, it blocks no writer. For a partitioned
@@ -53,7 +53,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
     """
 
     def database_forwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
-        """Build the index, unless a valid one exists."""
+        """Build the index, unless a valid index exists."""
         name = self.index.name
         with editor.connection.cursor() as cursor:
             cursor.execute(

@@ -138,7 +138,7 @@ def _model() -> Any:
 
 @cache
 def _looking() -> str:
-    """Return a statement that searches for an id in all our tables whose keys are UUIDs."""
+    """Return a statement that searches for an ID in all of Valkyr's tables with UUID keys."""
     ours = [
         one._meta
         for one in apps.get_models()

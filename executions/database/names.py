@@ -45,7 +45,7 @@ def _of_accounts() -> dict[str, str]:
 
 
 def _accounts_of(model: Any) -> str:
-    """Return the table of accounts, as a join if their model inherits from others."""
+    """Return the table of accounts, as a join if the account model inherits from other models."""
     meta = model._meta
     if not meta.parents:
         return _quoted(meta.db_table)

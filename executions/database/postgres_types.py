@@ -17,7 +17,7 @@ class _WithoutTheApp:
     """A mixin that does not require the app, and appears in migrations as Django's own class."""
 
     def check(self, *args: Any, **named: Any) -> list[CheckMessage]:
-        """Run Django's checks, except the one that requires the app."""
+        """Run Django's checks, except the check that requires the app."""
         found: list[CheckMessage] = super().check(*args, **named)  # type: ignore[misc]
         return [message for message in found if message.id != NOT_INSTALLED]
 

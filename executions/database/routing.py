@@ -106,7 +106,7 @@ def is_undecided() -> bool:
 
 
 def turn_to(of: str) -> None:
-    """Use a database until the enclosing block of `serving` ends, unless one was chosen before."""
+    """Use a database until the enclosing block of `serving` ends, unless one was already chosen."""
     if _undecided.get():
         _serving.set(of)
         _undecided.set(False)
@@ -207,7 +207,7 @@ class Router:
 
 
 def _of_row(row: Any) -> str:
-    """Return the alias from which a row was read, if that database has our tables; else ""."""
+    """Return the alias from which a row was read, if that database has Valkyr's tables; or ""."""
     found = row._state.db if row is not None and valkyr_settings().cells else None
     return found if found in aliases() else ""
 

@@ -43,7 +43,7 @@ EVERYBODY = {"role": "'none'", "ids": "''"}
 
 
 class RowScope:
-    """The workspaces of an account at the time of its first statement, or one of them.
+    """The workspaces of an account at the time of its first statement, or a single workspace.
 
     Each request has its own scope, even for the same account.
     """
@@ -98,7 +98,7 @@ def current() -> RowScope | None:
 
 
 def connect() -> None:
-    """Make our connections set the scope; without the setting, do nothing."""
+    """Make Valkyr's connections set the scope; without the setting, do nothing."""
     if enabled():
         connection_created.connect(_connected, dispatch_uid="executions.database.row_scope")
 
@@ -109,7 +109,7 @@ def _connected(connection: Any, **_: Any) -> None:
 
 
 def watch_connection(connection: Any) -> None:
-    """Make one of our connections set the scope before each statement."""
+    """Make one of Valkyr's connections set the scope before each statement."""
     raw = connection.connection
     if not is_watched(raw):
         watch(raw, ScopeWatcher())

@@ -77,7 +77,7 @@ def install() -> list[str]:
 
 
 def remove() -> list[str]:
-    """Drop our policies from all tables; the role stays. Returns the tables."""
+    """Drop Valkyr's policies from all tables; the role stays. Returns the tables."""
     tables = [str(name) for name, _ in _rows(IN_PLACE, [RESTRICTION])]
     with transaction.atomic():
         _execute(f"DROP FUNCTION IF EXISTS {OF_MEMBER}")

@@ -1,7 +1,6 @@
-"""The properties of modules that the graph needs, kept apart from `runners`.
+"""The properties of modules that the graph needs; `runners` registers them at start-up.
 
-`executions` does not import `runners`, which registers its modules at start-up; validation and
-publishing read them here.
+Validation and publishing read them here, so that `executions` does not import `runners`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,7 +94,7 @@ class BadInput:
 class ModuleSpec:
     """A module type as the graph sees it.
 
-    `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its own.
+    `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its outcomes.
     `check` reports all problems of a `with` mapping, in which a string holding a template stands
     for any value. `outcomes_for` returns a gate's outcomes if they depend on its `with`;
     `outcomes_from` is the same as data, if the module declares it. A `container` holds a body
@@ -103,7 +102,7 @@ class ModuleSpec:
     from its task, whose own `body` then has the names of a `body_kind`; `check_task` reports
     problems of such a task, by places in the task. `deferred` are the keys of `with` whose
     templates the engine renders later, in another scope: a loop's `until`. `credential` lists the
-    types of credential it accepts, one at a time; its `with` may name secrets if it
+    types of credential that the module accepts, one at a time; its `with` may name secrets if it
     `takes_secrets`. `judges_hosts` says which data the module sends to checked hosts only:
     `everything` in its `with`, its `credential` alone, or nothing (""). `addresses` are the keys of
     `with` that hold the address. `keeps` are the keys whose values never leave this machine.

@@ -94,10 +94,7 @@ def _trimmed(literal: str, *, left: bool, right: bool) -> str:
 
 
 def _expression(text: str, start: int) -> tuple[int, int, int]:
-    """Return the expression's start and end, and the start of the rest.
-
-    Raises ExpressionSyntaxError.
-    """
+    """Return the bounds of the expression's text and the start of the text after it."""
     brackets: list[str] = []
     position = start
     while (token := _TOKEN.search(text, position)) is not None:
@@ -278,7 +275,7 @@ class _Compiler:
         return render
 
     def _parts(self, text: str, pointer: Pointer) -> list[str | Expression]:
-        """Return the valid parts of a string, and report the problems of the others."""
+        """Return the valid parts of a string, and report the problems of the invalid parts."""
         parts: list[str | Expression] = []
         try:
             parts += [

@@ -83,7 +83,7 @@ def database(url: str) -> dict[str, object]:
 
 
 def _servers(addresses: str) -> dict[str, str]:
-    """Return HOST and PORT of one address or of several. Raises ImproperlyConfigured."""
+    """Return HOST and PORT of one or several addresses. Raises ImproperlyConfigured."""
     try:
         found = [urlsplit(f"//{address}") for address in addresses.split(",")]
         ports = [str(one.port or "") for one in found]

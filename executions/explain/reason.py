@@ -46,6 +46,6 @@ def sentence(text: str) -> str:
 
 
 def some(names: list[str], most: int = 5) -> str:
-    """Return the first `most` names as text, and the number of the others."""
+    """Return the first `most` names as text, and the number of the remaining names."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -123,7 +123,7 @@ def names() -> tuple[str, ...]:
 
 
 def cells() -> tuple[str, ...]:
-    """Return the cells whose parts this process also checks; none in a process of one cell."""
+    """Return the cells whose parts this process also checks; () in a process of one cell."""
     known = settings()
     return () if known.cell else known.cells
 

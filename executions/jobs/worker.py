@@ -90,7 +90,7 @@ def run(job_id: UUID) -> bool:
 
 
 def _begin(job: Job, kind: JobKind) -> bool:
-    """Claim the job; return False if it was claimed or has failed already."""
+    """Claim the job; return False if another worker claimed it or it has failed already."""
     began = Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
         state=JobState.RUNNING,
         started_at=ClockTimestamp(),

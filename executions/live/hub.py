@@ -41,7 +41,7 @@ class LookPacing:
         self._took: deque[float] = deque(maxlen=LOOKS)
 
     def rest_after(self, seconds: float) -> float:
-        """Return the pause after a read of this many seconds."""
+        """Return the pause after a read that took `seconds`."""
         self._took.append(seconds)
         return min(max(SHORTEST, min(self._took) / SHARE), LONGEST)
 

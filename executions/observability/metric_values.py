@@ -66,7 +66,7 @@ class OfThisCell(Collector):
     """Collects the counts of this worker or beat; with cells, labels them with its own cell."""
 
     def collect(self) -> Iterable[Metric]:
-        """Yield all metric families; with cells, samples of ours have the cell's label."""
+        """Yield all metric families; with cells, Valkyr's samples have the cell's label."""
         known = valkyr_settings()
         for family in registry().collect():
             if known.cells and family.name.startswith(OURS):
@@ -98,7 +98,7 @@ def count_as_child() -> None:
 
 
 def _forget_the_dead(above: Path) -> None:
-    """Remove the folders of ended processes that could not do so themselves."""
+    """Remove the folders of ended processes that could not remove their own folder."""
     for folder in above.iterdir():
         if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)

@@ -83,8 +83,9 @@ def publish_many_from_code(
 ) -> dict[str, CodeVersion]:
     """Publish many definitions as `publish_from_code` does; return their versions by slug.
 
-    Uses one query if nothing changed. All are checked before any is written; then BATCH workflows
-    are written per transaction. If several have the same slug, only the last one is published.
+    Uses one query if nothing changed. All definitions are checked before any workflow is written;
+    then BATCH workflows are written per transaction. If several have the same slug, only the last
+    one is published.
     """
     plan = plan_from_code(given, workspace=workspace)
     versions = {slug: plan.current[slug] for slug in plan.unchanged}

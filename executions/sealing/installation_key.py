@@ -47,7 +47,7 @@ def present() -> KeySource | None:
 
 
 def old() -> KeySource | None:
-    """Return the installation's previous key; None if the settings do not name one."""
+    """Return the installation's previous key; None if the settings do not name it."""
     return _only_one(OLD)
 
 

@@ -43,7 +43,7 @@ class Keys:
 
 
 def new_keys() -> Keys:
-    """Return a set of one fresh key."""
+    """Return a set with one new key."""
     import tink
     from tink import aead
 

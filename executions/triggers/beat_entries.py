@@ -108,7 +108,10 @@ def published_fields(trigger: Trigger) -> dict[str, str]:
 
 
 def beat_fields(schedule: str) -> dict[str, str]:
-    """Return the fields of beat's crontab: the schedule's, or wider ones with all its times."""
+    """Return the fields of beat's crontab: the schedule's fields, or wider fields.
+
+    Wider fields include all times of the schedule.
+    """
     texts = schedule.split()
     values, nth = croniter.expand(schedule)
     fields = {

@@ -56,7 +56,7 @@ def _chosen(
 
 
 def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest, list[int]]]:
-    """Yield one request for each version, and the indexes of its payloads in the batch."""
+    """Yield a request for each version, and the indexes of the version's payloads in the batch."""
     for canary in (False, True):
         numbers = [n for n, request in enumerate(requests) if request.canary is canary]
         if numbers:

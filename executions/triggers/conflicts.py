@@ -24,7 +24,7 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """Which new executions may run within their key's limit, and which ones later ones replace.
+    """Which new executions may run within their key's limit, and which are replaced by later ones.
 
     Both lists are in the order of the executions. A replaced execution is inserted as a waiting
     execution, and then cancelled.
@@ -108,7 +108,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Return, for each execution of a batch, whether a later one replaces it."""
+    """Return, for each execution of a batch, whether a later execution replaces it."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):

@@ -83,12 +83,12 @@ class Schedule:
         return after.astimezone(UTC), until.astimezone(UTC)
 
     def _from(self, after: datetime) -> Iterator[datetime]:
-        """Yield local times of the schedule, from the first one that may be later than `after`."""
+        """Yield local times of the schedule, from the first time that may be later than `after`."""
         back = self._goes_back(after, after + AROUND)
         return _locals(croniter(self.text, self._wall(after) - back - SECOND), forwards=True)
 
     def _before(self, until: datetime, back: timedelta) -> Iterator[datetime]:
-        """Yield local times of the schedule, backwards, from the last possible one at `until`."""
+        """Yield local times of the schedule, backwards, from the last possible time at `until`."""
         return _locals(croniter(self.text, self._wall(until) + back + SECOND), forwards=False)
 
     def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:
@@ -138,7 +138,7 @@ def _locals(times: croniter, *, forwards: bool) -> Iterator[datetime]:
 
 
 def _passed(waiting: list[datetime], limit: datetime | None) -> Iterator[datetime]:
-    """Remove the times before `limit` from the heap and yield them; none if `limit` is None."""
+    """Remove the times before `limit` from the heap, and yield them; no times if it is None."""
     while limit is not None and waiting and waiting[0] < limit:
         yield heapq.heappop(waiting)
 
@@ -254,7 +254,7 @@ def following(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def _missed(times: Iterator[datetime], rows: int) -> list[Decision]:
-    """Return missed times, at most `rows`; the last one states the number of any others."""
+    """Return missed times, at most `rows`; the last decision states the number of further times."""
     listed = [Decision(time, False, MISSED) for time in islice(times, rows)]
     more, last = _count(islice(times, COUNTED))
     if last is not None:

@@ -41,7 +41,7 @@ Result = dict[str, Any]  # a trigger's result for an event, as callers see it
 
 @dataclass(frozen=True, slots=True)
 class EventReceipt:
-    """An event, and whether this call or an earlier one with the same id stored it."""
+    """An event, and whether this call or an earlier call with the same ID stored it."""
 
     event: Event
     created: bool

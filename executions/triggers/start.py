@@ -64,7 +64,7 @@ MOST_HASHED = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An execution, and whether this call created it or found an earlier one with the same key."""
+    """An execution, and whether this call created it or found it by its idempotency key."""
 
     execution: WorkflowExecution
     created: bool
@@ -359,7 +359,7 @@ def _insert_rows(
 ) -> None:
     """Insert executions, which then use the stored values that their payloads refer to.
 
-    Raises PayloadStoreUnavailable if one was collected since it was stored.
+    Raises PayloadStoreUnavailable if a stored value was collected after it was stored.
     """
     pairs = zip(executions, texts, strict=True)
     refer = [(one.pk, one.trigger_payload) for one, text in pairs if payloads.STORED in text]

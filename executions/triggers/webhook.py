@@ -150,10 +150,11 @@ def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
 def rotate(
     trigger_id: UUID, *, actor: Actor, reason: str = "", overlap: int = OVERLAP_SECONDS
 ) -> str:
-    """Replace the webhook's secret, return the new one, and write an audit row.
+    """Replace the webhook's secret, return the new secret, and write an audit row.
 
-    The previous one stays valid for `overlap` seconds; 0 rejects it at once. Only one former secret
-    stays valid; earlier ones are rejected from now on. Raises NotFound, NoWebhook or ValueError.
+    The previous secret stays valid for `overlap` seconds; 0 rejects it at once. Only one former
+    secret stays valid; earlier secrets are rejected from now on. Raises NotFound, NoWebhook or
+    ValueError.
     """
     if not 0 <= overlap <= MAX_OVERLAP_SECONDS:
         raise ValueError(f"The overlap is {overlap} s; expected 0 to {MAX_OVERLAP_SECONDS}.")

@@ -20,7 +20,7 @@ DELAYS = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
 
 def listen(consumer: Any, name: str, queue: Queue, hear: Callable[..., None]) -> None:
-    """Consume one more queue; pass messages whose task is `name` to `hear`, not to the pool."""
+    """Consume a further queue; pass messages whose task is `name` to `hear`, not to the pool."""
     consumer.strategies[name] = hear
     consumer.task_consumer.add_queue(queue)
 

@@ -50,7 +50,7 @@ def hooks_for_commit(connection: Any) -> int:
 
 
 def let_hooks_fail(connection: Any, *, after: int) -> int:
-    """Make the hooks after the first `after` ones robust, so that none stops the others.
+    """Make the hooks after the first `after` hooks robust, so that none stops the others.
 
     Returns the number of changed hooks.
     """

@@ -76,7 +76,7 @@ def _line_up(connection: Connection[Any], command: bytes) -> None:
 
 
 def _nothing() -> Generator[Any, Any, None]:
-    """Send nothing yet; the statement is sent with all the others."""
+    """Send nothing yet; the statement is sent together with the other statements."""
     yield from ()
 
 

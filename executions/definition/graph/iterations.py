@@ -161,5 +161,5 @@ def lanes(max_concurrency: int, *, pure: bool) -> int:
 
 
 def batch(turns: MapTurns) -> int:
-    """Return how many pure items one worker takes at once; the number falls towards the end."""
+    """Return how many pure items a worker takes at once; the number decreases towards the end."""
     return max(1, min(BATCH, turns.waiting // (2 * turns.wide)))

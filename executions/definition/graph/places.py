@@ -72,7 +72,7 @@ def within(outer: Place, container: int, index: int) -> Place:
 
 
 def first_turn(outer: Place, container: int) -> Place:
-    """Return a container's first iteration, from which others are derived."""
+    """Return a container's first iteration, from which other iterations are derived."""
     return within(outer, container, 0)
 
 

@@ -154,7 +154,7 @@ class LazySteps(Sequence[Step]):
         return MappingProxyType({path: index for index, path in enumerate(self._paths)})
 
     def mentioning(self, word: str) -> Iterator[Step]:
-        """Yield the steps that have the word in a template, without building others."""
+        """Yield the steps that have the word in a template, without building other steps."""
         for index, unbuilt in enumerate(self._unbuilt):
             if unbuilt is None or _mentions(unbuilt.document["with"], word):
                 yield self[index]

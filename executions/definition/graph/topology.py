@@ -13,8 +13,8 @@ Pair = tuple[int, int]
 def topological_order(count: int, pairs: Iterable[Pair]) -> list[int]:
     """Return the indexes below `count` in an order that respects every pair.
 
-    Of the indexes that could come next, the lowest comes first. Indexes on a cycle, or after one,
-    are missing from the result.
+    Of the indexes that could come next, the lowest comes first. Indexes on a cycle, or after a
+    cycle, are missing from the result.
     """
     following: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count

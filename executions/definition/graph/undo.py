@@ -63,7 +63,7 @@ def undo_order(succeeded: Iterable[Succeeded]) -> list[str]:
 def status(states: Iterable[str]) -> UndoStatus:
     """Return an undo's status from the states of its attempts, in any order.
 
-    At most one attempt is live or successful, and it is the last one.
+    At most one attempt is live or successful: the last attempt.
     """
     found = set(states)
     if found & {"SUCCESS", "SKIPPED"}:

@@ -28,7 +28,7 @@ MOST_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class VersionPair:
-    """Two versions of a workflow, and the tasks that have other IDs in the new one.
+    """Two versions of a workflow, and the tasks that have other IDs in the new version.
 
     `names` maps the old place of a task, such as `charge` or `refine.draft`, to its new ID.
     """
@@ -43,8 +43,8 @@ class VersionPair:
 class ReachedStep:
     """A step that an execution has reached, with the status of its newest attempt.
 
-    `held`: a worker executes it now. `due`: a worker will, as soon as one is free or its retry is
-    due. `bound`: it waits, was woken or was tried before, so its module cannot change.
+    `held`: a worker executes it now. `due`: a worker will execute it as soon as a worker is free or
+    the retry is due. `bound`: it waits, was woken or was tried before, so its module cannot change.
     """
 
     path: str

@@ -19,7 +19,7 @@ SHORT_TEXT = 64
 
 
 class StrictName(StrictUndefined):
-    """An undefined value whose error names the missing key and the existing ones."""
+    """An undefined value whose error names the missing key and the existing keys."""
 
     @property
     def _undefined_message(self) -> str:

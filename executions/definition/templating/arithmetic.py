@@ -130,10 +130,7 @@ def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
 
 
 def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
-    """Apply the filter `filesizeformat`: return a number of bytes in words.
-
-    The number has at most about 300 digits.
-    """
+    """Apply the filter `filesizeformat`: return a number of at most 300 digits in words."""
     if isinstance(value, str):
         _bounded_number_text(value)
     return do_filesizeformat(value, binary)

@@ -32,7 +32,7 @@ BLOCK = 16
 def batch(
     budget: RenderBudget, value: Any, linecount: int, fill_with: Any = None
 ) -> Iterator[list[Any]]:
-    """Yield lists of `linecount` items; `fill_with` fills up the last one."""
+    """Yield lists of `linecount` items; `fill_with` fills up the last list."""
     size = whole(linecount, "batch")
     bounded_items(size)
     items = taken(budget, value)

@@ -161,7 +161,7 @@ class ScopeContext(Context):
     budget: RenderBudget
 
     def resolve_or_missing(self, key: str) -> Any:
-        """Return the value of a name, or Jinja's marker of a missing one."""
+        """Return the value of a name, or Jinja's marker for a missing name."""
         value = self.parent.get(key, missing)
         return FUNCTIONS.get(key, missing) if value is missing else value
 

@@ -112,7 +112,7 @@ def as_text(budget: RenderBudget, value: Any) -> str:
 
 
 def scan_of(characters: int) -> int:
-    """Return the work of writing this many characters as JSON."""
+    """Return the work of writing `characters` characters as JSON."""
     return 1 + (characters >> 3)
 
 
@@ -233,7 +233,7 @@ def weigh(budget: RenderBudget, value: Any) -> int:
 
 
 def _more(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
-    """Return a value's weight minus one, because one is the least weight of a value."""
+    """Return a value's weight minus 1, because 1 is the least weight of a value."""
     if type(value) in _LIGHT:
         return 0
     if isinstance(value, str):

@@ -11,7 +11,7 @@ from executions.models import AuditSeal
 
 
 class Command(BaseCommand):
-    """Print a seal as `number:digest`: the newest one, or the first one from a time on."""
+    """Print a seal as `number:digest`: the newest seal, or the first seal from a time on."""
 
     help = "Print the newest seal of the audit trail as number:digest."
 

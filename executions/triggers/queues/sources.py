@@ -142,7 +142,7 @@ class RedisSource:
         return QueueMessage(opened.body, opened.headers, opened.id, token, lasting=True)
 
     def _look_for_left(self) -> None:
-        """Find messages in flight: all of them the first time, and only old ones later."""
+        """Find messages in flight: all messages the first time, and only old messages later."""
         now = time.time()
         if now - self._looked < STALE_SECONDS:
             return
@@ -221,7 +221,7 @@ class BrokerSource:
                 self._held.ack()
 
     def give_back(self) -> None:
-        """Return the held message to the queue, if there is one."""
+        """Return the held message to the queue, if this source holds a message."""
         with self._loss():
             if self._held is not None:
                 self._held.requeue()

@@ -30,7 +30,7 @@ Mistake = tuple[str, str]  # code, sentence
 
 @dataclass(frozen=True, slots=True)
 class BodyView:
-    """One body as a template sees it, from its place in the body or in a nested one.
+    """A body as a template sees it, from its place in this body or in a nested body.
 
     `task` is the template's task, or the container around it; None if all tasks have ended.
     `before` are the tasks that ended before it, as bits; None if unknown. `done` says that the task
@@ -304,7 +304,7 @@ class _Walk:
         *,
         has_previous: bool,
     ) -> TemplateScope | None:
-        """Return the scope of a deferred template: a loop's condition or a filter of events."""
+        """Return the scope of a deferred template, such as a loop's condition; None without one."""
         if task.body is not None:
             return self.scope((BodyView(task.body, None, None), *views), between_turns=True)
         waits = module.spec is not None and not module.spec.container

@@ -143,7 +143,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return the given outcome, or the only one with an edge; None if several are possible."""
+        """Return the given outcome, or the only one that has an edge; None if several have one."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome

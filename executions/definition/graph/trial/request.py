@@ -17,7 +17,7 @@ SKIPPED = "skipped"  # as an outcome of a pinned task: no edge from it is taken
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The pinned result of a task; the default outcome is the only one that has an edge."""
+    """The pinned result of a task; the default outcome is the only outcome that has an edge."""
 
     output: Any = None
     outcome: str | None = None
@@ -135,7 +135,7 @@ def _bare(module: Any, instead: Any) -> Any:
 
 
 def _deeper(value: Any, levels: int) -> bool:
-    """Return whether a value is nested more than this many levels deep."""
+    """Return whether a value is nested more than `levels` levels deep."""
     pending = [(value, 0)]
     while pending:
         inner, depth = pending.pop()

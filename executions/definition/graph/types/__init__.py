@@ -48,7 +48,7 @@ class Typed:
         return Missing(tuple(dict.fromkeys(names)), " or ".join(sorted(kinds)))
 
     def kinds(self) -> frozenset[str]:
-        """Return the possible classes of values (CLASSES); all of them for an open schema."""
+        """Return the possible classes of values (CLASSES); all classes for an open schema."""
         found: set[str] = set()
         for branch in self._branches():
             kind = _type(branch.schema)
