@@ -82,7 +82,7 @@ MOST_HELD = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
-    """The limits that an API token sets on its user's powers; authentication adds them."""
+    """An API token's limits on the powers of its user; authentication stores them on the user."""
 
     workspace_id: UUID
     scopes: frozenset[str]

@@ -72,7 +72,7 @@ class StateTabFilter(TabFilter):
     field = "state"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the chosen group's rows through the index of live and failed rows; or all rows."""
+        """Return the rows of the chosen group, read through an index; all rows without a choice."""
         states = self.groups.get(self.value() or "")
         return queryset if states is None else queryset.filter(in_states(*states))
 
@@ -88,7 +88,7 @@ class AgeFilter(SimpleListFilter):
         return [(key, title) for key, (title, _) in AGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows not older than the chosen age, by the time in their ID; or all rows."""
+        """Return the rows of the chosen age, by the time in their ID; all rows without a choice."""
         chosen = AGES.get(self.value() or "")
         if chosen is None:
             return queryset

@@ -163,7 +163,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("role"), ordering="role")
     def role_shown(self, row: Membership) -> Any:
-        """Return the role."""
+        """Return the member's role as an icon and a word."""
         return role_mark(row.role)
 
     @display(description=lazy("extra permissions"))

@@ -223,7 +223,7 @@ class TextFilter(_TypedFilter, admin.SimpleListFilter):
     """A filter with one text input."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        """Return no choices."""
+        """Return no choices, because users type the value."""
         return ()
 
     def inputs(self) -> list[tuple[str, str, str, str]]:

@@ -240,7 +240,7 @@ class OneCredential(Endpoint):
         parameters=[IF_MATCH],
     )
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Delete a credential; 409, with the workflows, if published workflows use it."""
+        """Delete a credential; the response is a 409 if published workflows use it."""
         credential, _ = obtain(self.user, rows(), id, Permission.CONFIGURE)
         credentials.delete(
             id, actor=self.actor, expected_version=etags.asked(request, credential.version)

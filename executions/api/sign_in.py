@@ -83,7 +83,7 @@ class ObtainToken(OpenEndpoint):
     """The endpoint that signs in with a user name and password."""
 
     def rates(self) -> list[Rate]:
-        """Return the rates by address and by the user name in the body."""
+        """Return the rates of sign-ins by address and by the user name in the body."""
         data = self.request.data
         name = data.get("username") if isinstance(data, dict) else None
         return throttles.of_sign_in(self.request, name)
@@ -131,7 +131,7 @@ class RefreshToken(OpenEndpoint):
     """The endpoint that exchanges a refresh token for the next pair."""
 
     def rates(self) -> list[Rate]:
-        """Return the rate by address."""
+        """Return the rate of sign-ins by address."""
         return throttles.of_sign_in(self.request, None)
 
     @operation(
@@ -164,7 +164,7 @@ class RevokeToken(OpenEndpoint):
     """The endpoint that ends a session."""
 
     def rates(self) -> list[Rate]:
-        """Return the rate by address."""
+        """Return the rate of sign-ins by address."""
         return throttles.of_sign_in(self.request, None)
 
     @operation(

@@ -147,7 +147,7 @@ def prepare(bundle: Bundle) -> None:
 
 
 def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -> BundleComparison:
-    """Return the comparison of the bundle with the workspace, which locks the rows if `lock`."""
+    """Return the comparison of the bundle with the workspace; `lock` locks the compared rows."""
     made = BundlePlan(problems=_form(bundle))
     applied = AppliedBundle.objects.filter(workspace=workspace).first()
     keys = set(applied.keys) if applied else set()

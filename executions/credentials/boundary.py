@@ -229,7 +229,7 @@ def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
 
 
 def stored(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return valid lists for storage: normalised, without duplicates; `*` replaces all others."""
+    """Return valid lists for storage: normalised and without duplicates; `*` replaces the rest."""
     return {name: _plain(name, given[name]) for name in LISTS if given.get(name) is not None}
 
 

@@ -51,7 +51,7 @@ def method_of(value: Any, name: str) -> BoundMethod | None:
 def check_call(
     name: str, function: Method, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
-    """Raise TypeError with the method's template name if the arguments do not match."""
+    """Raise TypeError, which names the method as templates do, if the arguments do not match."""
     try:
         signature(function).bind(*args, **kwargs)
     except TypeError as error:

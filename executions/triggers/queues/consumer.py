@@ -116,7 +116,7 @@ class Consumer:
         self._stop.wait(min(max(taken.retry_after, FIRST_PAUSE), LONGEST_RETRY))
 
     def _acknowledge(self) -> None:
-        """Acknowledge the message, repeatedly until the broker confirms it, or until a stop.
+        """Acknowledge the message; try again until the broker confirms it or a stop is requested.
 
         After an outage, the broker may redeliver the message.
         """

@@ -85,7 +85,7 @@ _OPENING = re.compile(r"\{(?=[{%])")
 
 
 def stand_in(task: TaskEntry, pin: Pin, outcome: str) -> dict[str, Any]:
-    """Return the task as a `flow.pinned`: its ID, its outcomes, and the result."""
+    """Return the task as a `flow.pinned` task: its ID, its outcomes and the pinned result."""
     config = {**literal(pin.output), "outcome": outcome}
     named = [one for one in (*(outcomes_of(task) or ()), outcome) if one != ERROR]
     if possible := set(named) - {SUCCESS}:
