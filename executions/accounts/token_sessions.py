@@ -152,7 +152,7 @@ def session_of(token: Token) -> UUID:
 
 
 def is_ours(text: str | bytes) -> bool:
-    """Return whether a token has one of Valkyr's token types; it need not be valid."""
+    """Return whether a token has one of Valkyr's types; the token need not be valid."""
     try:
         claims = jwt.decode(text, options={"verify_signature": False})
     except jwt.InvalidTokenError:

@@ -43,7 +43,7 @@ class TabFilter(SimpleListFilter):
         return [*words, ("all", gettext("all"))] if self.default else words
 
     def value(self) -> str | None:
-        """Return the chosen word, or the default if it is missing or unknown."""
+        """Return the chosen word, or the default if the word is missing or unknown."""
         chosen = super().value()
         known = chosen in self.groups or (chosen == "all" and self.default is not None)
         return chosen if known else self.default

@@ -53,7 +53,7 @@ def permissions_field() -> forms.MultipleChoiceField:
 
 
 class MembershipForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The role and permissions of a member."""
+    """The form of a member's role and permissions."""
 
     role = role_field(Role.USER)
     permissions = permissions_field()

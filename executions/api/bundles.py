@@ -152,7 +152,7 @@ class PlanShape(CamelCaseSerializer):
     )
 
     def get_valid(self, found: BundlePlan) -> bool:
-        """Return whether there are no problems."""
+        """Return whether the plan has no problems."""
         return not found.problems
 
 

@@ -49,7 +49,7 @@ class TokenPair(CamelCase, serializers.Serializer[Pair]):
 
 
 class Refresh(Body):
-    """A refresh token."""
+    """The body with a refresh token."""
 
     refresh = Text(max_length=4000)
 

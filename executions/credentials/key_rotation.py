@@ -47,7 +47,7 @@ class KeyUse:
 
     @property
     def unknown(self) -> set[int]:
-        """Return the IDs of keys that seal values but are missing in the keyset (lost values)."""
+        """Return the IDs of keys that seal values but are missing in the keyset."""
         return {key for count in self.counts.values() for key in count} - set(self.ids)
 
 

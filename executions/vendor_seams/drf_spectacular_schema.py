@@ -27,14 +27,14 @@ _OF_VIEWS = ("SERVE_", "DEFAULT_GENERATOR_CLASS")
 
 
 class OwnSchema(AutoSchema):
-    """Describes a view in our document, and leaves it out of the project's document."""
+    """Describes a view in Valkyr's document, and leaves it out of the project's document."""
 
     def is_excluded(self) -> bool:
-        """Return whether the document being made is not ours."""
+        """Return whether the document being made is not Valkyr's."""
         return not _ours.get()
 
     def _get_format_parameters(self) -> list[Any]:
-        """Return an empty list: our views negotiate by `Accept`, not by URL_FORMAT_OVERRIDE."""
+        """Return an empty list: Valkyr's views negotiate by `Accept` only."""
         return []
 
 

@@ -24,7 +24,7 @@ RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
 
 
 def _ours(kind: str) -> tuple[type[Transport], ...]:
-    """Return our transports for a kind of broker; imports the broker's client."""
+    """Return Valkyr's transports for a kind of broker; imports the broker's client."""
     if kind == "redis":
         from executions.vendor_seams.kombu_redis import RedisTransport, SentinelTransport
 
@@ -37,7 +37,7 @@ def _ours(kind: str) -> tuple[type[Transport], ...]:
 
 
 class PatientConnection:
-    """Our changes to kombu's connections: the retry interval, and our own transports."""
+    """Valkyr's changes to kombu's connections: the retry interval, and Valkyr's transports."""
 
     def get_transport_cls(self) -> type[Transport]:
         """Return kombu's transport, or ours for Redis and RabbitMQ."""

@@ -131,7 +131,7 @@ class RedisTransport(transport.Transport):
 
 
 class SentinelTransport(transport.SentinelTransport):
-    """kombu's transport to Redis through Sentinels, with our channel."""
+    """kombu's transport to Redis through Sentinels, with Valkyr's channel."""
 
     Channel = SentinelChannel
     connection_errors = RedisTransport.connection_errors

@@ -66,7 +66,7 @@ class Section:
 
     @property
     def running(self) -> frozenset[int]:
-        """Return the tasks that run as written."""
+        """Return the tasks that run as written, as indexes."""
         return self.kept - self.pinned
 
 
