@@ -1,4 +1,4 @@
-"""The Celery app that sends and executes our tasks, the names of our queues in it, and its broker.
+"""The Celery app that sends and executes Valkyr's tasks, its names of queues, and its broker.
 
 It is the app that was passed to `valkyr.configure_celery`, or otherwise Celery's current app. A
 queue has two names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker, or

@@ -155,7 +155,7 @@ class WorkspaceAdmin(RootAdmin):
     empty_text = lazy("No workspaces that you administer.")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the workspace's fields."""
+        """Return the fields of a workspace's page; a new workspace has fewer."""
         known = ("name", "slug", "tier")
         return (
             known

@@ -22,7 +22,7 @@ def label(package: str) -> str:
 
 
 def translated(name: str) -> str:
-    """Return a name with its label in place of our package, as in `executions_workflow_change`."""
+    """Return a name with its label for Valkyr's package, as in `executions_workflow_change`."""
     package = name.replace(".", "_").partition("_")[0]
     return label(package) + name.removeprefix(package)
 

@@ -168,7 +168,7 @@ class ScopeWatcher:
         return UNKNOWN if alone else self._transaction
 
     def _keeps(self, connection: Any) -> bool:
-        """Return whether this session keeps a scope until we set another."""
+        """Return whether this session keeps a scope until Valkyr sets another."""
         if self._is_ours is None:
             self._is_ours = is_direct(connection)
         return self._is_ours

@@ -1,11 +1,11 @@
-"""An OpenAPI document of our own in addition to a project's, by the same drf-spectacular.
+"""Valkyr's OpenAPI document in addition to a project's, by the same drf-spectacular.
 
 Relies on: `drf_spectacular.settings.spectacular_settings`, one object for a process, whose values
 are set and restored as its own `apply_patches` does; the caches of `drf_spectacular.plumbing` for
 values computed from them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30).
 No public way: `custom_settings` of its views starts from the project's SPECTACULAR_SETTINGS instead
 of the defaults, and keeps the caches.
-If it breaks: `/v1/schema` depends on the project's settings, or the project's document on ours.
+If it breaks: `/v1/schema` depends on the project's settings, or the project's document on Valkyr's.
 """
 
 from collections.abc import Iterator, Mapping

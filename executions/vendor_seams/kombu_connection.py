@@ -1,4 +1,4 @@
-"""The connections of our Celery app: they retry every three seconds and use our transports.
+"""The connections of Valkyr's Celery app: they retry at most 3 s apart, on Valkyr's transports.
 
 kombu waits 2 s longer after each attempt, up to 30 s: workers and beat noticed a broker's return 10
 s late after an outage of 20 s, and 30 s late after one of an hour.
@@ -40,7 +40,7 @@ class PatientConnection:
     """Valkyr's changes to kombu's connections: the retry interval, and Valkyr's transports."""
 
     def get_transport_cls(self) -> type[Transport]:
-        """Return kombu's transport, or ours for Redis and RabbitMQ."""
+        """Return kombu's transport, or Valkyr's for Redis and RabbitMQ."""
         found: type[Transport] = super().get_transport_cls()  # type: ignore[misc]
         return next((one for one in _ours(found.driver_type) if found in one.__bases__), found)
 

@@ -110,13 +110,13 @@ class ChannelChanges:
 
 
 class Channel(ChannelChanges, transport.Channel):  # type: ignore[misc]
-    """kombu's channel with our changes; its connections share a lookup of the broker's name."""
+    """kombu's channel with Valkyr's changes; connections share a lookup of the broker's name."""
 
     connection_class = AddressedConnection
 
 
 class SentinelChannel(ChannelChanges, transport.SentinelChannel):  # type: ignore[misc]
-    """kombu's channel to the primary that Sentinels name, with our changes."""
+    """kombu's channel to the primary that Sentinels name, with Valkyr's changes."""
 
     def _sentinel_managed_pool(self, asynchronous: bool = False) -> Any:
         self.sentinel_kwargs = sentinel_kwargs(getattr(self, "sentinel_kwargs", None))
@@ -124,7 +124,7 @@ class SentinelChannel(ChannelChanges, transport.SentinelChannel):  # type: ignor
 
 
 class RedisTransport(transport.Transport):
-    """kombu's transport to Redis, with our channel; rejections by Redis are connection errors."""
+    """kombu's transport to Redis, with Valkyr's channel; Redis's refusals are connection errors."""
 
     Channel = Channel
     connection_errors = (*transport.Transport.connection_errors, ResponseError)

@@ -137,7 +137,7 @@ def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
 
 
 def numbers_between(budget: RenderBudget, *args: int) -> range:
-    """Return `range` as a lazy sequence of at most MAX_ITEMS numbers, counted when used."""
+    """Return a lazy `range` of at most MAX_ITEMS numbers. Raises TooLarge for more."""
     for arg in args:
         if isinstance(arg, int):
             bounded_bits(arg.bit_length())
