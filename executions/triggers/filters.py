@@ -1,6 +1,6 @@
 """Filters of events: an expression over the event's payload.
 
-This module does no I/O.
+This module is pure: it does no I/O.
 """
 
 from typing import Any
