@@ -26,7 +26,7 @@ CALLBACKS = "v1/callbacks/"
 
 
 def api(name: str, *args: Any, **named: Any) -> str:
-    """Return the address of one of our routes for this client: `api("workflow", id=…)`.
+    """Return the address of one of Valkyr's routes for this client: `api("workflow", id=…)`.
 
     Raises NoReverseMatch if the urlconf does not include `valkyr.urls`, or the plugin is absent.
     """
@@ -73,7 +73,7 @@ def sign_in() -> str:
 
 
 def root() -> str:
-    """Return the prefix of all our addresses for this request's client: `/` or `/flows/`."""
+    """Return the prefix of all Valkyr's addresses for this request's client: `/` or `/flows/`."""
     return api(_KNOWN).removesuffix(_KNOWN_PATH)
 
 
@@ -99,7 +99,7 @@ def page(model: str, pk: Any = None, **query: Any) -> str:
 
 
 def shown_page(path: str) -> str:
-    """Return the address of a path that `page` made, for this request's client.
+    """Return the address, for this request's client, of a path that `page` made.
 
     Returns "" in a project without an admin.
     """

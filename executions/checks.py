@@ -75,7 +75,7 @@ def settings(**_: Any) -> list[CheckMessage]:
 
 @register()
 def celery(**_: Any) -> list[CheckMessage]:
-    """Check that a Celery app has our tasks."""
+    """Check that a Celery app has Valkyr's tasks."""
     if messaging.configured_app() is not None:
         return []
     return [Error("No Celery app has Valkyr's tasks.", hint=CALL, id="valkyr.E010")]
@@ -115,7 +115,7 @@ def payload_store_opens(**_: Any) -> list[CheckMessage]:
 @register(Tags.urls)
 @with_settings
 def addresses_are_there(**_: Any) -> list[CheckMessage]:
-    """Check that the project's urlconf includes our routes."""
+    """Check that the project's urlconf includes Valkyr's routes."""
     try:
         addresses.root()
     except NoReverseMatch:
@@ -162,7 +162,7 @@ def authentication_is_there(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
-    """Report a missing middleware for browser sessions, with which users see and end them."""
+    """Report a missing middleware for browser sessions: users need it to see and end sessions."""
     if SESSIONS in django_settings.MIDDLEWARE:
         return []
     return [
@@ -176,7 +176,7 @@ def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
 
 
 def _egress() -> Iterator[str]:
-    """Yield the problems of the default egress rules."""
+    """Yield a problem for each invalid entry of the default egress rules."""
     for problem in egress_problems(valkyr_settings().egress_allow, SETTING):
         yield f"{problem.path}: {problem.message}"
 

@@ -44,7 +44,10 @@ def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) 
 
 
 def fail(execution_id: UUID, *, message: str, trace: str) -> bool:
-    """Begin undoing a RUNNING execution that failed; the caller holds its lock."""
+    """Begin to undo a RUNNING execution that failed; the caller holds its lock.
+
+    Returns False if it has nothing to undo.
+    """
     execution = WorkflowExecution.objects.only("version_id", "state", "workspace_id").get(
         pk=execution_id
     )

@@ -76,7 +76,7 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def time_out(execution_id: UUID) -> bool:
-    """End an execution whose deadline has passed; return False if it has ended in the meantime."""
+    """End an execution past its deadline; return False if it has ended or is being undone."""
     with transaction.atomic():
         execution = _lock(execution_id)
         if execution is None or execution.state in FINAL or execution.compensation:
@@ -95,7 +95,7 @@ def finish(
     metrics: Any = None,
     sealer: PayloadSealer,
 ) -> None:
-    """Move a RUNNING execution to SUCCESS or FAILED.
+    """Move a RUNNING execution to SUCCESS or FAILED. Raises WrongState if it is not RUNNING.
 
     The caller holds the execution's lock and saw it RUNNING.
     """

@@ -1,4 +1,4 @@
-"""The Celery app that sends and executes our tasks, the names of our queues in it, and its broker.
+"""The Celery app that sends and executes Valkyr's tasks, its names of queues, and its broker.
 
 It is the app that was passed to `valkyr.configure_celery`, or otherwise Celery's current app. A
 queue has two names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker, or
@@ -51,9 +51,9 @@ _ours: set[str] = set()
 
 
 def task(name: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declare one of our tasks with the options that it needs, for any app that executes it.
+    """Declare one of Valkyr's tasks with the options that it needs, for any app that executes it.
 
-    Senders name its queue, as `send` does: the app has no routes for our tasks.
+    Senders name its queue, as `send` does: the app has no routes for Valkyr's tasks.
     """
     _ours.add(name)
     return shared_task(name=name, **(OPTIONS | options))
@@ -65,7 +65,7 @@ def is_ours(task: str) -> bool:
 
 
 def carry_by(app: Celery) -> None:
-    """Use this app to send our tasks from now on."""
+    """Use this app from now on to send Valkyr's tasks."""
     global _configured  # noqa: PLW0603 - one a process
     _configured = app
 
@@ -85,17 +85,17 @@ def be_ready() -> None:
 
 
 def configured_app() -> Celery | None:
-    """Return the app that was configured for our tasks, if any."""
+    """Return the app that was configured for Valkyr's tasks; None without one."""
     return _configured
 
 
 def celery_app() -> Celery:
-    """Return the app that sends and executes our tasks."""
+    """Return the app that sends and executes Valkyr's tasks."""
     return _configured or current_app
 
 
 def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
-    """Send one of our tasks by its name; `queue` is the name in definitions."""
+    """Send one of Valkyr's tasks by its name; `queue` is the name in definitions."""
     with sending():
         celery_app().send_task(
             task,
@@ -160,7 +160,7 @@ def ours_among(names: Iterable[str]) -> list[str]:
 
 
 def of_other_cells(names: Iterable[str]) -> list[str]:
-    """Return the Celery queues of all cells except this process's cell."""
+    """Return the Celery queues of all cells except the cell of this context."""
     if not settings().cells:
         return []
     cell = routing.cell()
@@ -174,7 +174,7 @@ def shared_among(names: Iterable[str]) -> list[str]:
 
 
 def counts_chords() -> bool:
-    """Return whether the app's result backend is ours, which counts chords without results."""
+    """Return whether the app's result backend is Valkyr's, which counts chords without results."""
     return CHORD_COUNTERS in str(celery_app().conf.result_backend)
 
 

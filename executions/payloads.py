@@ -110,7 +110,7 @@ def _texts(value: Any, what: str, depth: int) -> Iterator[str]:
 def _items(
     keys: Sequence[Any], item: Callable[[Any], Any], kind: type[Any], what: str, depth: int
 ) -> Iterator[str]:
-    """Yield the members of an object or a list: small ones together, large ones in pieces."""
+    """Yield the members of an object or a list: small members together, large members in pieces."""
     comma, few, left = "", [], PIECE
     for key in keys:
         before = left
@@ -186,9 +186,10 @@ def _reserved_for_references(what: str) -> PayloadError:
 
 
 class StoredReference(dict[str, Any]):
-    """A reference to a value in object storage, as the engine itself made it.
+    """A reference, created by the engine, to a value in object storage.
 
-    `dump` rejects other objects with its key, so that a payload cannot pretend to be a reference.
+    `dump` rejects any other object that has the key `$stored`, so that a payload cannot imitate a
+    reference.
     """
 
 
@@ -210,7 +211,7 @@ def references_in(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def trusted(value: Any) -> Any:
-    """Return a value that was read from rows, with its references marked: `dump` accepts these.
+    """Return a value that was read from rows, with references marked so that `dump` accepts them.
 
     Never call it with a value from a module, a user or another system.
     """

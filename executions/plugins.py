@@ -25,7 +25,7 @@ from executions.language import lazy, name_models
 class PeriodicTask(TypedDict):
     """A task that beat sends periodically.
 
-    A task expires unless a worker begins it before the next one is sent.
+    A task expires unless a worker begins it before beat sends it again.
     """
 
     task: str
@@ -103,7 +103,7 @@ class PluginConfig(ApiConfig):
 
 
 def apps_with_api() -> list[ApiConfig]:
-    """Return the installed apps that may add operations to the API, as in `INSTALLED_APPS`."""
+    """Return the installed apps that can add operations to the API, in their installed order."""
     return [config for config in apps.get_app_configs() if isinstance(config, ApiConfig)]
 
 

@@ -59,14 +59,14 @@ class TickStatus(TextChoices):
 
 
 class VersionKind(TextChoices):
-    """The kind of a version: any trigger starts a published one, but only users a test version."""
+    """The kind of a version: any trigger starts a published version, only users a test version."""
 
     PUBLISHED = "published", lazy("published")
     TEST = "test", lazy("test")
 
 
 class JobState(TextChoices):
-    """The state of a job that a request leaves to a worker; the last two are final."""
+    """The state of a job that a request passes to a worker; the last two states are final."""
 
     QUEUED = "QUEUED", lazy("queued")
     RUNNING = "RUNNING", lazy("running")
@@ -106,7 +106,7 @@ class Permission(TextChoices):
 
 
 class QuotaWindow(TextChoices):
-    """The period of a counter: from one full hour, or midnight in UTC, to the next."""
+    """The period of a counter: from one full hour, or midnight in UTC, to the next one."""
 
     HOUR = "hour", lazy("hour")
     DAY = "day", lazy("day")

@@ -32,47 +32,47 @@ def run_job(job_id: str) -> None:
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Every five seconds, record schedule times without a message, and start due ticks."""
+    """Record schedule times without a message and start due ticks, every 5 s; return the counts."""
     return cron.tend()
 
 
 @task("executions.prune_signatures")
 def prune_signatures() -> int:
-    """Every minute, delete webhook signatures that are too old to be accepted."""
+    """Delete webhook signatures that are too old to be accepted, every minute; return how many."""
     return webhook.prune()
 
 
 @task("executions.prune_counts")
 def prune_counts() -> int:
-    """Every hour, delete counters of sign-ins, and of quotas whose windows ended long ago."""
+    """Delete counters of old sign-ins and quota windows every hour; return the number."""
     return quotas.prune() + rates.prune()
 
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Every minute, delete responses kept for an `Idempotency-Key` for more than a day."""
+    """Delete responses stored for an `Idempotency-Key` a day ago, every minute; return how many."""
     return retention.prune()
 
 
 @task("executions.seal_audit")
 def seal_audit() -> int:
-    """Seal new rows of the audit trail every 30 s; return how many."""
+    """Seal new rows of the audit trail every 30 s; return the number of rows."""
     return seals.seal().rows
 
 
 @task("executions.prune_sessions")
 def prune_sessions() -> int:
-    """Delete expired sessions every hour."""
+    """Delete expired sessions every hour; return the number."""
     return sessions.prune()
 
 
 @task("executions.clear_browser_sessions")
 def clear_browser_sessions() -> int:
-    """Delete expired sessions of Django every hour; return how many."""
+    """Delete expired sessions of Django every hour; return the number of sessions."""
     return browser_sessions.clear()
 
 
 @task("executions.expire_told")
 def expire_told() -> dict[str, int]:
-    """Delete old events and resolved refused messages every hour."""
+    """Delete old events and resolved refused messages every hour; return the numbers."""
     return retention.expire()

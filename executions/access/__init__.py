@@ -1,4 +1,4 @@
-"""Check permissions, and scope querysets to the caller, in this one place.
+"""Check permissions, and scope querysets to the caller, only in this package.
 
 Permissions come from four sources: the role in the workspace, the membership's own permissions,
 object permissions on a workflow (which its executions, runs and dead letters inherit), and Django's

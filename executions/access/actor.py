@@ -41,8 +41,8 @@ class Actor:
     def of_request(cls, request: Any) -> "Actor":
         """Return a request's signed-in user, entry point and peer address.
 
-        Uses the peer's own address, since the caller could forge a forwarded one. Behind a proxy,
-        configure the server to trust it (docs/explanation/security.md).
+        Uses the peer's own address, since the caller could forge a forwarded address. Behind a
+        proxy, configure the server to trust the proxy (docs/explanation/security.md).
         """
         user = request.user
         token = getattr(request, "auth", None)
@@ -52,7 +52,7 @@ class Actor:
 
     @classmethod
     def at_door(cls, request: Any, user_id: Any, name: str, via: str = "") -> "Actor":
-        """Return the sender of this request, known only by `name`, such as a user who signs in.
+        """Return an actor known only by `user_id` and `name`, such as a user who signs in.
 
         Without a request, the origin is unknown.
         """
@@ -167,7 +167,7 @@ def _noted(actor: Actor, line: AuditLine) -> dict[str, Any]:
 
 
 def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
-    """Write many lines of one actor as `record` does, in one statement of at most a thousand."""
+    """Write many lines of one actor as `record` does, in one statement for at most 1,000 lines."""
     if not lines:
         return
     rows = [

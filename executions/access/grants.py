@@ -1,6 +1,6 @@
 """Grant and revoke object permissions on one workflow, for users and groups.
 
-They give access to the workflow and its executions to members whose role does not.
+They give members access to the workflow and its executions beyond their roles.
 """
 
 from collections.abc import Collection
@@ -33,7 +33,7 @@ MOST = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The permissions of one user or group on a workflow: any of READ, WRITE, EXECUTE, DELETE."""
+    """The permissions of a user or group on a workflow: any of READ, WRITE, EXECUTE and DELETE."""
 
     username: str | None
     group: str | None

@@ -13,7 +13,7 @@ LONGEST_NAME = 254  # an email address
 
 
 def person_named(name: str | None) -> Any | None:
-    """Return the account that signs in with this name, or None."""
+    """Return the account that signs in with this name; None without one."""
     if not name:
         return None
     model = get_user_model()
@@ -34,7 +34,7 @@ def key_field() -> Any:
 
 
 def read_key(value: Any) -> Any:
-    """Parse an account's key from JSON, a token or a URL. Raises ValueError."""
+    """Return an account's key, read from JSON, a token or a URL. Raises ValueError."""
     key = key_field()
     try:
         return key.clean(value, None)

@@ -82,7 +82,7 @@ MOST_HELD = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TokenLimits:
-    """The limits of an API token on its user's powers; authentication sets them on the user."""
+    """An API token's limits on the powers of its user; authentication stores them on the user."""
 
     workspace_id: UUID
     scopes: frozenset[str]
@@ -131,9 +131,9 @@ class Powers:
 
     @cached_property
     def _on_workflow(self) -> frozenset[Action]:
-        """Return the actions that object permissions add.
+        """Return the actions that object permissions on the workflow add.
 
-        Uses no query if the role allows all actions.
+        Uses no query without a workflow, or if the role already allows all that they can add.
         """
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()
@@ -156,9 +156,9 @@ def limits_of(user: User) -> TokenLimits | None:
 
 
 def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
-    """Return the user's powers by workspace, and object permissions by workflow. Uses one query.
+    """Return the user's powers by workspace ID, and object permissions by workflow ID.
 
-    A superuser is ADMIN of every workspace.
+    Uses one query. A superuser is ADMIN of every workspace.
     """
     limits = limits_of(user)
     powers: dict[UUID, Powers] = {}
@@ -228,7 +228,7 @@ def role_in(user: User, workspace_id: UUID) -> str | None:
 
 
 def _granted(user: User, workflow_id: UUID) -> set[str]:
-    """Return the object permissions of the user and the user's groups on one workflow.
+    """Return the codes of object permissions of the user and the user's groups on a workflow.
 
     Uses one query.
     """
@@ -245,7 +245,7 @@ def _inner(groups: Any) -> Any:
 
 
 def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
-    """Return the object permissions of the user and of the user's groups."""
+    """Return the object permissions of the user, and those of the user's groups."""
     person: Any = user
     groups: Any = getattr(user, "groups", None)
     given = WorkflowGroupPermission.objects
@@ -263,18 +263,18 @@ def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The caller's powers by workspace, and object permissions by workflow."""
+    """The caller's powers by workspace ID, and object permissions by workflow ID."""
 
     user: User
     members: dict[UUID, Powers]
     grants: dict[UUID, set[str]]
 
     def workspaces(self, power: Power) -> list[UUID]:
-        """Return the workspaces in which the caller has `power` on everything, sorted."""
+        """Return the IDs of workspaces in which the caller has `power` on everything, sorted."""
         return sorted(pk for pk, powers in self.members.items() if powers.allows(power))
 
     def workflows(self, power: Power) -> list[UUID]:
-        """Return the workflows on which an object permission gives `power`."""
+        """Return the IDs of workflows on which an object permission gives `power`."""
         limits = limits_of(self.user)
         if not self.grants or (limits is not None and power not in limits.scopes):
             return []
@@ -287,7 +287,7 @@ class Reach:
         return [pk for pk, given in self.grants.items() if given & codes]
 
     def anywhere(self, power: Power) -> bool:
-        """Return whether the caller has `power` on anything."""
+        """Return whether the caller has `power` on any object."""
         return bool(self.workspaces(power) or self.workflows(power))
 
 

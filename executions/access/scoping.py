@@ -1,4 +1,4 @@
-"""The rows that one caller may see: lists, single rows, and the workspace to use."""
+"""The rows that a caller may see: lists, single rows, and the workspace to use."""
 
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -114,7 +114,7 @@ def require(user: User, workspace_id: UUID, power: Power) -> Powers:
 
 
 def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Workspace:
-    """Return the named workspace, or the only one where the user has `power`.
+    """Return the named workspace, or the only workspace in which the user has `power`.
 
     Raises NotFound for a workspace without membership, Forbidden, and AmbiguousWorkspace.
     """
@@ -139,7 +139,10 @@ def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Worksp
 
 
 def workspace_path(model: type[Model]) -> str:
-    """Return the lookup from a model to its workspace's ID, by the model's foreign keys."""
+    """Return the lookup from a model to its workspace's ID, by the model's foreign keys.
+
+    Raises TypeError for a model without such a key.
+    """
     if model is Workspace:
         return "id"
     for name, path in (
@@ -155,7 +158,7 @@ def workspace_path(model: type[Model]) -> str:
 
 
 def workflow_path(model: type[Model]) -> str:
-    """Return the lookup from a model to its workflow's ID; empty if the model has no workflow."""
+    """Return the lookup from a model to its workflow's ID; "" if the model has no workflow."""
     if model is Workflow:
         return "id"
     for name, path in (
@@ -219,7 +222,7 @@ class Scope:
 
     @classmethod
     def of(cls, user: User, reach: Reach) -> Self:
-        """Return the user's scope. Uses one query if single workflows are shared with the user."""
+        """Return the user's scope. Uses one query if single workflows were shared with the user."""
         if sees_all(user):
             return cls(everything=True)
         workspaces = reach.workspaces(Action.VIEW)

@@ -18,7 +18,7 @@ def audit(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record a change to a row. A row without a workspace belongs to the installation."""
+    """Record a change to a row. A row without a workspace concerns the installation."""
     own = isinstance(row, Workspace)
     record(
         actor,

@@ -147,14 +147,14 @@ _homes: dict[str, str] = {}
 
 
 def _places(digest: str) -> list[str]:
-    """Return the databases that may have a token, the most likely first."""
+    """Return the aliases of databases that may have a token, the most likely first."""
     return list(dict.fromkeys([_homes.get(digest) or alias(), alias(), *aliases()]))
 
 
 def _token_in(
     places: Sequence[str], digest: str, likely: Likely
 ) -> tuple[ApiToken, datetime] | None:
-    """Return the token from the first of these databases that has it.
+    """Return the token from the first of these databases that has it; None without one.
 
     Raises OperationalError if none has it and one of them does not respond.
     """

@@ -44,7 +44,7 @@ class BrowserSessions(AuthenticationMiddleware):
 
 
 def open_for(request: Any, user: Any) -> None:
-    """Begin a session for this browser, in place of its earlier one."""
+    """Begin a session for this browser, in place of the browser's earlier session."""
     _close(request)
     lifetime = timedelta(seconds=request.session.get_expiry_age())
     made = sessions.begin(user, SessionKind.BROWSER, lifetime, SessionClient.of(request))
@@ -52,7 +52,7 @@ def open_for(request: Any, user: Any) -> None:
 
 
 def current(request: Any) -> UUID | None:
-    """Return the ID of the browser's session, or None."""
+    """Return the ID of the browser's session; None without one."""
     session = getattr(request, "session", None)
     try:
         return UUID(session[ENTRY]) if session is not None else None
@@ -61,7 +61,7 @@ def current(request: Any) -> UUID | None:
 
 
 def clear() -> int:
-    """Delete Django's expired sessions, the oldest first, at most 10,000; return how many.
+    """Delete Django's expired sessions, the oldest first; return the number, at most 10,000.
 
     An abandoned sign-in at an identity provider also leaves a session.
     """
@@ -95,7 +95,7 @@ def _close(request: Any) -> None:
 
 
 def _user(request: Any) -> Any:
-    """Return the user of a live session; otherwise end Django's session."""
+    """Return the user of a live session; else end Django's session, and return AnonymousUser."""
     user: Any = auth.get_user(request)
     if not user.is_authenticated:
         return user

@@ -52,7 +52,7 @@ def refuse_narrow_token(user: User) -> None:
 
 
 def permissions_of(powers: Powers) -> list[str]:
-    """Return the caller's additional permissions in a workspace, on objects they may see."""
+    """Return the caller's permissions in a workspace, by role, membership or Django."""
     limits = powers.limits
     included = INCLUDED.get(powers.role or "", frozenset())
     return [

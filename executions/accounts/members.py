@@ -150,7 +150,7 @@ def keep_administered(membership: Membership) -> None:
 
 
 def administrators(workspace_id: UUID) -> Any:
-    """Return the memberships of a workspace's active administrators."""
+    """Return the memberships of a workspace's active administrators, except service accounts."""
     people = Membership.objects.filter(
         workspace_id=workspace_id, role=Role.ADMIN, user__valkyr_service_account=None
     )

@@ -96,7 +96,7 @@ def disable_service_account(account_id: UUID, *, actor: Actor, reason: str = "")
 
 
 def membership_of(account: ServiceAccount) -> Membership:
-    """Return the account's membership; create it again (USER, no permissions) if it was deleted."""
+    """Return the account's membership; if it was deleted, create one (USER, no permissions)."""
     return Membership.objects.get_or_create(
         user_id=account.user_id, workspace_id=account.workspace_id
     )[0]
@@ -146,7 +146,7 @@ def _name_fields(username: str) -> dict[str, str]:
 
 
 def username_of(workspace: Workspace, name: str) -> str:
-    """Return the user's name in the audit trail. Raises WithProblems if it is too long."""
+    """Return the user name of a service account. Raises WithProblems if it is too long."""
     username = f"service:{workspace.slug}:{name}"
     field = get_user_model()._meta.get_field(get_user_model().USERNAME_FIELD)
     longest = min(getattr(field, "max_length", None) or MAX_USERNAME, MAX_USERNAME)

@@ -34,7 +34,7 @@ class SessionClient:
 
     @classmethod
     def of(cls, request: Any) -> "SessionClient":
-        """Return the client of a Django or DRF request; empty without one."""
+        """Return the client of a Django or DRF request; an empty client without a request."""
         if request is None:
             return cls()
         agent = str(request.META.get("HTTP_USER_AGENT", ""))
@@ -51,7 +51,7 @@ def begin(
     client: SessionClient,
     refresh_digest: str = "",
 ) -> AccountSession:
-    """Begin a session of `user`."""
+    """Begin a session of `user`, and return it."""
     now = database_now()
     return AccountSession.objects.create(
         user=user,
@@ -86,7 +86,7 @@ def own_sessions(user: User) -> QuerySet[AccountSession]:
 
 @in_first
 def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str = "") -> None:
-    """End one live session (of `user`, if given) from the next request on.
+    """End a live session (of `user`, if given) from the next request on.
 
     Raises NotFound.
     """
@@ -103,7 +103,7 @@ def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str
 
 @in_first
 def end_others(user: User, kept: UUID | None, *, actor: Actor) -> int:
-    """End all live sessions of `user` except `kept`; return how many."""
+    """End all live sessions of `user` except the session `kept`; return the number."""
     with transaction.atomic():
         others = live(AccountSession.objects.filter(user=user.pk))
         if kept is not None:
@@ -124,13 +124,13 @@ def close(session: AccountSession, reason: SessionEnd) -> bool:
 
 
 def end_all() -> int:
-    """End every session after the database was restored from a backup; return how many."""
+    """End every session after the database was restored from a backup; return the number."""
     rows = AccountSession.objects.filter(ended_at=None)
     return rows.update(ended_at=ClockTimestamp(), end_reason=SessionEnd.REVOKED)
 
 
 def prune() -> int:
-    """Delete expired sessions, at most 100,000; return how many.
+    """Delete expired sessions; return the number, at most 100,000.
 
     No token outlives its session, so no usable token is lost.
     """

@@ -73,7 +73,7 @@ class Pair:
 
 
 def sign_in(user: Any, client: SessionClient) -> Pair:
-    """Begin a session of `user`, whose password was checked."""
+    """Begin a session of `user`, whose password was checked; return its first token pair."""
     refresh = SessionRefresh.of(user)
     lifetime = refresh.lifetime
     session = sessions.begin(user, SessionKind.TOKEN, lifetime, client, _digest(refresh))
@@ -144,7 +144,7 @@ def revoke(text: str, request: Any) -> bool:
 
 
 def session_of(token: Token) -> UUID:
-    """Return a token's session. Raises TokenRefused for a token without one."""
+    """Return the ID of a token's session. Raises TokenRefused for a token without a session."""
     try:
         return UUID(str(token[SESSION]))
     except (KeyError, ValueError):
@@ -152,7 +152,7 @@ def session_of(token: Token) -> UUID:
 
 
 def is_ours(text: str | bytes) -> bool:
-    """Return whether a token names a session; the token need not be valid."""
+    """Return whether a token has one of Valkyr's types; the token need not be valid."""
     try:
         claims = jwt.decode(text, options={"verify_signature": False})
     except jwt.InvalidTokenError:
@@ -175,7 +175,7 @@ def _pair(refresh: SessionRefresh) -> Pair:
 
 
 def _read(kind: type[Any], text: str) -> Any:
-    """Parse a token of the given kind; return None if it is expired or not signed by Valkyr."""
+    """Return a parsed token of the given kind; None if it is expired or not signed by Valkyr."""
     try:
         return kind(text)
     except TokenError:
@@ -201,7 +201,7 @@ def _require_standing(user_id: Any) -> None:
 
 
 def _end_reused(own: Any, request: Any) -> bool:
-    """End the session of an outdated refresh token; return False if it had ended."""
+    """End the session of a refresh token that was used before; return False if it had ended."""
     session = sessions.live(own.select_related("user")).first()
     if session is None or not sessions.close(session, SessionEnd.REUSED):
         return False

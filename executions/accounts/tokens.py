@@ -96,12 +96,12 @@ def create_token(
     scopes: Collection[str] | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[ApiToken, str]:
-    """Create a token of `user` for one workspace; return it and its text, which is shown only once.
+    """Create a token of `user` for one workspace; return the token and its text.
 
-    Without scopes, it has the permissions of both its creator and its user. Without an expiry time,
-    it expires after VALKYR_TOKEN_DAYS. Raises Forbidden for scopes that the creator does not have.
-    Raises WithProblems for unknown scopes, and for an expiry time that is in the past or too far
-    ahead.
+    The text is shown only once. Without scopes, the token has the permissions of both its creator
+    and its user. Without an expiry time, it expires after VALKYR_TOKEN_DAYS. Raises Forbidden for
+    scopes that the creator does not have. Raises WithProblems for unknown scopes, and for an expiry
+    time that is in the past or too far ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)
@@ -133,8 +133,8 @@ def change_token(
 ) -> ApiToken:
     """Rename a token, or let it expire earlier.
 
-    Raises NotFound, WrongState for a revoked token, and WithProblems for a later expiry or one in
-    the past.
+    Raises NotFound, WrongState for a revoked token, WithProblems for a later expiry or one in the
+    past, and Forbidden for a token that may not change tokens.
     """
     refuse_narrow_token(maker)
     with transaction.atomic():
@@ -157,7 +157,7 @@ def change_token(
 def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "") -> ApiToken:
     """Revoke a token at once; do nothing if it is revoked already.
 
-    Raises NotFound.
+    Raises NotFound, and Forbidden for a token that may not change tokens.
     """
     refuse_narrow_token(maker)
     with transaction.atomic():
@@ -191,7 +191,7 @@ def longest() -> timedelta:
 
 
 def usual() -> timedelta:
-    """Return the default lifetime of a token (VALKYR_TOKEN_DAYS)."""
+    """Return the default lifetime of a token (VALKYR_TOKEN_DAYS), at most the maximum."""
     return min(timedelta(days=valkyr_settings().token_days), longest())
 
 

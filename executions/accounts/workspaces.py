@@ -32,9 +32,9 @@ CHANGEABLE = ("name", "tier", "archived", "egress_hosts", "publish_from_git")
 
 
 def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
-    """Create a workspace; make the slug from the name if none is given. A slug never changes.
+    """Create a workspace; derive the slug from the name if none is given. A slug never changes.
 
-    Raises Taken if the slug exists, and WithProblems if no slug can be made from the name. With
+    Raises Taken if the slug exists, and WithProblems if no slug can be derived from the name. With
     cells, every cell must respond, because a slug is unique across all cells.
     """
     slug = slug or slugify(name)[:80].strip("-")
@@ -58,8 +58,9 @@ def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> 
 def _reserve(slug: str) -> None:
     """Hold the slug until the open transaction ends. Raises Taken if another cell has it.
 
-    Each creation locks the slug in its own database, and then queries the other cells. So if two
-    cells create the same slug at the same time, at least one finds the other's lock or row.
+    Raises WithProblems in a process of one cell. Each creation locks the slug in its own database,
+    and then queries the other cells. So if two cells create the same slug at the same time, at
+    least one finds the other's lock or row.
     """
     if cell := settings().cell:
         message = (
@@ -92,10 +93,10 @@ def _taken(slug: str) -> Taken:
 def change_workspace(
     workspace_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
 ) -> Workspace:
-    """Change `name`, `tier` (a Tier), `archived`, `egress_hosts` (a list), `publish_from_git`.
+    """Change the fields of a workspace that `changes` names (see CHANGEABLE); `tier` is a Tier.
 
-    Raises NotFound, and WithProblems for entries that are not hosts. Schedules do not catch up on
-    the time in which their workspace was archived.
+    Raises NotFound, TypeError for other names, and WithProblems for entries that are not hosts.
+    Schedules do not catch up on the time in which their workspace was archived.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
@@ -128,15 +129,15 @@ def change_workspace(
 
 
 def archive_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Archive a workspace: triggers no longer start anything there.
+    """Archive a workspace: triggers no longer start executions in it.
 
-    Does nothing if it is archived already.
+    Does nothing if it is archived already. Raises NotFound.
     """
     return change_workspace(workspace_id, {"archived": True}, actor=actor, reason=reason)
 
 
 def restore_workspace(workspace_id: UUID, *, actor: Actor, reason: str = "") -> Workspace:
-    """Undo `archive_workspace`."""
+    """Restore an archived workspace: triggers start executions in it again. Raises NotFound."""
     return change_workspace(workspace_id, {"archived": False}, actor=actor, reason=reason)
 
 

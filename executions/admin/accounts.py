@@ -1,4 +1,4 @@
-"""Sessions: users see their own with their devices; superusers see all."""
+"""Sessions: users see their own with their devices, and superusers see all sessions."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -67,12 +67,12 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No live sessions.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return the user's live sessions; all for a superuser."""
+        """Return the user's live sessions; all live sessions for a superuser."""
         live = sessions.live(rows)
         return live if is_superuser(request) else live.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow all users to see their own sessions."""
+        """Allow users to see their own sessions, and superusers to see all sessions."""
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_end_others_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -123,7 +123,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("device"))
     def device(self, row: AccountSession) -> str:
-        """Return the beginning of the client program's name."""
+        """Return the beginning of the client's User-Agent; a dash without one."""
         return marks.clipped(row.user_agent, 60) or marks.EMPTY
 
     @display(description=lazy("last used"))

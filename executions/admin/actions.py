@@ -1,4 +1,4 @@
-"""Turn operations into Django's and Unfold's actions: bulk bar, row menu, buttons of a page."""
+"""Turn operations into Django's and Unfold's actions: a bulk bar, row menus and page buttons."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
@@ -30,7 +30,7 @@ OUTSIDE = 2
 
 
 class OperatingAdmin(ScopedAdmin):
-    """An admin with `operations`; subclasses get every kind of action from that one list."""
+    """An admin with `operations`; subclasses get every kind of action from this list."""
 
     operations: ClassVar[tuple[AdminOperation, ...]] = ()
     # Methods that show another page of one object; their buttons precede those of operations.
@@ -40,7 +40,7 @@ class OperatingAdmin(ScopedAdmin):
     offers: ClassVar[Mapping[str, tuple[Power, Callable[[Any], bool]]]] = {}
 
     def leads_to(self, view: str, row: Any) -> bool:
-        """Return whether the row's page has the button of one of `views`."""
+        """Return whether the row's page has the button of the view with this name."""
         return True
 
     def may_open(self, request: HttpRequest, view: str, row: Any) -> bool:
@@ -51,7 +51,7 @@ class OperatingAdmin(ScopedAdmin):
         return bool(fits(row)) and may(request, row, needs)
 
     def primary_of(self, row: Any) -> str:
-        """Return the name of the page's primary operation in this state; "" for the default one."""
+        """Return the name of the page's primary operation for this row; "" for the default."""
         return ""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -127,7 +127,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show two buttons and put the others into a menu; without Unfold, show all in a row."""
+        """Show two buttons, and the others in a menu; without Unfold, show all in a row."""
         buttons = context.get("actions_detail") or []
         if row := context.get("original"):
             buttons = with_primary(buttons, self.primary_of(row))
@@ -223,7 +223,7 @@ def with_primary(buttons: Iterable[Mapping[str, Any]], name: str) -> Iterable[Ma
 
 
 def with_menu(buttons: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the buttons of a page: a primary one, a second one, and a menu of the others.
+    """Return the buttons of a page: a primary button, a second button, and a menu of the rest.
 
     `buttons` are the buttons of Unfold, in order; the first with the variant PRIMARY becomes the
     first button.
@@ -312,7 +312,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
 
 
 def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
-    """Return the ID of the row that was newest when the dialog was first shown, or None."""
+    """Return the ID of the row that was newest when the dialog first opened; None without rows."""
     given = request.POST.get("newest")
     if given:
         return _uuid_or_refuse(given)

@@ -64,7 +64,7 @@ class PersonFilter(TextFilter):
     parameter_name = "who"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of that actor."""
+        """Return the rows of the actor with the entered name; all rows without a name."""
         name = (self.value() or "").strip()
         return queryset.filter(actor_name=name) if name else queryset
 
@@ -76,7 +76,7 @@ class AddressFilter(TextFilter):
     parameter_name = "address"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows from the entered address; all rows without one."""
+        """Return the rows from the entered address; all rows without an address."""
         text = (self.value() or "").strip()
         if not text:
             return queryset
@@ -93,11 +93,11 @@ class ActionFilter(SimpleListFilter):
     parameter_name = "did"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the existing groups of actions."""
+        """Return the groups of actions to choose from."""
         return list(GROUPS.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows whose action begins with the selected prefix."""
+        """Return the rows whose action begins with the chosen prefix; all rows without a choice."""
         start = self.value()
         return queryset.filter(action__startswith=start) if start in GROUPS else queryset
 
@@ -109,23 +109,23 @@ class ObjectFilter(SimpleListFilter):
     parameter_name = "object"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the existing kinds of objects."""
+        """Return the kinds of objects to choose from."""
         return [(name, name) for name in OBJECTS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows about objects of that kind."""
+        """Return the rows about objects of the chosen kind; all rows without a choice."""
         return queryset.filter(object_type=self.value()) if self.value() else queryset
 
 
 class DaysFilter(RangeDateFilter):
-    """Filter from one day to another, both inclusive, in UTC; an invalid day is ignored."""
+    """Filter from a first day to a last day, both inclusive, in UTC; invalid days are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.title = lazy("day")
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows from the first to the last selected day."""
+        """Return the rows from the first to the last selected day; a missing day is no limit."""
         first, last = (
             _day(self.used_parameters.get(f"created_at_{end}")) for end in ("from", "to")
         )
@@ -240,7 +240,7 @@ class ActivityAdmin(FactAdmin):
 
 
 def _difference(row: Activity) -> PageSection:
-    """Return one line per field, with its old and new value."""
+    """Return a table with one row per field: its old value and its new value."""
     before, after = row.before or {}, row.after or {}
     names = sorted({*before, *after})
     return PageSection(
@@ -274,7 +274,7 @@ HEADERS = (lazy("When"), lazy("Actor"), lazy("Via"), lazy("Action"), lazy("Reaso
 
 
 def done_to(pk: Any) -> PageSection:
-    """Return the newest rows of the audit trail that are about the object with this ID."""
+    """Return a section with the newest rows of the audit trail about the object with this ID."""
     rows = Activity.objects.filter(object_id=str(pk)).order_by("-created_at", "-id")
     found = rows.only("created_at", "actor_name", "via", "action", "reason")[:SHOWN]
     return PageSection(

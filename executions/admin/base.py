@@ -60,13 +60,13 @@ _DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
 
 
 class FewerScripts(_DjangosAdmin):
-    """Loads Django's scripts, without those for prepopulated fields if a form has no such field."""
+    """Loads Django's scripts, except those for prepopulated fields if a form has none."""
 
     scripts = FORM_SCRIPTS
 
     @property
     def media(self) -> forms.Media:
-        """Return the scripts."""
+        """Return all scripts of Django's forms, or fewer if no field is prepopulated."""
         all_of_them: forms.Media = super().media
         return all_of_them if self.prepopulated_fields else self.scripts
 
@@ -79,7 +79,7 @@ class AuditedAdmin(ModelAdmin, FewerScripts):
 
     @property
     def media(self) -> forms.Media:
-        """Return the site's media, and the pages' styles."""
+        """Return the site's media and the pages' styles."""
         both: forms.Media = super().media + MEDIA
         return both
 
@@ -255,7 +255,7 @@ class ScopedAdmin(AuditedAdmin):
         return answer
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return the rows on which the user may do `action`."""
+        """Return the rows on which the user has the power `action`."""
         return scoped(request, rows, action, self.workspace_path)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -292,7 +292,7 @@ class ScopedAdmin(AuditedAdmin):
         return holds(request, power) if obj is None else may(request, obj, power)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer only workspaces in which the user may add such rows."""
+        """Offer only active workspaces in which the user may add rows."""
         if db_field.related_model is Workspace:
             rows = Workspace.objects.filter(archived_at=None)
             kwargs["queryset"] = scoped(request, rows, self.edits, "id")
@@ -344,7 +344,7 @@ class FactAdmin(ScopedAdmin):
         return super().changelist_view(request, {**more, **(extra_context or {})})
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the content of the object's page."""
+        """Return the content of the object's page; each subclass implements it."""
         raise NotImplementedError
 
     def render_change_form(

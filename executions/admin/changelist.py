@@ -49,7 +49,7 @@ class BoundedChangeList(ChangeList):
 
     @property
     def count_text(self) -> str:
-        """Return the number of rows as text: exact below the limit."""
+        """Return the number of rows as text, with a plus sign if it reached the limit."""
         return f"{PAGED:,}+" if self.result_count >= PAGED else f"{self.result_count:,}"
 
     @property
@@ -64,5 +64,5 @@ class BoundedChangeList(ChangeList):
 
     @property
     def tabs(self) -> list[Any]:
-        """Return the choices of the first filter, for admins that show them as tabs."""
+        """Return the choices of the first filter, for admins that show the choices as tabs."""
         return list(self.filter_specs[0].choices(self)) if self.filter_specs else []

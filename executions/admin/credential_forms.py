@@ -87,7 +87,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return [name for name in LISTS if name in self.fields]
 
     def _present(self, name: str) -> Sequence[str]:
-        """Return the initial lines of a list: the stored ones, or the type's suggestion."""
+        """Return the initial lines of a list: the stored lines, or those that the type suggests."""
         if not self.adds:
             stored: list[str] = getattr(self.instance, name)
             return stored
@@ -104,7 +104,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return values | dict.fromkeys(data.get("take_away") or [])
 
     def clean(self) -> dict[str, Any]:
-        """Report every problem of the values in the form, which keeps the other inputs."""
+        """Check the entered values and limits, and report each problem next to its input."""
         data = super().clean() or {}
         self._check_rows(data)
         try:
@@ -151,7 +151,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
             self.add_error("name", gettext("Another credential of this workspace has this name."))
 
     def _place(self, path: str) -> str | None:
-        """Return the form's field for a problem's path."""
+        """Return the form's field for a problem's path; None if the form does not have it."""
         name = f"value_{path.removeprefix('fields.')}" if path.startswith("fields.") else path
         name = name.partition("[")[0]
         return name if name in self.fields else None

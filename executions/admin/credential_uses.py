@@ -25,11 +25,11 @@ class AllowedFilter(admin.SimpleListFilter):
     parameter_name = "result"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Return both results."""
+        """Return the two results: allowed and refused."""
         return [("allowed", gettext("allowed")), ("refused", gettext("refused"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen result."""
+        """Return the rows with the chosen result; all rows without a choice."""
         match self.value():
             case "allowed":
                 return queryset.filter(allowed=True)
@@ -45,7 +45,7 @@ class CredentialNameFilter(TextFilter):
     parameter_name = "credential"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows with the entered name."""
+        """Return the rows with the entered name; all rows without a name."""
         name = (self.value() or "").strip()
         return queryset.filter(name=name) if name else queryset
 
@@ -115,7 +115,7 @@ def result_of(row: CredentialUse) -> Any:
 
 
 def sections(credential: Credential) -> list[PageSection]:
-    """Return a credential's uses by workflow, and its refused uses."""
+    """Return the sections of a credential's uses by workflow and of its refused uses."""
     refused = uses.refused(credential)
     listing = links.listing("executions_credentialuse", credential=credential.name)
     found = uses.by_workflow(credential)

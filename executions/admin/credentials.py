@@ -63,7 +63,7 @@ DELETE = AdminOperation(
 
 
 class ReachFilter(admin.SimpleListFilter):
-    """Filter by hosts: credentials for any host, or for named ones."""
+    """Filter credentials by their hosts: any host, or named hosts."""
 
     title = lazy("allowed hosts")
     parameter_name = "reach"
@@ -73,7 +73,7 @@ class ReachFilter(admin.SimpleListFilter):
         return [("any", gettext("any host")), ("named", gettext("named hosts"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen kind."""
+        """Return the credentials with the chosen hosts; all credentials without a choice."""
         match self.value():
             case "any":
                 return queryset.filter(hosts__contains=[ANY])
@@ -110,7 +110,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("connection"))
     def connection(self, row: Credential) -> Any:
-        """Return whether a person has connected the credential, and when its token expires."""
+        """Return a mark that says whether the credential is connected, with its token's expiry."""
         known = KINDS.get(row.type)
         connected = known.connected(row.fields) if known and known.connected else None
         if connected is None:
@@ -124,7 +124,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("allowed hosts"))
     def goes_to(self, row: Credential) -> Any:
-        """Return the credential's hosts, or a warning if any host is allowed."""
+        """Return the credential's hosts; a mark if any host is allowed, or none."""
         if ANY in row.hosts:
             return marks.mark(gettext("any host"), "warning", "amber")
         return marks.clipped(", ".join(row.hosts), 60) or marks.mark(
@@ -158,12 +158,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("created by"))
     def maker(self, row: Credential) -> str:
-        """Return the user who created the credential."""
+        """Return the name of the user who created the credential."""
         return row.created_by or marks.EMPTY
 
     @display(description=lazy("used by"))
     def named_by(self, row: Credential) -> Any:
-        """Return the published workflows that name the credential."""
+        """Return links to the published workflows that name the credential."""
         found = credentials.naming(row)
         pages = [
             (links.to("executions_workflow", one.workflow_id, one.workflow),)
@@ -193,12 +193,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form of the credential's type; the URL names the type of a new credential."""
+        """Return the form of the credential's type, which the URL names for a new credential."""
         kwargs["form"] = _form(request, obj)
         return super().get_form(request, obj, change, **kwargs)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Return the inputs for users who may change the credential; otherwise the facts."""
+        """Return inputs for users who may change the credential, and facts for other users."""
         inputs = inputs_of(_form(request, obj))
         if obj is None:
             return [
@@ -232,7 +232,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         return answer
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion here: only the operation checks the published workflows."""
+        """Forbid deletion here, because only the operation checks the published workflows."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Credential:
@@ -259,7 +259,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
 
 def _token(row: Credential) -> SafeString:
-    """Return the time until the credential's token expires; steps then get a new one."""
+    """Return the time until the credential's token expires; steps then get a new token."""
     end = row.issued_until
     expired = end is not None and end <= timezone.now()
     text = gettext("token expired {time}") if expired else gettext("token expires {time}")

@@ -37,12 +37,12 @@ class EventAdmin(FactAdmin):
 
     @display(description=lazy("sender's ID"))
     def event_short(self, row: Event) -> str:
-        """Return the sender's ID."""
+        """Return the ID that the sender gave to the event."""
         return marks.clipped(row.event_id, 40)
 
     @display(description=lazy("outcome"))
     def outcome(self, row: Event) -> str:
-        """Return the number of executions that the event started, and of failed starts."""
+        """Return how many executions the event started, and how many starts were rejected."""
         refused = sum("code" in made for made in row.started)
         text = gettext("{count} started").format(count=len(row.started) - refused)
         return (

@@ -142,7 +142,7 @@ def _compensation(row: WorkflowExecution) -> str:
 
 
 def title_of(row: WorkflowExecution, *, shown: bool) -> str:
-    """Return the workflow's name and the execution's subject.
+    """Return the workflow's name and the execution's subject, as a title.
 
     The subject is the first values of the payload if it may be `shown`. Otherwise, it is the
     idempotency key or, without a key, the end of the ID.
@@ -153,7 +153,7 @@ def title_of(row: WorkflowExecution, *, shown: bool) -> str:
 
 
 def _first_values(payload: Any) -> list[str]:
-    """Return the first simple values of a payload with their names: ids first, without secrets."""
+    """Return the first simple values of a payload, without secrets, each after its name."""
     # The database keeps the keys of an object in an order of its own.
     found = sorted(_values(masked(payload)), key=lambda one: not IDENTIFIES.search(one[0]))
     return [f"{name} {text}" for name, text in found[:TITLE_VALUES]]
@@ -172,7 +172,7 @@ def _values(payload: Any) -> Iterator[tuple[str, str]]:
 
 
 def _as_text(value: Any) -> str:
-    """Return a simple value as JSON, but text without quotation marks."""
+    """Return a simple value as text: booleans as in JSON, and whole numbers without decimals."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -184,7 +184,7 @@ def _trigger(row: WorkflowExecution) -> SafeString | str:
 
 
 def _slot(row: WorkflowExecution) -> str:
-    """Return the state of the execution's capacity slot, or "" in the usual state."""
+    """Return the state of the execution's capacity slot; "" in the usual state."""
     usual = row.place == CapacityState.HELD or row.state not in ACTIVE
     return "" if usual else str(CapacityState(row.place).label)
 
@@ -266,7 +266,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
-        """Return rows by ID or workflow; words such as `order:4711` are labels."""
+        """Return the rows with the term's ID or workflow; words such as `order:4711` are labels."""
         searched, rest = in_search(search_term)
         rows, duplicates = super().get_search_results(request, queryset, rest)
         narrowed = bool(rest) or any(request.GET.get(name) for name in NARROWING)
@@ -274,7 +274,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return found, duplicates
 
     def get_paginator(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Return the paginator; with labels, one that reads only the rows of the shown page."""
+        """Return the paginator; with labels, a paginator that reads only the shown page's rows."""
         return labels.paginator(request, super().get_paginator(request, *args, **kwargs))
 
     @display(description=lazy("execution"))
@@ -284,18 +284,18 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow"))
     def which(self, row: WorkflowExecution) -> Any:
-        """Return the workflow and its version, and whether it is a test run."""
+        """Return the workflow and its version, with a mark for a test run."""
         name = marks.whole(marks.clipped(f"{row.workflow} v{row.version.number}", 50))
         return format_html("{} {}", name, marks.test_run()) if _is_test(row) else name
 
     @display(description=lazy("state"))
     def mark(self, row: WorkflowExecution) -> Any:
-        """Return the state's word, icon and colour."""
+        """Return the mark of the execution's state."""
         return marks.state(row.state)
 
     @display(description=lazy("trigger"))
     def trigger(self, row: WorkflowExecution) -> str:
-        """Return the cause of the execution."""
+        """Return the type of the trigger that started the execution."""
         return str(TriggerType(row.trigger_type).label)
 
     @display(description=lazy("created"))
@@ -310,7 +310,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("error"))
     def error(self, row: WorkflowExecution) -> str:
-        """Return the beginning of the error."""
+        """Return the beginning of the error's message; a dash without an error."""
         return marks.clipped(row.error_message) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -338,11 +338,11 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return Page([], facts(self._facts(obj)), sections, title, top=top)
 
     def leads_to(self, view: str, row: WorkflowExecution) -> bool:
-        """Return whether the page exists: archived workflows have no page in the studio."""
+        """Return whether the page has the button: the studio has no page for archived workflows."""
         return view != "studio" or row.workflow.archived_at is None
 
     def primary_of(self, row: WorkflowExecution) -> str:
-        """Return the operation that continues or repeats the execution; "" for a failed one."""
+        """Return "resume" if paused, and "replay" if ended except as FAILED; otherwise, ""."""
         if row.state == ExecutionState.PAUSED:
             return "resume"
         return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""

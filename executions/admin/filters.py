@@ -1,4 +1,4 @@
-"""Filters of the lists: tabs of states, age by the time in the ID, visible workflows."""
+"""Filters of the lists: tabs of states, age by the time in the ID, and visible workflows."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -43,7 +43,7 @@ class TabFilter(SimpleListFilter):
         return [*words, ("all", gettext("all"))] if self.default else words
 
     def value(self) -> str | None:
-        """Return the chosen word, or the default if it is missing or unknown."""
+        """Return the chosen word, or the default if the word is missing or unknown."""
         chosen = super().value()
         known = chosen in self.groups or (chosen == "all" and self.default is not None)
         return chosen if known else self.default
@@ -54,7 +54,7 @@ class TabFilter(SimpleListFilter):
         return given[1:] if self.default else given
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen group."""
+        """Return the rows of the chosen group; all rows without a choice."""
         values = self.groups.get(self.value() or "")
         if values is None:
             return queryset
@@ -72,7 +72,7 @@ class StateTabFilter(TabFilter):
     field = "state"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen group, read through the index of live and failed rows."""
+        """Return the rows of the chosen group, read through an index; all rows without a choice."""
         states = self.groups.get(self.value() or "")
         return queryset if states is None else queryset.filter(in_states(*states))
 
@@ -88,7 +88,7 @@ class AgeFilter(SimpleListFilter):
         return [(key, title) for key, (title, _) in AGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that are not older than the chosen age, by the time in their ID."""
+        """Return the rows of the chosen age, by the time in their ID; all rows without a choice."""
         chosen = AGES.get(self.value() or "")
         if chosen is None:
             return queryset
@@ -118,7 +118,7 @@ class EndedFilter(SimpleListFilter):
         return [(given, text)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that ended in the period.
+        """Return the rows that ended in the period; all rows without a period.
 
         A condition on the ID also excludes rows created after the period, so that the primary key
         limits the scan.
@@ -150,7 +150,7 @@ def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
 
 
 class KindFilter(SimpleListFilter):
-    """Filter by kind: test runs, or all others."""
+    """Filter executions by the kind of their version, such as test runs."""
 
     title = lazy("kind")
     parameter_name = "kind"
@@ -161,7 +161,7 @@ class KindFilter(SimpleListFilter):
         return [(str(kind), kind.label) for kind in VersionKind]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen kind."""
+        """Return the rows of the chosen kind; all rows without a choice."""
         if self.value() not in VersionKind.values:
             return queryset
         return queryset.filter(**{self.path: self.value()})
@@ -174,19 +174,19 @@ class VersionKindFilter(KindFilter):
 
 
 class WorkflowFilter(SimpleListFilter):
-    """Filter by one of the workflows that the user may see (the first hundred by name)."""
+    """Filter by one of the first hundred workflows, by name, that the user may see."""
 
     title = lazy("workflow")
     parameter_name = "workflow"
     path = "workflow"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the workflows by name."""
+        """Return the workflows to choose from, by name."""
         rows = scoped(request, Workflow.objects.filter(archived_at=None))
         return [(str(pk), name) for pk, name in rows.values_list("pk", "name")[:100]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen workflow."""
+        """Return the rows of the chosen workflow; all rows without a valid choice."""
         try:
             pk = UUID(self.value() or "")
         except ValueError:

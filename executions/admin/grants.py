@@ -31,7 +31,7 @@ EXPLAINED = (
 
 
 class ShareForm(DialogForm):
-    """A user or group, and its permissions on one workflow."""
+    """The form of a user or group, and of its permissions on one workflow."""
 
     name = forms.CharField(
         max_length=LONGEST_NAME,

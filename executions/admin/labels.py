@@ -49,7 +49,7 @@ class LabelFilter(SimpleListFilter):
         return [(given, given)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows unchanged; the search applies these labels, after all other filters."""
+        """Return the rows unchanged: the search applies the labels, after all other filters."""
         return queryset
 
 
@@ -63,8 +63,9 @@ def listed(
 ) -> QuerySet[WorkflowExecution]:
     """Return the newest of a list's rows with the labels of the search and of the filter.
 
-    The index of labels also selects by `states` and by the workflow in the URL. `narrowed` says
-    that other filters apply too: they are checked for each execution found, in bounded time.
+    Without labels, returns all rows. The index of labels also selects by `states` and by the URL's
+    workflow. `narrowed` says that other filters apply too: they are checked for each execution
+    found, in bounded time.
     """
     filtered, _ = in_search(request.GET.get(PARAMETER, ""))
     labels = {**filtered, **searched}
@@ -101,7 +102,7 @@ class LabelledPaginator(BoundedPaginator):
         return len(self.ids)
 
     def page(self, number: int | str) -> Page[Any]:
-        """Return a page, newest first."""
+        """Return the page with this number."""
         number = self.validate_number(number)
         first = (number - 1) * self.per_page
         rows: Any = self.object_list
@@ -110,7 +111,7 @@ class LabelledPaginator(BoundedPaginator):
 
 
 def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator:
-    """Return the paginator of a list: `usual`, or one for executions that `listed` found."""
+    """Return the paginator of a list: `usual`, or a paginator of executions that `listed` found."""
     ids: Sequence[UUID] | None = getattr(request, FOUND, None)
     if ids is None:
         return usual
@@ -128,7 +129,7 @@ def newest(
 
 
 def shown(labels: Mapping[str, str] | None) -> SafeString | str:
-    """Return the labels as links to the lists of executions that have them."""
+    """Return the labels as links to the lists of executions that have them; "" without labels."""
     if not labels:
         return ""
     address = admin_page("executions_workflowexecution_changelist")

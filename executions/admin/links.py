@@ -1,4 +1,4 @@
-"""Links between admin pages."""
+"""Links between the pages of the admin."""
 
 from typing import Any
 from urllib.parse import urlencode

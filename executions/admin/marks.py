@@ -54,7 +54,7 @@ def test_run() -> SafeString:
 
 
 def ago(at: datetime | None, now: datetime | None = None) -> SafeString | str:
-    """Return `at` as "3 min ago" or "in 20 s", with the full time on hover."""
+    """Return `at` as "3 min ago" or "in 20 s", with the full time on hover; a dash for None."""
     if at is None:
         return EMPTY
     distance = (now or timezone.now()) - at
@@ -78,7 +78,7 @@ def span(length: timedelta) -> str:
 
 
 def took(milliseconds: float | None) -> str:
-    """Return a duration with its unit, such as "340 ms" or "3 min 20 s", without line breaks."""
+    """Return a duration such as "340 ms" or "3 min 20 s", without line breaks; a dash for None."""
     if milliseconds is None:
         return EMPTY
     seconds = milliseconds / 1_000
@@ -107,14 +107,14 @@ def times(number: int) -> str:
 
 
 def between(start: datetime | None, end: datetime | None) -> str:
-    """Return the time from `start` to `end`, or until now if `end` is None."""
+    """Return the time from `start` to `end`, or until now without `end`; a dash without `start`."""
     if start is None:
         return EMPTY
     return took(((end or timezone.now()) - start).total_seconds() * 1_000)
 
 
 def copyable(value: Any) -> SafeString | str:
-    """Return a full ID in monospace, with a button that copies it."""
+    """Return a full ID in monospace, with a button that copies it; a dash without an ID."""
     if not value:
         return EMPTY
     return format_html(
@@ -145,7 +145,7 @@ def path(text: str) -> SafeString:
 
 
 def worker(name: str) -> SafeString | str:
-    """Return a worker's name without the part that each restart changes; show all on hover."""
+    """Return a worker's name without the part that restarts change; the whole name on hover."""
     if not name:
         return EMPTY
     return format_html('<span class="vk-nowrap" title="{}">{}</span>', name, name.split("|", 1)[0])
@@ -171,7 +171,7 @@ def filled(template: str, name: str, value: Any) -> str:
 
 
 def trace(trace_id: str) -> str:
-    """Return the URL of a trace (VALKYR_TRACE_URL), or an empty string."""
+    """Return the URL of a trace (VALKYR_TRACE_URL); "" without an ID or a safe setting."""
     return filled(valkyr_settings().trace_url, "trace_id", trace_id)
 
 

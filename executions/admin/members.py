@@ -40,7 +40,7 @@ def role_field(initial: str) -> forms.ChoiceField:
 
 
 def permissions_field() -> forms.MultipleChoiceField:
-    """Return the additional permissions as checkboxes."""
+    """Return the form field of additional permissions, as checkboxes."""
     return forms.MultipleChoiceField(
         choices=[(p.value, f"{p.value}: {p.label}") for p in Permission],
         required=False,
@@ -53,7 +53,7 @@ def permissions_field() -> forms.MultipleChoiceField:
 
 
 class MembershipForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The role and permissions of a member."""
+    """The form of a member's role and permissions."""
 
     role = role_field(Role.USER)
     permissions = permissions_field()
@@ -64,7 +64,7 @@ class MembershipForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 
 class NewMembershipForm(MembershipForm):
-    """A user to add; the name is typed, so that the form shows no list of all users."""
+    """The form for a new member; users type the name, so that it shows no list of all users."""
 
     username = forms.CharField(
         max_length=LONGEST_NAME,
@@ -77,7 +77,7 @@ class NewMembershipForm(MembershipForm):
         fields = ("workspace", "role", "permissions")
 
     def clean(self) -> dict[str, Any]:
-        """Find the user by name; report an unknown name."""
+        """Find the user by name; report an unknown name next to the input."""
         data = super().clean() or {}
         name = data.get("username")
         data["user"] = person_named(name)
@@ -87,7 +87,7 @@ class NewMembershipForm(MembershipForm):
 
 
 class ServiceAccountForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """A program of a workspace."""
+    """The form of a service account, a program of a workspace."""
 
     role = role_field(Role.SYSTEM)
     permissions = permissions_field()
@@ -163,7 +163,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("role"), ordering="role")
     def role_shown(self, row: Membership) -> Any:
-        """Return the role."""
+        """Return the member's role as an icon and a word."""
         return role_mark(row.role)
 
     @display(description=lazy("extra permissions"))
@@ -173,7 +173,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("granted by"))
     def origin(self, row: Membership) -> str:
-        """Return the origin of the membership: the identity provider or a user."""
+        """Return what created the membership: an identity provider, a user or a service account."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
         return row.source or "hand"
@@ -184,18 +184,18 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the fields; the user cannot be changed later."""
+        """Return the fields; only the form for a new member has an input for the user's name."""
         who = "username" if obj is None else "user"
         return ("workspace", who, "role", "permissions")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the user and the workspace read-only."""
+        """Keep the user and the workspace of an existing membership read-only."""
         return () if obj is None else ("workspace", "user")
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        """Return the form for a new member, with an input for the name, or for an existing one."""
+        """Return the form for an existing member; for a new member, a form with a name input."""
         kwargs["form"] = NewMembershipForm if obj is None else MembershipForm
         return super().get_form(request, obj, change, **kwargs)
 

@@ -1,4 +1,4 @@
-"""Operations of the admin: one description serves the row menu, the object's page and the bulk bar.
+"""Operations of the admin: one description serves the row menu, the page and the bulk bar.
 
 Each operation asks for confirmation: GET shows the question, and POST performs the API's operation.
 Then it reports which rows were changed or skipped, with the reasons. Nothing changes state on GET.
@@ -44,7 +44,7 @@ class JSONTextField(forms.CharField):
         super().__init__(widget=widget, strip=True, **options)
 
     def clean(self, value: Any) -> Any:
-        """Return the parsed value; {} for an empty text."""
+        """Return the parsed value; {} for an empty text. Raises ValidationError."""
         text = super().clean(value)
         if not text:
             return {}
@@ -156,7 +156,7 @@ class AdminOperation:
 
 @dataclass
 class OperationReport:
-    """The result of an operation: the number of rows, and the reason for each skipped row."""
+    """The result of an operation: the number of changed rows, and a reason for each skipped row."""
 
     done: int = 0
     skipped: list[str] = field(default_factory=list)
@@ -182,9 +182,9 @@ class OperationReport:
 def perform(
     operation: AdminOperation, ids: Iterable[UUID], actor: Actor, data: Mapping[str, Any]
 ) -> OperationReport:
-    """Perform an operation on each row in its own transaction.
+    """Perform an operation on each row in its own transaction, and return the report.
 
-    A failure does not stop the others.
+    The operation continues after a row that fails.
     """
     report = OperationReport()
     for pk in ids:

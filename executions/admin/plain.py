@@ -31,7 +31,7 @@ class ActionVariant(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """A button of a list, a row or an object; `method` handles requests to `path` below its URL."""
+    """A button of a list, a row or an object, handled by `method` at `path` below their URL."""
 
     action_name: str
     method: Callable[..., Any]
@@ -40,7 +40,7 @@ class PageAction:
 
     @property
     def icon(self) -> str:
-        """Return an empty text: pages without Unfold show no icons."""
+        """Return the name of the method's icon; "" if it has none."""
         return str(getattr(self.method, "icon", ""))
 
 
@@ -58,7 +58,7 @@ def display(
 
 
 class DialogForm(forms.Form):
-    """A form in a dialog, with the request and its object."""
+    """A form in a dialog, which keeps the request and its object."""
 
     def __init__(
         self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any
@@ -80,7 +80,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
     actions_detail: Sequence[str] = ()
 
     def get_urls(self) -> list[Any]:
-        """Return the actions' URLs before Django's URLs, the last of which matches every path."""
+        """Return the actions' URLs, followed by Django's, the last of which matches every path."""
         wrap = self.admin_site.admin_view
         of_lists = [
             path(f"{action.path}/", wrap(action.method), name=action.action_name)
@@ -105,7 +105,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         return self._permitted(request, self.actions_detail, object_id)
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Return the columns, with one more for menus if the rows have actions."""
+        """Return the columns, with a further column for menus if the rows have actions."""
         columns = super().get_list_display(request)
         offered = self.get_actions_row(request)
         if not offered:
@@ -223,7 +223,7 @@ class TextFilter(_TypedFilter, admin.SimpleListFilter):
     """A filter with one text input."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
-        """Return no choices."""
+        """Return no choices, because users type the value."""
         return ()
 
     def inputs(self) -> list[tuple[str, str, str, str]]:

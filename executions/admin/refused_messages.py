@@ -36,7 +36,7 @@ class _Instead(JSONTextField):
 
 
 class StartAgainForm(ReasonForm):
-    """Asks for another payload, if any, and a reason."""
+    """Asks for an optional payload to use instead, and for a reason."""
 
     payload = _Instead(
         label=lazy("Payload (JSON)"),

@@ -1,4 +1,4 @@
-"""The rows that a user sees and may change in the admin, by powers in workspaces."""
+"""The rows that a user sees and may change in the admin, according to powers in workspaces."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def reach(request: HttpRequest) -> Reach:
 
 
 def holds(request: HttpRequest, power: Power) -> bool:
-    """Return whether the user has `power` on anything."""
+    """Return whether the user has `power` on any object."""
     return is_superuser(request) or reach(request).anywhere(power)
 
 
@@ -31,7 +31,7 @@ def may(request: HttpRequest, row: Model, power: Power) -> bool:
 
 
 def user_of(actor: Actor) -> Any:
-    """Return the user behind an actor. Raises DoesNotExist for another kind of actor."""
+    """Return the user behind an actor. Raises DoesNotExist if the actor is not a user."""
     return get_user_model()._default_manager.get(pk=actor.user_id)
 
 
@@ -44,7 +44,7 @@ def is_superuser(request: HttpRequest) -> bool:
 def scoped(
     request: HttpRequest, queryset: QuerySet[Any], action: Power = Action.VIEW, path: str = ""
 ) -> QuerySet[Any]:
-    """Return the part of `queryset` to which the user may do `action`.
+    """Return the rows of `queryset` on which the user has the power `action`.
 
     `path` is the lookup to the workspace's ID if the model's own foreign keys do not show it.
     Superusers see everything, without a comparison that would prevent the use of an index for a

@@ -43,7 +43,7 @@ FINDERS: list[Finder] = []
 
 
 def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
-    """Return the rows of `model` that the user may see in the admin; none if it has no page."""
+    """Return the rows of `model` that the user may see in the admin; no rows without a page."""
     if not admin.site.is_registered(model):
         return model._default_manager.none()
     page: Any = admin.site.get_model_admin(model)
@@ -54,7 +54,7 @@ def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
 
 
 def as_id(term: str) -> UUID | None:
-    """Return the term as an ID (a trace's ID has no dashes), or None."""
+    """Return the term as a UUID (a trace's ID has no dashes); None if it is not a UUID."""
     try:
         return UUID(term)
     except ValueError:
@@ -94,7 +94,7 @@ def _executions(request: HttpRequest, term: str) -> Iterator[SearchResult]:
 
 
 def _labelled(request: HttpRequest, term: str) -> Iterator[SearchResult]:
-    """Find the newest executions with the labels of the term, such as `order:4711`."""
+    """Yield the newest executions with the labels of the term, such as `order:4711`."""
     found, rest = in_search(term)
     if not found or rest:
         return
@@ -117,7 +117,7 @@ def _workflows(request: HttpRequest, term: str) -> Iterator[SearchResult]:
 
 
 def _places(request: HttpRequest, term: str) -> Iterator[SearchResult]:
-    """Find lists by title; return all lists for an empty term."""
+    """Yield the lists and the home page whose titles contain the term; all for an empty term."""
     words = term.casefold()
     home = SearchResult(gettext("Home"), gettext("page"), "home", admin_page("index"))
     lists = (

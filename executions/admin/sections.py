@@ -25,7 +25,7 @@ HIDDEN = lazy("Hidden. You need the permission view_payloads.")
 
 @dataclass(frozen=True, slots=True)
 class PageFact:
-    """One labelled value; a wide one takes the whole line."""
+    """One labelled value; a wide fact takes the whole line."""
 
     label: str
     value: Cell
@@ -97,7 +97,7 @@ def payload_section(
 
 
 def _downloads(value: Any, execution_id: Any) -> list[tuple[Cell]]:
-    """Return links to the stored values and stored content in a payload, each in a tuple."""
+    """Return links to the stored values in a payload, at most MOST_LINKS, each in a tuple."""
     found: dict[str, Any] = {}
     for reference in references_in(value):
         if facts_of(reference) is not None:

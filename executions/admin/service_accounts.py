@@ -126,16 +126,16 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("since"))
     def since(self, row: ServiceAccount) -> Any:
-        """Return the account's age."""
+        """Return the time since the account was created."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the fields for the account's name and permissions."""
+        """Return the form's fields; for an existing account, also its state and its tokens."""
         known = ("workspace", "name", "description", "role", "permissions")
         return known if obj is None else (*known, "state", "tokens")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the account's workspace read-only."""
+        """Keep the workspace of an existing account read-only."""
         return () if obj is None else ("workspace", "state", "tokens")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

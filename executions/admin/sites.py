@@ -8,7 +8,7 @@ from executions.database.routing import is_ours
 
 
 def register_on(site: AdminSite) -> int:
-    """Register the pages of all Valkyr models on another site; return how many.
+    """Register the pages of all Valkyr models on another site; return the number of models.
 
     Call it in `urls.py`, after all apps have registered their pages. Models that the site has
     already registered keep their pages.

@@ -124,7 +124,7 @@ BACK = "_back"
 
 
 def dialog(admin: Any, request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
-    """Return a question, in Unfold's modal or on a separate page.
+    """Return the response with a question, in Unfold's modal or on a separate page.
 
     `context` has the `dialog` (title, description, form_submit_text, danger) and one of these: its
     `form`, the content `shown` in place of a form, or a `refusal`.

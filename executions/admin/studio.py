@@ -27,13 +27,13 @@ def studio_of(execution: WorkflowExecution) -> str:
 
 
 def open_workflow(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Open the workflow's draft in the studio."""
+    """Redirect to the workflow's draft in the studio."""
     workflow: Workflow = admin.get_or_refuse(request, object_id)
     return HttpResponseRedirect(reverse("valkyr-studio-workflow", args=[workflow.pk]))
 
 
 def open_execution(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Open the studio with this execution's data; without a draft, show the execution's page."""
+    """Redirect to the studio with this execution's data; without a draft, to its own page."""
     execution: Any = admin.get_or_refuse(request, object_id)
     address = studio_of(execution)
     if not address:

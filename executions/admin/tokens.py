@@ -128,7 +128,7 @@ class RevokeForm(ReasonForm):
     """Asks for a reason, and records the user who revokes the token."""
 
     def clean(self) -> dict[str, Any]:
-        """Set the user who revokes the token."""
+        """Add the user who revokes the token to the form's values."""
         return {**(super().clean() or {}), "maker": self.request.user}
 
 
@@ -184,7 +184,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
         return rows.filter(pk__in=tokens.visible_tokens(request.user).values("pk"))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow all users to see their own tokens."""
+        """Allow users to see their own tokens, and administrators those of their workspaces."""
         if obj is None or is_superuser(request) or obj.user_id == request.user.pk:
             return True
         return may(request, obj, Action.ADMINISTER)
@@ -194,7 +194,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow users to revoke their own tokens."""
+        """Allow every user who sees a token to revoke it."""
         return self.has_view_permission(request, row)
 
     def make(self, request: HttpRequest) -> HttpResponse:

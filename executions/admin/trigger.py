@@ -34,7 +34,7 @@ HOW_SIGNED = {
 
 
 def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
-    """Return the labels and values of a webhook, event or queue trigger; none for a schedule."""
+    """Return the labels and values of a webhook, event or queue trigger; [] for a schedule."""
     settings = trigger.settings
     if trigger.type == TriggerType.WEBHOOK:
         return [
@@ -56,7 +56,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
 
 
 def _former(trigger: Trigger) -> str:
-    """Return the time until which the previous secret is accepted."""
+    """Return, in words, until when the previous secret is accepted, or that it is not."""
     until = trigger.former_secret_until
     if until is None or until <= timezone.now():
         return gettext("rejected") if trigger.secret_version > 1 else gettext("none")
@@ -108,12 +108,12 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next fire time"))
     def due(self, row: Trigger) -> Any:
-        """Return the next fire time of an enabled schedule, or the end of its pause."""
+        """Return the next fire time of an enabled schedule, or a pause's end; otherwise a dash."""
         return marks.ago(row.next_at) if row.enabled else marks.EMPTY
 
     @display(description=lazy("since"))
     def created(self, row: Trigger) -> Any:
-        """Return the trigger's age."""
+        """Return the time since the trigger was created."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -157,7 +157,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
 
 
 def _times(trigger: Trigger) -> list[PageSection]:
-    """Return a schedule's calendar, its next fire times, and its latest ones with their results."""
+    """Return a schedule's calendar, its next fire times, and its latest fire times with results."""
     ahead: list[datetime] = []
     if trigger.enabled and "schedule" in trigger.settings:
         schedule = rule(beat_entries.settings_of(trigger)).schedule
@@ -212,7 +212,7 @@ def _next(trigger: Trigger) -> Any:
 
 
 def _entry(trigger: Trigger) -> Any:
-    """Return a link to the schedule's entry in beat's own admin, with the entry's schedule."""
+    """Return a link to the schedule's entry in beat's admin, or a text that there is no entry."""
     entry = beat_entries.entry_of(trigger)
     if entry is None:
         return gettext("none: beat has no entry for the schedule")
@@ -269,7 +269,7 @@ class CronTickAdmin(FactAdmin):
 
     @display(description=lazy("execution"))
     def started(self, row: CronTick) -> Any:
-        """Return the started execution."""
+        """Return a link to the started execution."""
         return _execution_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -74,7 +74,7 @@ def _due(
 
 
 def _day(day: date, today: date, past: dict[TickStatus, int], due: int, cut: date | None) -> Any:
-    """Return a day's cell: the results of its fire times, and the number of future ones."""
+    """Return a day's cell: the results of past fire times, and the number of future fire times."""
     word, icon, colour = gettext("due"), "schedule", "grey"
     lines = [
         marks.mark(f"{past[status]} {name}", sign, hue)

@@ -101,7 +101,7 @@ class PauseForm(ReasonForm):
         self.fields["until"].initial = f"{tomorrow:%Y-%m-%dT%H:%M}"
 
     def clean_until(self) -> datetime:
-        """Return the time in UTC; it must be in the future."""
+        """Return the time in UTC. Raises ValidationError unless it is in the future."""
         until: datetime = self.cleaned_data["until"].replace(tzinfo=UTC)
         if until <= timezone.now():
             raise forms.ValidationError(gettext("Choose a time in the future."))

@@ -54,7 +54,7 @@ tasks:
 
 
 def as_yaml(definition: Any) -> str:
-    """Return the stored draft as text."""
+    """Return the stored draft as YAML; an example for an empty draft."""
     if not definition:
         return EXAMPLE
     return definition_yaml(definition)
@@ -91,7 +91,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             self.fields["revision_seen"].initial = self.instance.revision
 
     def clean_draft(self) -> Any:
-        """Return the document that the text describes."""
+        """Return the document that the text describes. Raises ValidationError."""
         text = self.cleaned_data["draft"]
         kind = "json" if text.lstrip().startswith("{") else "yaml"
         try:
@@ -102,7 +102,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             ) from None
 
     def clean(self) -> dict[str, Any]:
-        """Reject a change that would overwrite a concurrent one."""
+        """Raise ValidationError for a change that would overwrite another; report a taken slug."""
         data = super().clean() or {}
         seen = data.get("revision_seen")
         if self.instance.pk and seen and not self.instance._state.adding:
@@ -259,7 +259,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("state"))
     def switch(self, row: Workflow) -> Any:
-        """Return whether triggers can start the workflow."""
+        """Return a mark that says whether triggers can start the workflow."""
         if row.enabled:
             return marks.mark(gettext("enabled"), "toggle_on", "green")
         return marks.mark(gettext("disabled"), "toggle_off", "grey")
@@ -288,7 +288,7 @@ class WorkflowAdmin(OperatingAdmin):
         return False
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the form's fields, and the location of the workflow's code or of its Git file."""
+        """Return the form's fields, with the location of the workflow's code or its Git commit."""
         if obj is None:
             return self.fields
         if obj.origin:
@@ -304,7 +304,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("from code"))
     def code(self, row: Workflow) -> str:
-        """Return the location of the workflow's code."""
+        """Return a sentence with the location of the workflow's code."""
         return gettext("{origin_place}. Change it there, or create a copy to edit here.").format(
             origin_place=row.origin_place
         )
@@ -386,7 +386,7 @@ class WorkflowAdmin(OperatingAdmin):
 
 @admin.register(WorkflowVersion)
 class WorkflowVersionAdmin(FactAdmin):
-    """Published definitions, fully resolved."""
+    """Published definitions, with all defaults filled in."""
 
     list_display = ("__str__", "kind", "published_by", "created")
     list_select_related = ("workflow", "published_by")

@@ -131,7 +131,7 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         self.initial["egress"] = "\n".join(self.instance.egress_hosts)
 
     def clean_egress(self) -> list[str]:
-        """Return the egress entries; report those that are not hosts."""
+        """Return the egress entries. Raises ValidationError for entries that are not hosts."""
         hosts: list[str] = self.cleaned_data["egress"].split()
         found = problems_of(hosts)
         if found:
@@ -155,7 +155,7 @@ class WorkspaceAdmin(RootAdmin):
     empty_text = lazy("No workspaces that you administer.")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the workspace's fields."""
+        """Return the fields of a workspace's page; a new workspace has fewer."""
         known = ("name", "slug", "tier")
         return (
             known
@@ -173,14 +173,14 @@ class WorkspaceAdmin(RootAdmin):
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the slug and, for its own administrators, the limits read-only."""
+        """Keep the slug read-only, and the tier too unless the user is a superuser."""
         if obj is None:
             return ()
         shown = ("slug", "standing", "payloads", "members", "programs", "made")
         return shown if is_superuser(request) else ("tier", *shown)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Workspace:
-        """Create the workspace, or change its name, tier and egress rules."""
+        """Create the workspace, or change its name, tier, egress rules and publishing from Git."""
         actor, data = Actor.of_request(request), form.cleaned_data
         if change:
             changes = {name: data[name] for name in ("name", "tier") if name in data}
@@ -195,14 +195,14 @@ class WorkspaceAdmin(RootAdmin):
 
     @display(description=lazy("state"))
     def standing(self, row: Workspace) -> Any:
-        """Return whether triggers start executions in the workspace."""
+        """Return a mark that says whether executions can start in the workspace."""
         if row.archived_at is None:
             return marks.mark(gettext("open"), "door_open", "green")
         return marks.mark(gettext("archived"), "archive", "grey")
 
     @display(description=lazy("payloads"))
     def payloads(self, row: Workspace) -> Any:
-        """Return whether new payloads are sealed in the database."""
+        """Return a mark that says whether new payloads are sealed in the database."""
         if sealing.seals(row):
             return marks.mark(gettext("sealed"), "key", "green")
         return marks.mark(gettext("in the clear"), "key_off", "grey")
@@ -222,7 +222,7 @@ class WorkspaceAdmin(RootAdmin):
 
     @display(description=lazy("created"))
     def made(self, row: Workspace) -> Any:
-        """Return the workspace's age."""
+        """Return the time since the workspace was created."""
         return marks.ago(row.created_at)
 
 

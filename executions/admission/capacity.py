@@ -56,7 +56,7 @@ def announce(executions: Sequence[Admitted], sender: Any) -> None:
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits of a workspace and a user; lock the workspace if slots are counted.
+    """Return the limits for a workspace and a user; lock the workspace if slots are counted.
 
     Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
@@ -68,7 +68,7 @@ def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
 
 
 def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits of the workspace and a user, without a lock. Raises WorkspaceArchived."""
+    """Return the limits for a workspace and a user, without a lock. Raises WorkspaceArchived."""
     found = ceilings(workspace_id, user_id)
     if found.archived:
         raise WorkspaceArchived
@@ -78,7 +78,7 @@ def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
 def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
     """Return, for each new execution, whether it runs at once; waiting executions go first.
 
-    The caller has the limits from `hold`, which locks the workspace if necessary.
+    `tier` comes from `hold`, which locks the workspace if necessary.
     """
     if tier.max_concurrent is None:
         return list(ready)
@@ -114,13 +114,16 @@ def lock_workspace(workspace_id: UUID) -> None:
 
 
 def active(workspace_id: UUID) -> int:
-    """Return the number of root executions that hold a slot."""
+    """Return the number of root executions of a workspace that hold a slot."""
     [(count,)] = statements.fetch("active", {"workspace": workspace_id})
     return int(count)
 
 
 def waiting(workspace_id: UUID, most: int) -> int:
-    """Return the numbers of executions that wait with and without a key, each at most `most`."""
+    """Return the number of waiting executions in a workspace.
+
+    Those with a key and those without one are counted up to `most` each.
+    """
     rows = WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state=ExecutionState.PENDING
     ).order_by()
@@ -131,7 +134,7 @@ def waiting(workspace_id: UUID, most: int) -> int:
 
 
 def limited(workspace_id: UUID) -> bool:
-    """Return whether the workspace's tier limits how many executions run at the same time."""
+    """Return whether the workspace's tier limits the number of simultaneous executions."""
     return Tier.objects.filter(workspaces=workspace_id, max_concurrent__isnull=False).exists()
 
 
@@ -155,7 +158,7 @@ def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
 
 
 def admit_next(ended_id: UUID) -> None:
-    """Admit executions to the slot and key that an ended or suspended execution freed."""
+    """Admit executions to the slot and the key that an ended or suspended execution freed."""
     row = statements.fetch_one("waiting", {"ended": ended_id})
     if row is None:
         return
@@ -187,7 +190,7 @@ def request_slot(execution_ids: Collection[UUID]) -> None:
 
 
 def _about(execution_ids: Collection[UUID], *names: str) -> list[list[tuple[Any, ...]]]:
-    """Run statements on these executions in one round trip."""
+    """Run statements on these executions in one round trip; return the rows of each."""
     params = {"ids": list(execution_ids)}
     return statements.fetch_together([(name, params) for name in names])
 
@@ -219,7 +222,7 @@ class _Chosen:
 
 
 def _room(workspace_id: UUID) -> int:
-    """Return how many executions may be admitted now; lock the workspace if slots are counted."""
+    """Return the number of executions to admit now; lock the workspace if slots are counted."""
     if not limited(workspace_id):
         return BATCH
     lock_workspace(workspace_id)
@@ -292,7 +295,7 @@ MOST_COUNTED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceUsage:
-    """Running and waiting executions, and starts in this hour and today (UTC).
+    """The running and waiting executions, and the starts in this hour and today (UTC).
 
     `running` are the root executions that hold a slot. The limits of `hour` and `day` are the
     tier's limits or the workspace's own quota, whichever is lower.

@@ -132,6 +132,6 @@ def uses(
 
 
 def _number(key: ConcurrencyKey) -> int:
-    """Return the advisory lock of a key: 64 bits of its digest."""
+    """Return the number of a key's advisory lock: 64 bits of the key's digest."""
     digest = payloads.digest(f"concurrency {key.workflow_id} {key.text}")
     return int(digest[:16], 16) - 2**63

@@ -30,7 +30,7 @@ def tell(
 ) -> None:
     """Send the signals of an end in its transaction, or after its commit if `commits_alone`.
 
-    `frees` says whether another execution may be waiting for the key or slot that the end frees.
+    `frees` says whether another execution may be waiting for the key or slot that becomes free.
     """
     if frees:
         transaction.on_commit(partial(admit_next, execution_id), robust=True)

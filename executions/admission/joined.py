@@ -37,7 +37,7 @@ def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
 
 
 def enter(workspace_id: UUID) -> int:
-    """Queue executions up to the limits, and run them in free slots; return how many run now."""
+    """Queue executions up to the limits, and run them in free slots; return how many started."""
     running = 0
     for _ in range(ROUNDS):
         entered = _enter(workspace_id)
@@ -62,7 +62,10 @@ def _enter(workspace_id: UUID) -> int:
 
 
 def _room_in_line(tier: Ceilings, workspace_id: UUID) -> int | None:
-    """Return how many more executions may be queued; lock the workspace if the queue is limited."""
+    """Return the number of executions that may still be queued; None without a limit.
+
+    Locks the workspace if the queue is limited.
+    """
     if tier.max_pending is None:
         return None
     lock_workspace(workspace_id)

@@ -74,7 +74,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """An exceeded rate, and the seconds until it ends."""
+    """An exceeded rate, and the seconds until its minute ends."""
 
     rate: Rate
     seconds: float
@@ -92,7 +92,7 @@ class Excess:
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:
-    """Count each rate; return the exceeded rate with the longest wait, or None.
+    """Count each rate; return the exceeded rate with the longest wait, if any.
 
     Uses one round trip to Redis, or none if nothing is limited or an excess is already known.
     """
@@ -112,7 +112,7 @@ def count(rates: Sequence[Rate]) -> Excess | None:
 
 
 def exceeded(rate: Rate) -> Excess | None:
-    """Return the excess of a rate if this process has recorded one; count nothing."""
+    """Return the excess of a rate if this process has recorded one, or None; count nothing."""
     left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
     return Excess(rate, left) if left > 0 else None
 
@@ -129,7 +129,7 @@ def of_sign_in(address: str, name: str | None) -> list[Rate]:
 
 
 def network_of(address: str) -> str:
-    """Return the network of an address: itself, or for IPv6 its /64 network."""
+    """Return the network of an address: the address itself, or the /64 network for IPv6."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -173,7 +173,7 @@ class _Memory:
         return number + 1, until - now
 
     def set(self, name: str, seconds: float) -> None:
-        """Remember a name for this many seconds."""
+        """Remember a name for the given number of seconds."""
         with self._lock:
             self._put(name, 1, monotonic() + seconds)
 
@@ -196,7 +196,7 @@ class _Memory:
 
 
 class _Absence:
-    """A recent outage of Redis; logs its start and its end."""
+    """A recent outage of Redis, whose start and end are logged."""
 
     def __init__(self) -> None:
         self._until: float | None = None
@@ -224,7 +224,7 @@ _absence = _Absence()
 
 
 def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
-    """Return counts and remaining seconds by key; None if Redis is unavailable."""
+    """Return the count and the remaining seconds of each key; None if Redis is unavailable."""
     if not redis_url() or _absence.lasts():
         return None
     names = [f"{valkyr_settings().key_prefix}rate:{key}" for key in keys]
@@ -238,7 +238,10 @@ def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
 
 
 def _without_redis(limited: Sequence[Rate]) -> list[tuple[int, float]]:
-    """Return each rate's count and remaining seconds; strict rates are counted in the database."""
+    """Return each rate's count and remaining seconds.
+
+    Strict rates are counted in the database, other rates in this process.
+    """
     keys = [rate.key for rate in limited if rate.strict]
     rows = statements.fetch("count_rates", {"keys": keys, "seconds": SECONDS}) if keys else []
     found = {key: (used, left) for key, used, left in rows}

@@ -29,7 +29,7 @@ def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
 
 
 def _full(workspace_id: UUID) -> bool:
-    """Return whether all slots are taken; lock the workspace if slots are counted."""
+    """Return whether a limited workspace has no free slot; lock it if slots are counted."""
     if not limited(workspace_id):
         return False
     lock_workspace(workspace_id)

@@ -99,21 +99,21 @@ class ActivityFilters(Body):
 
 
 class ActivityQuery(ActivityFilters, PageQuery):
-    """The filters of the list."""
+    """The query parameters of the list of audit-trail rows: filters and page."""
 
 
 LARGE = ("before", "after", "details")
 
 
 class LinesRenderer(BaseRenderer):
-    """Declares the media type. The lines are written as they are read."""
+    """Declares the media type of JSON lines; `export.answer` streams them without a renderer."""
 
     media_type = LINES
     format = "jsonl"
 
 
 class Activities(Endpoint):
-    """The audit trail."""
+    """The endpoint that lists rows of the audit trail."""
 
     @operation(
         "listActivity",
@@ -135,7 +135,7 @@ class Activities(Endpoint):
 
 
 class OneActivity(Endpoint):
-    """One row of the audit trail."""
+    """The endpoint that returns one row of the audit trail."""
 
     @operation("getActivity", "Activity", {200: ActivityShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -144,7 +144,7 @@ class OneActivity(Endpoint):
 
 
 class NewestSeal(Endpoint):
-    """The head of the audit trail's hash chain."""
+    """The endpoint that returns the head of the audit trail's hash chain."""
 
     @operation("getAuditHead", "Activity", {200: AuditHead}, errors=[403, 404])
     def get(self, request: Request) -> Response:
@@ -162,7 +162,7 @@ class NewestSeal(Endpoint):
 
 
 class ExportActivity(Endpoint):
-    """The audit trail as a file."""
+    """The endpoint that exports the audit trail as a file."""
 
     renderer_classes = [LinesRenderer, JsonRenderer]
 

@@ -91,7 +91,7 @@ class NewApiToken(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that a service account's token is for its own workspace."""
+        """Reject `workspaceId` with `serviceAccountId`: a service account has one workspace."""
         if "serviceAccountId" in attrs and "workspaceId" in attrs:
             raise serializers.ValidationError(
                 {"workspaceId": "Omit it: a service account has one workspace."},
@@ -125,7 +125,7 @@ def api_tokens(user: User) -> QuerySet[ApiToken]:
 
 
 def found(user: User, pk: UUID) -> ApiToken:
-    """Return one token of `api_tokens`. Raises NotFound."""
+    """Return one of the tokens that the caller may see. Raises NotFound."""
     token = api_tokens(user).filter(pk=pk).first()
     if token is None:
         raise NotFound(f"Neither you nor a workspace that you administer has an API token {pk}.")
@@ -133,7 +133,7 @@ def found(user: User, pk: UUID) -> ApiToken:
 
 
 class ApiTokens(Endpoint):
-    """All API tokens."""
+    """The endpoint that lists and creates API tokens."""
 
     sensitive = CHANGES
 
@@ -176,7 +176,11 @@ class ApiTokens(Endpoint):
         return Response(shown, 201, headers={"Location": addresses.api("api-token", token.pk)})
 
     def _whose(self, given: dict[str, Any]) -> tuple[Workspace, Any]:
-        """Return the token's workspace and user."""
+        """Return the token's workspace and user.
+
+        Raises WrongState for a disabled service account, and the errors of `obtain` and
+        `own_workspace`.
+        """
         if "serviceAccountId" in given:
             rows = ServiceAccount.objects.select_related("user", "workspace")
             account, _ = obtain(self.user, rows, given["serviceAccountId"], Action.ADMINISTER)
@@ -190,7 +194,7 @@ class ApiTokens(Endpoint):
 
 
 def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
-    """Return the named workspace, or the caller's only one, regardless of the user's role.
+    """Return the named active workspace, or the caller's only one; any role is enough.
 
     Raises NotFound, Forbidden for a caller without a workspace, and AmbiguousWorkspace.
     """
@@ -214,7 +218,7 @@ def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
 
 
 class OneApiToken(Endpoint):
-    """One API token."""
+    """The endpoint that returns, changes and revokes one API token."""
 
     sensitive = CHANGES
 
@@ -231,7 +235,7 @@ class OneApiToken(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Rename a token, or let it expire earlier."""
+        """Rename a token, or let it expire earlier; 400 without a change."""
         token = found(self.user, id)
         given = self.body(ApiTokenChange)
         if not given:

@@ -30,13 +30,16 @@ REALM = "valkyr"
 
 
 class ApiTokenAuthentication(authentication.BaseAuthentication):
-    """`Authorization: Bearer vlk_…`.
+    """Authenticates callers by an API token in `Authorization: Bearer vlk_…`.
 
-    It comes first, so that rejected requests get its challenge and the status 401.
+    This class is the first authenticator, so that rejected requests get its challenge and a 401.
     """
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
-        """Return the token's user and the token; None if the header has no Valkyr API token."""
+        """Return the token's user and the token; None if the header has no Valkyr API token.
+
+        Raises AuthenticationFailed if the token is rejected.
+        """
         scheme, _, text = request.headers.get("Authorization", "").partition(" ")
         text = text.strip()
         if scheme.lower() != "bearer" or not text.startswith(tokens.BEGINNING):
@@ -53,9 +56,10 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
 
 
 class TokenAuthentication(JWTAuthentication):
-    """`Authorization: Bearer <access>`, with a JWT that users obtain for a user name and password.
+    """Authenticates callers by a JWT in `Authorization: Bearer <access>`.
 
-    A project's SIMPLE_JWT only decides how tokens are signed.
+    Users obtain it for a user name and password. A project's SIMPLE_JWT only decides how tokens are
+    signed.
     """
 
     www_authenticate_realm = REALM
@@ -63,8 +67,9 @@ class TokenAuthentication(JWTAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """Return a live session's account and the token; None without a bearer token.
 
-        Return None also for a bearer token that Valkyr did not issue, if the project added
-        authentication classes that may accept it.
+        Returns None also for a bearer token that Valkyr did not issue, if the project added
+        authentication classes that may accept it. Raises AuthenticationFailed or InvalidToken for
+        other tokens.
         """
         self.likely = _likely(request)
         try:
@@ -83,11 +88,14 @@ class TokenAuthentication(JWTAuthentication):
         return found
 
     def get_header(self, request: Request) -> Any:
-        """Return the header, for any AUTH_HEADER_NAME."""
+        """Return the `Authorization` header, regardless of AUTH_HEADER_NAME; None without one."""
         return request.META.get("HTTP_AUTHORIZATION", "").encode("iso-8859-1") or None
 
     def get_raw_token(self, header: bytes) -> bytes | None:
-        """Return the token of `Bearer …`, for any AUTH_HEADER_TYPES."""
+        """Return the token of `Bearer …`, regardless of AUTH_HEADER_TYPES; None for another scheme.
+
+        Raises AuthenticationFailed for a header in another form.
+        """
         scheme, *tokens = header.split() or [b""]
         if scheme != b"Bearer":
             return None
@@ -98,14 +106,20 @@ class TokenAuthentication(JWTAuthentication):
         return tokens[0]
 
     def get_validated_token(self, raw_token: bytes) -> Any:
-        """Return a session's access token, signed and not expired."""
+        """Return a session's access token.
+
+        Raises InvalidToken if it is not signed or has expired.
+        """
         try:
             return SessionAccess(raw_token)  # type: ignore[arg-type]
         except TokenError:
             raise InvalidToken("This access token is not valid. Sign in again.") from None
 
     def get_user(self, validated_token: Any) -> Any:
-        """Return the account, read together with its session by one prepared statement."""
+        """Return the account, read together with its session by one prepared statement.
+
+        Raises TokenRefused if the account may not use the token.
+        """
         self.seen = account_in_session(
             session_of(validated_token),
             validated_token.get(api_settings.USER_ID_CLAIM),
@@ -128,17 +142,20 @@ class TokenAuthentication(JWTAuthentication):
 
 
 def _likely(request: Request) -> signing_in.Likely:
-    """Return the view's function that lists queries to run together with authentication."""
+    """Return the view's `likely`: the queries to run together with authentication, if any."""
     view = (request.parser_context or {}).get("view")
     found: signing_in.Likely = getattr(view, "likely", signing_in.nothing)
     return found
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
-    """The admin's cookie; unsafe requests need the CSRF token."""
+    """Authenticates callers by the admin's session cookie; unsafe requests need the CSRF token."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """Return the session's user; an incomplete sign-in is rejected with the reason."""
+        """Return the session's user; None without one.
+
+        Raises AuthenticationFailed with the reason for an incomplete sign-in.
+        """
         refusal = getattr(request, signing_in.SESSION_REFUSAL, None)
         if refusal is not None:
             raise AuthenticationFailed(refusal.message, refusal.code)

@@ -52,7 +52,7 @@ class RefusedItem(CamelCaseSerializer):
 
 
 class ManyDone(CamelCaseSerializer):
-    """The result for each object, in the order of the request."""
+    """The changed objects and the rejected objects, each in the order of the request."""
 
     done = serializers.ListField(child=serializers.UUIDField())
     refused = RefusedItem(many=True)
@@ -65,7 +65,7 @@ def each(
     actor: Actor,
     given: Mapping[str, Any],
 ) -> Response:
-    """Perform the operation on each of `given["ids"]`; return the changed and the rejected IDs.
+    """Perform the operation on each of `given["ids"]`; the response lists changed and rejected IDs.
 
     `given` is a body of the form `Many`, with the operation's data. A repeated ID is processed
     once.
@@ -95,7 +95,7 @@ def each(
 def _forbidden(
     user: User, rows: QuerySet[Model], wanted: list[UUID], power: Power
 ) -> dict[UUID, tuple[str, str]]:
-    """Return the reasons for the objects that the user may not change.
+    """Return, by ID, the code and message for each object that the user may not change.
 
     Uses a constant number of queries.
     """
@@ -141,7 +141,7 @@ def _described(name: str) -> Callable[[Any], Any]:
 
 
 class CancelMany(MoveMany):
-    """Cancel executions."""
+    """The endpoint that cancels many executions."""
 
     move = CANCEL
 
@@ -155,7 +155,7 @@ class CancelMany(MoveMany):
 
 
 class PauseMany(MoveMany):
-    """Pause executions."""
+    """The endpoint that pauses many executions."""
 
     move = PAUSE
 
@@ -166,7 +166,7 @@ class PauseMany(MoveMany):
 
 
 class ResumeMany(MoveMany):
-    """Resume executions."""
+    """The endpoint that resumes many executions."""
 
     move = RESUME
 

@@ -47,7 +47,7 @@ class BundleQuery(Body):
 
 
 class BundleSourceShape(Body):
-    """The Git commit of a bundle."""
+    """The origin of a bundle in Git: repository, commit, and branch or tag."""
 
     repository = Text(required=False, allow_blank=True, max_length=300, default="")
     commit = Text(required=False, allow_blank=True, max_length=80, default="")
@@ -84,14 +84,14 @@ class Definitions(Body):
     )
 
     def validate_resources(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Reject a kind that is not a list."""
+        """Return the resources. Raises ValidationError for a kind whose value is not a list."""
         for name, items in value.items():
             if not isinstance(items, list):
                 raise serializers.ValidationError(f"Expected a list for {name[:80]}.", code="type")
         return value
 
     def validate_checksums(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Reject checksums that are not strings."""
+        """Return the checksums. Raises ValidationError if one of them is not a string."""
         if not all(isinstance(one, str) for one in value.values()):
             raise serializers.ValidationError("Expected texts.", code="type")
         return value
@@ -113,7 +113,7 @@ class NewDefinitions(Definitions):
 
 
 class PlanLine(CamelCaseSerializer):
-    """One difference, as a sentence."""
+    """One difference: a sign for its kind, and its text."""
 
     sign = serializers.ChoiceField(SIGNS)
     text = serializers.CharField()
@@ -152,7 +152,7 @@ class PlanShape(CamelCaseSerializer):
     )
 
     def get_valid(self, found: BundlePlan) -> bool:
-        """Return whether there are no problems."""
+        """Return whether the plan has no problems."""
         return not found.problems
 
 
@@ -164,7 +164,7 @@ class AppliedShape(CamelCaseSerializer):
 
 
 class AppliedBundleShape(CamelCaseSerializer):
-    """The bundle that was applied last."""
+    """The origin in Git, the user and the time of the bundle that was applied last."""
 
     repository = serializers.CharField()
     commit = serializers.CharField()
@@ -212,10 +212,13 @@ def require_kinds(user: User, workspace: Workspace, names: Iterable[str]) -> Non
 
 
 class BundleEndpoint(Endpoint):
-    """Requests with a bundle."""
+    """The base of endpoints that receive a bundle."""
 
     def given(self, pk: UUID, form: type[Definitions]) -> tuple[Workspace, Bundle, dict[str, Any]]:
-        """Return the workspace, the bundle and the body. Raises Forbidden like `require_kinds`."""
+        """Return the workspace, the bundle and the body's values.
+
+        Raises NotFound, Forbidden and ValidationError.
+        """
         workspace = _workspace(self.user, pk, Action.AUTHOR)
         values = self.body(form)
         bundle = Bundle(
@@ -227,7 +230,7 @@ class BundleEndpoint(Endpoint):
 
 
 class ExportBundle(Endpoint):
-    """The definitions of a workspace."""
+    """The endpoint that exports the definitions of a workspace."""
 
     @operation(
         "exportBundle", "Bundle", {200: ExportedShape}, errors=[403, 404], parameters=[BundleQuery]
@@ -255,7 +258,7 @@ class ExportBundle(Endpoint):
 
 
 class PlanBundle(BundleEndpoint):
-    """Compare a bundle with a workspace."""
+    """The endpoint that compares a bundle with a workspace."""
 
     @operation("planBundle", "Bundle", {200: PlanShape}, request=Definitions, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -266,7 +269,7 @@ class PlanBundle(BundleEndpoint):
 
 
 class ApplyBundle(BundleEndpoint):
-    """Apply a bundle to a workspace."""
+    """The endpoint that applies a bundle to a workspace."""
 
     @operation(
         "applyBundle",

@@ -1,8 +1,8 @@
 """Serve each request from the database of its cell.
 
-The cell is that of the first id in the path, the query or the fields of a JSON body. Without an id,
-a header (on pages, a cookie) names it; otherwise it is that of the caller's API token. Requests
-that name no cell use the first database; their lists merge the rows of all cells.
+The first ID in the path, the query or the fields of a JSON body determines the cell. Without an ID,
+a header names the cell (on pages, also a cookie); otherwise, the caller's API token determines it.
+Requests that name no cell use the first database; their lists merge the rows of all cells.
 """
 
 import json
@@ -26,17 +26,20 @@ Respond = Callable[[HttpRequest], HttpResponseBase]
 
 
 class CellRouting:
-    """Middleware of web processes; it is not used without cells."""
+    """Middleware of web processes for installations with cells; a process of one cell omits it."""
 
     def __init__(self, get_response: Respond) -> None:
-        """Wrap `get_response`."""
+        """Wrap `get_response`.
+
+        Raises MiddlewareNotUsed without cells, or in a process of one cell.
+        """
         known = valkyr_settings()
         if not known.cells or known.cell:
             raise MiddlewareNotUsed
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, produced with the cell's database."""
+        """Return the response, produced with the cell's database; 400 for an unknown cell."""
         page = _is_page(request)
         chosen = request.GET.get(PARAMETER, "") if page else ""
         kept = request.COOKIES.get(COOKIE, "") if page else ""
@@ -65,7 +68,7 @@ class CellChoice(NamedTuple):
 
 
 def choices(request: HttpRequest) -> list[CellChoice]:
-    """Return the cells between which a page of the admin can switch; none without cells."""
+    """Return the cells between which a page of the admin can switch; [] if there is no choice."""
     known = valkyr_settings()
     if not known.cells or known.cell or not _is_page(request):
         return []
@@ -77,7 +80,7 @@ def choices(request: HttpRequest) -> list[CellChoice]:
 
 
 def _is_page(request: HttpRequest) -> bool:
-    """Return whether the request is for the home page, or a page about rows that cells have."""
+    """Return whether the request is for the admin's home page, or for a model that cells have."""
     admin = addresses.admin_or_none("index")
     if not admin or not request.path.startswith(admin):
         return False
@@ -92,7 +95,7 @@ def _is_page(request: HttpRequest) -> bool:
 
 
 def _remembered(request: HttpRequest, cell: str) -> HttpResponseBase:
-    """Redirect to the page without the parameter, and show that cell on pages from now on."""
+    """Redirect to the page without the parameter, and keep the cell in a cookie for later pages."""
     query = request.GET.copy()
     del query[PARAMETER]
     response = HttpResponseRedirect(f"{request.path}?{query.urlencode()}")
@@ -101,23 +104,23 @@ def _remembered(request: HttpRequest, cell: str) -> HttpResponseBase:
 
 
 def _of_ids(request: HttpRequest) -> str:
-    """Return the alias that the ids of a request name; "" if they name none."""
+    """Return the database alias that the first ID in a request names; "" if no ID names one."""
     values = [value for values in request.GET.lists() for value in values[1]]
     found = cells.alias_in([request.path, *values])
     return found or cells.alias_in(_in_body(request))
 
 
 def _of_name(name: str) -> str:
-    """Return the alias of a named cell, "" for no name. Raises KeyError for an unknown one."""
+    """Return the alias of a named cell; "" for no name. Raises KeyError for an unknown cell."""
     if name and name != FIRST and name not in valkyr_settings().cells:
         raise KeyError(name)
     return routing.alias_of("" if name == FIRST else name) if name else ""
 
 
 def _in_body(request: HttpRequest) -> Iterator[str]:
-    """Yield the ids in the fields of a JSON body.
+    """Yield the values of a JSON body's fields whose names end in `Id` or `Ids`.
 
-    Payloads are nested deeper, and are left out because they can contain any id.
+    Nested values are left out, because payloads can contain any ID.
     """
     if request.content_type != "application/json":
         return

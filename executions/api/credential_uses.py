@@ -62,7 +62,7 @@ class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
 
 
 class CredentialUseFilters(Body):
-    """The uses of credentials to list."""
+    """The filters that select uses of credentials."""
 
     workspaceId = serializers.UUIDField(required=False, help_text="Only objects of this workspace.")
     credentialId = serializers.UUIDField(required=False)
@@ -77,7 +77,7 @@ class CredentialUseFilters(Body):
 
 
 class CredentialUseQuery(CredentialUseFilters, ListQuery):
-    """The filters of the list."""
+    """The query parameters of the list of uses: filters, order and page."""
 
 
 FILTERS = {
@@ -97,7 +97,7 @@ def _given(query: dict[str, Any]) -> dict[str, Any]:
 
 
 class CredentialUses(Endpoint):
-    """The uses of credentials."""
+    """The endpoint that lists uses of credentials."""
 
     @operation(
         "listCredentialUses",
@@ -118,7 +118,7 @@ class CredentialUses(Endpoint):
 
 
 class ExportCredentialUses(Endpoint):
-    """The uses of credentials as a file."""
+    """The endpoint that exports uses of credentials as a file."""
 
     renderer_classes = [LinesRenderer, JsonRenderer]
 

@@ -48,14 +48,14 @@ class Names(serializers.ListField):
 
 @extend_schema_field({"type": "object", "additionalProperties": _VALUE})
 class SecretFields(JsonObject):
-    """The values by field, checked by `credentials`, which knows the types."""
+    """A new credential's values by field; `credentials` checks them against the type."""
 
 
 @extend_schema_field(
     {"type": "object", "additionalProperties": {**_VALUE, "type": ["string", "null"]}}
 )
 class ChangedFields(JsonObject):
-    """The values of some fields; null removes a field."""
+    """New values by field; null removes a field."""
 
 
 class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
@@ -86,7 +86,7 @@ class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
 
 
 class CredentialChange(Body):
-    """The body of `patchCredential`. It cannot change the credential's name and type."""
+    """The body of `patchCredential`. It cannot change the credential's name or type."""
 
     description = Text(allow_blank=True, max_length=10_000, required=False)
     fields = ChangedFields(  # type: ignore[assignment]
@@ -130,7 +130,7 @@ class NewCredential(Body):
     workspaceId = Id(required=False, help_text="Optional if you have only one workspace.")
 
     def to_representation(self, instance: Any) -> Any:
-        """Raise an error, because the values in a request are never returned."""
+        """Raise TypeError, because the values in a request are never returned."""
         raise TypeError("A credential's values are not shown.")
 
 
@@ -153,7 +153,10 @@ def rows() -> QuerySet[Credential]:
 
 
 def to_read(user: User) -> Power:
-    """Return the power that is required to read names and types; authors have it."""
+    """Return the power that is required to read names and types.
+
+    Authors have it; an API token without the scope of authors needs the permission to configure.
+    """
     limits = limits_of(user)
     if limits is not None and Action.AUTHOR not in limits.scopes:
         return Permission.CONFIGURE
@@ -161,7 +164,7 @@ def to_read(user: User) -> Power:
 
 
 def shown(credential: Credential, status: int = 200) -> Response:
-    """Return a credential with its ETag."""
+    """Return the response for a credential, with its ETag."""
     headers = {"ETag": etags.tag(credential.version)}
     if status == 201:
         headers["Location"] = addresses.api("credential", credential.pk)
@@ -169,7 +172,7 @@ def shown(credential: Credential, status: int = 200) -> Response:
 
 
 class CredentialList(Endpoint):
-    """All credentials."""
+    """The endpoint that lists and creates credentials."""
 
     sensitive = CHANGES
 
@@ -180,7 +183,7 @@ class CredentialList(Endpoint):
         parameters=[CredentialQuery],
     )
     def get(self, request: Request) -> Response:
-        """List names, types and fields of the credentials for your workflows, newest first."""
+        """List the credentials of your workspaces with their types and fields, newest first."""
         query = self.query(CredentialQuery)
         found = narrowed(visible(self.user, rows(), to_read(self.user)), query, FILTERS)
         listed = page(request, found, query)
@@ -202,7 +205,7 @@ class CredentialList(Endpoint):
 
 
 class OneCredential(Endpoint):
-    """One credential."""
+    """The endpoint that returns, changes and deletes one credential."""
 
     sensitive = CHANGES
 
@@ -221,7 +224,7 @@ class OneCredential(Endpoint):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change fields or the description; steps that start later receive the new values."""
+        """Change fields, limits of use or the description; later steps receive the new values."""
         credential, _ = obtain(self.user, rows(), id, Permission.CONFIGURE)
         changes: dict[str, Any] = self.body(CredentialChange)
         if not changes:
@@ -237,7 +240,7 @@ class OneCredential(Endpoint):
         parameters=[IF_MATCH],
     )
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Delete a credential; 409 lists the published workflows that use it, if any."""
+        """Delete a credential; the response is a 409 if published workflows use it."""
         credential, _ = obtain(self.user, rows(), id, Permission.CONFIGURE)
         credentials.delete(
             id, actor=self.actor, expected_version=etags.asked(request, credential.version)

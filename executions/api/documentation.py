@@ -51,7 +51,7 @@ REPLAYED = OpenApiParameter(
 
 
 class ProblemItem(CamelCaseSerializer):
-    """One problem: its path, a stable code, and a sentence."""
+    """One problem: its path, a stable code and a message."""
 
     path = serializers.CharField(allow_blank=True)
     code = serializers.CharField()
@@ -59,7 +59,7 @@ class ProblemItem(CamelCaseSerializer):
 
 
 class Problem(CamelCaseSerializer):
-    """An error (RFC 9457)."""
+    """An error response in the form of RFC 9457."""
 
     type = serializers.CharField()
     title = serializers.CharField()

@@ -100,7 +100,7 @@ class Endpoint(APIView):
         return response
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return the queries to run together with the query that authenticates this account."""
+        """Return queries to run with the query that authenticates this account; none by default."""
         return ()
 
     def perform_authentication(self, request: Request) -> None:
@@ -131,7 +131,10 @@ class Endpoint(APIView):
         throttles.check(self.rates())
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Return the response for an error; 429 instead of 401 if the rate is exceeded."""
+        """Return the response for an error; 429 instead of 401 if too many sign-ins were rejected.
+
+        With DEBUG, an unexpected error is raised.
+        """
         if self.counts_refusals and isinstance(exc, NotAuthenticated | AuthenticationFailed):
             try:
                 throttles.check([throttles.of_refusal(self.request)])
@@ -163,7 +166,7 @@ class Endpoint(APIView):
         return self.request.user
 
     def gone(self) -> bool:
-        """Return whether the client has disconnected; some servers cannot report this."""
+        """Return whether the client has disconnected; False if the server cannot report it."""
         tell = getattr(self.request, "scope", {}).get("valkyr.gone")
         return tell is not None and tell()
 
@@ -211,6 +214,6 @@ class Nowhere(Endpoint):
     """An unknown URL, which requires a sign-in, so that strangers cannot find existing URLs."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authenticate, then raise NotFound for every method."""
+        """Authenticate, then raise Http404 for every method."""
         super().initial(request, *args, **kwargs)
         raise Http404

@@ -1,4 +1,4 @@
-"""ETag and If-Match: the tag counts changes (a draft's revision, a row's version)."""
+"""ETag and If-Match: an ETag is a number of changes (a draft's revision, a row's version)."""
 
 import re
 from typing import Any
@@ -21,7 +21,7 @@ def of(workflow: Workflow) -> str:
 
 
 def expected(request: Request, workflow: Workflow) -> int | None:
-    """Return the revision that If-Match requires; see `asked`."""
+    """Return the revision that If-Match requires, or None; see `asked`."""
     return asked(request, workflow.revision)
 
 
@@ -31,10 +31,10 @@ def tag(number: int) -> str:
 
 
 def asked(request: Request, present: int) -> int | None:
-    """Return the number that If-Match requires; None without the header.
+    """Return the number that If-Match requires; None without the header, or if it is `*`.
 
-    If the header has several tags, one of them the present tag, return the present number. Tags in
-    an unknown form match no number.
+    If one of several tags is the present number, return that number, otherwise the first tag's.
+    Tags in an unknown form match no number.
     """
     given = request.headers.get("If-Match")
     if given is None or given.strip() == "*":
@@ -46,7 +46,7 @@ def asked(request: Request, present: int) -> int | None:
 
 
 def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
-    """Return content that changes only with a release.
+    """Return the response with content that changes only with a release.
 
     Clients keep it for `fresh` seconds, and then get a 304 if it is unchanged. The tag is a digest
     of the content.

@@ -1,4 +1,4 @@
-"""Previews for an editor: a template's value on the caller's data, a schedule's next times."""
+"""Previews for an editor: the value of a template on given data, and a schedule's next times."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -65,7 +65,7 @@ class Evaluated(CamelCaseSerializer):
 
 
 class EvaluateTemplate(Endpoint):
-    """Evaluate a template."""
+    """The endpoint that evaluates a template."""
 
     @operation(
         "evaluateTemplate", "Workflow", {200: Evaluated}, request=Evaluation, errors=[403, 404]
@@ -119,7 +119,7 @@ class ScheduleTimes(CamelCaseSerializer):
 
 
 class PreviewSchedule(Endpoint):
-    """The next times of a schedule."""
+    """The endpoint that returns the next times of a schedule."""
 
     @operation(
         "previewSchedule", "Workflow", {200: ScheduleTimes}, request=NewSchedule, errors=[403, 404]
@@ -131,7 +131,7 @@ class PreviewSchedule(Endpoint):
 
 
 def times_of(trigger: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `times` and `error` of a trigger as it would be published now."""
+    """Return `times`, the next fire times of a trigger, and `error`, its first problem or None."""
     definition = {
         "schema": "valkyr/1",
         "name": "preview",

@@ -45,7 +45,7 @@ class Refusal(CamelCaseSerializer):
 
 
 class EventResult(CamelCaseSerializer):
-    """The result of an event."""
+    """The result of an event: started executions, and workflows that could not be started."""
 
     id = serializers.UUIDField()
     event_id = serializers.CharField()
@@ -97,7 +97,7 @@ FILTERS = {"name": "name", "createdAfter": "created_at__gt", "createdBefore": "c
 
 
 class Events(Endpoint):
-    """All events."""
+    """The endpoint that lists and publishes events."""
 
     starts = True
 
@@ -118,7 +118,7 @@ class Events(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Start every workflow that listens for the event; 200 if the event's ID is known."""
+        """Start every workflow that listens for the event; for a known ID, start none (200)."""
         given = self.body(PublishEvent)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
         published = publish_event(
@@ -136,7 +136,7 @@ class Events(Endpoint):
 
 
 class OneEvent(Endpoint):
-    """One event."""
+    """The endpoint that returns one event."""
 
     @operation("getEvent", "Event", {200: EventShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002

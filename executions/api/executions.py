@@ -143,7 +143,7 @@ class StartBatch(Body):
 
 
 class StartedBatch(CamelCaseSerializer):
-    """The ids of the executions, in the payloads' order."""
+    """The IDs of the executions, in the order of the payloads."""
 
     ids = serializers.ListField(child=serializers.UUIDField())
 
@@ -197,7 +197,7 @@ class QueuedShape(CamelCaseSerializer):
 
 
 class QueueItemShape(QueuedShape):
-    """A queue item."""
+    """A queue item with the ID of its execution."""
 
     executionId = serializers.UUIDField(source="id")
 
@@ -231,7 +231,7 @@ def tests(rows: QuerySet[WorkflowExecution]) -> QuerySet[WorkflowExecution]:
 
 
 class Executions(Endpoint):
-    """All executions."""
+    """The endpoint that lists executions."""
 
     @operation(
         "listWorkflowExecutions",
@@ -252,7 +252,7 @@ class Executions(Endpoint):
         return Response(shape.data, headers=found.headers)
 
     def _labelled(self, rows: QuerySet[WorkflowExecution], query: dict[str, Any]) -> KeysetPage:
-        """Return one page of the executions with the labels; a short page may have a next page."""
+        """Return one page of executions that have the labels; a short page may have a next page."""
         seen = visible(self.user, Workflow.objects.all())
         workflows = narrowed(seen, query, {"workflowId": "pk"})
         keyset, after = position(rows, query)
@@ -281,7 +281,7 @@ class Executions(Endpoint):
 
 
 class OneExecution(Endpoint):
-    """One execution."""
+    """The endpoint that returns one execution."""
 
     @operation(
         "getWorkflowExecution",
@@ -300,7 +300,10 @@ class OneExecution(Endpoint):
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
     def _archived(self, pk: UUID) -> tuple[WorkflowExecution, Powers]:
-        """Return an archived execution, and record the use. Raises NotFound and Forbidden."""
+        """Return an archived execution; the audit trail records it.
+
+        Raises NotFound and Forbidden.
+        """
         execution, may = ports.archived_execution(self.user, pk, Action.VIEW)
         record(
             self.actor,
@@ -335,7 +338,7 @@ def _described(name: str) -> Callable[[Any], Any]:
 
 
 class Cancel(Move):
-    """Cancel an execution."""
+    """The endpoint that cancels an execution."""
 
     move = CANCEL
 
@@ -346,7 +349,7 @@ class Cancel(Move):
 
 
 class Pause(Move):
-    """Pause an execution."""
+    """The endpoint that pauses an execution."""
 
     move = PAUSE
 
@@ -357,7 +360,7 @@ class Pause(Move):
 
 
 class Undo(Move):
-    """Undo a failed execution."""
+    """The endpoint that undoes a failed execution."""
 
     move = UNDO
 
@@ -372,7 +375,7 @@ class Undo(Move):
 
 
 class Resume(Move):
-    """Resume an execution."""
+    """The endpoint that resumes an execution."""
 
     move = RESUME
 

@@ -25,7 +25,10 @@ Field = serializers.Field[Any, Any, Any, Any]
 
 
 class CamelCase:
-    """Renames a serializer's fields, except those in `as_declared`; mix in before its class."""
+    """Renames a serializer's fields to camel case, except those in `as_declared`.
+
+    List it before the serializer among the base classes.
+    """
 
     as_declared: ClassVar[frozenset[str]] = frozenset()
 
@@ -50,7 +53,7 @@ def camel_case(name: str) -> str:
 
 
 def _renamed(name: str, field: Field) -> tuple[str, Field]:
-    """Return the field's name in JSON, and the field, which uses the attribute `name`."""
+    """Return the field's name in JSON, and the field, which reads the attribute `name`."""
     _pin(field)
     sent_as = camel_case(name)
     if isinstance(field, serializers.SerializerMethodField):
@@ -61,7 +64,7 @@ def _renamed(name: str, field: Field) -> tuple[str, Field]:
 
 
 def _pin(field: Field) -> Field:
-    """Set the arguments that the field would take from a project's REST_FRAMEWORK and TIME_ZONE."""
+    """Return the field with the arguments set that a project's settings would otherwise decide."""
     pinned = next((named for kind, named in _PINNED if isinstance(field, kind)), None)
     if pinned:
         # The field's own arguments take precedence.
@@ -177,7 +180,7 @@ LARGEST_KEY = {True: 2**63 - 1, False: 2**31 - 1}
 
 
 def shown_user_id(**options: Any) -> Field:
-    """Return the field of an account's key, with the key's type in the project's account model."""
+    """Return a field that shows an account's key, with the type of the project's account model."""
     key = key_field()
     if isinstance(key, models.IntegerField):
         return serializers.IntegerField(**options)

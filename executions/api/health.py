@@ -29,14 +29,14 @@ Component = dict[str, str]
 
 
 class Health(CamelCaseSerializer):
-    """The status overall and by part: UP, DOWN, or DEGRADED if no required part is DOWN."""
+    """The overall status and that of each part; it is DEGRADED if no required part is DOWN."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)
 
 
 class ReadyQuery(Body):
-    """The parts that make the response a 503 if they fail."""
+    """The parts that make the response a 503 if one of them is DOWN."""
 
     parts = serializers.CharField(
         required=False,
@@ -49,7 +49,7 @@ class ReadyQuery(Body):
     )
 
     def validate_parts(self, text: str) -> tuple[str, ...]:
-        """Return the names of the parts. Raises ValidationError for an unknown one."""
+        """Return the names of the parts. Raises ValidationError for an unknown name."""
         known = parts.names()
         wanted = known if text == EVERY else tuple(word.strip() for word in text.split(","))
         unknown = [word for word in wanted if word not in known]
@@ -72,21 +72,22 @@ class Ready(OpenEndpoint):
     def get(self, request: Request) -> Response:
         """Return whether this process can serve requests.
 
-        The response is 503 if a part that the process needs, or a part named in `parts`, is DOWN.
-        Failed workers and beat only make the status DEGRADED, because removing web processes would
-        not help. With `?parts=all`, the response is 503 for failed workers and beat as well.
+        The response is 503 if a part that the process needs is DOWN; with `parts`, if one of the
+        named parts is DOWN. Failed workers and beat only make the status DEGRADED, because removing
+        web processes would not help. With `?parts=all`, the response is 503 for failed workers and
+        beat as well.
         """
         return answer(request, self.query(ReadyQuery).get("parts", parts.NEEDED))
 
 
 class Overall(OpenEndpoint):
-    """The health of all parts."""
+    """The endpoint that returns the health of all parts."""
 
     urgent = True
 
     @operation("getHealth", "Health", {200: Health, 503: Health}, public=True)
     def get(self, request: Request) -> Response:
-        """Return every part; 503 if a part that this process needs is DOWN, else UP or DEGRADED.
+        """Return the status of every part; 503 if a part that this process needs is DOWN.
 
         With cells, the name of a cell's part begins with the cell's name. If `b:database` is DOWN,
         the response is only DEGRADED, because the other cells still work.
@@ -106,7 +107,7 @@ class Live(OpenEndpoint):
 
 
 def answer(request: Request, required: Iterable[str]) -> Response:
-    """Return all parts, with 503 if one of the required ones is DOWN."""
+    """Return the status of all parts, with 503 if one of the required parts is DOWN."""
     found = HEALTH_CHECKS.findings()
     telling = _may_know(request, found)
     down = not all(found[name].well for name in required)

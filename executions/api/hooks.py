@@ -116,7 +116,7 @@ class AnyAnswer(BaseContentNegotiation):
 
 
 class Hook(OpenEndpoint):
-    """The URL of one trigger."""
+    """The endpoint of one webhook trigger."""
 
     content_negotiation_class: Any = AnyAnswer
 

@@ -33,7 +33,7 @@ _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 def idempotency_key(request: Request) -> str | None:
-    """Return the request's key. Raises ValidationError for a key that cannot be stored."""
+    """Return the request's key; None without one. Raises ValidationError for an invalid key."""
     key = request.headers.get("Idempotency-Key")
     if key is not None and not _KEY.fullmatch(key):
         raise ValidationError(
@@ -76,7 +76,7 @@ def once(method: Callable[..., Response]) -> Callable[..., Response]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The caller, the key and the request."""
+    """A request with a key: the caller, the key, the operation and the body's digest."""
 
     user_id: Any
     key: str
@@ -102,9 +102,9 @@ class _Asked:
 
 
 def _digest(text: str) -> str:
-    """Return a digest of the body; only the server's key can test a guess against it.
+    """Return a digest of the body that is keyed with the server's secret.
 
-    Bodies contain passwords, and a plain digest can be tested against a list of guesses.
+    Bodies contain passwords, and a plain digest could be tested against a list of guesses.
     """
     return salted_hmac("executions.idempotency", text, algorithm="sha256").hexdigest()
 

@@ -80,7 +80,7 @@ class LabelCountQuery(Body):
 
 
 class ExecutionLabelQuery(LabelCountQuery):
-    """The executions to count."""
+    """The label to count by, and the executions to count."""
 
     state = serializers.ChoiceField(ExecutionState.choices, required=False)
 
@@ -129,7 +129,7 @@ def _oldest_looked_at(
 
 
 class ExecutionLabelCounts(Endpoint):
-    """Executions by the value of a label."""
+    """The endpoint that counts executions by the value of a label."""
 
     @operation(
         "countExecutionsByLabel",

@@ -1,4 +1,4 @@
-"""The caller: workspaces, the token's limits, and the caller's sessions."""
+"""The caller's account, workspaces, token and sessions."""
 
 from operator import itemgetter
 from typing import Any
@@ -24,7 +24,7 @@ MOST_WORKSPACES = 500
 
 
 class Me(Endpoint):
-    """The account, workspaces and token of the caller."""
+    """The endpoint that returns the caller's account, workspaces and token."""
 
     @operation("getMe", "Me", {200: MeShape})
     def get(self, request: Request) -> Response:
@@ -106,7 +106,7 @@ class EndedSessions(CamelCaseSerializer):
 
 
 class Sessions(Endpoint):
-    """All sessions of the caller."""
+    """The endpoint that lists the caller's sessions, and ends all except the current session."""
 
     @operation(
         "listSessions",
@@ -125,14 +125,14 @@ class Sessions(Endpoint):
 
     @operation("endOtherSessions", "Session", {200: EndedSessions}, errors=[403])
     def delete(self, request: Request) -> Response:
-        """End all of your sessions except the one of this request."""
+        """End all of your sessions except the session of this request."""
         sessions.own_sessions(self.user)
         ended = sessions.end_others(self.user, own(request), actor=self.actor)
         return Response(EndedSessions({"ended": ended}).data)
 
 
 class OneSession(Endpoint):
-    """One session of the caller."""
+    """The endpoint that ends one session of the caller."""
 
     @operation("endSession", "Session", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -143,7 +143,7 @@ class OneSession(Endpoint):
 
 
 def own(request: Request) -> UUID | None:
-    """Return the session that sent the request; None if the request has no session."""
+    """Return the ID of the session that sent the request; None if the request has no session."""
     token: Any = request.auth
     if token is None:
         return browser_sessions.current(request)

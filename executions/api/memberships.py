@@ -72,7 +72,7 @@ class NewMembership(Body):
     permissions = PermissionList(required=False, default=list)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that either `username` or `userId` is given, not both."""
+        """Check that exactly one of `username` and `userId` is given. Raises ValidationError."""
         if ("username" in attrs) == ("userId" in attrs):
             raise serializers.ValidationError(
                 {"username": "Name the user by either username or userId."}, code="required"
@@ -104,7 +104,7 @@ def memberships() -> QuerySet[Membership]:
 
 
 class Memberships(Endpoint):
-    """All memberships."""
+    """The endpoint that lists and creates memberships."""
 
     sensitive = CHANGES
 
@@ -146,7 +146,7 @@ class Memberships(Endpoint):
 
 
 def _user(given: dict[str, Any]) -> Any:
-    """Return the named user. Raises ValidationError for an unknown one."""
+    """Return the named user. Raises ValidationError for an unknown user."""
     if "userId" in given:
         people = get_user_model()._default_manager
         name, found = "userId", people.filter(pk=given["userId"]).first()
@@ -158,7 +158,7 @@ def _user(given: dict[str, Any]) -> Any:
 
 
 class OneMembership(Endpoint):
-    """One membership."""
+    """The endpoint that returns, changes and deletes one membership."""
 
     sensitive = CHANGES
 
@@ -176,7 +176,7 @@ class OneMembership(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change the role or the permissions; 409 for the last ADMIN of a workspace."""
+        """Change the role or the permissions; 409 if the workspace would lose its last ADMIN."""
         obtain(self.user, memberships(), id, Action.ADMINISTER)
         given = self.body(MembershipChange)
         if not given:
@@ -186,7 +186,7 @@ class OneMembership(Endpoint):
 
     @operation("deleteMembership", "Membership", {204: None}, errors=[403, 404, 409])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Remove a member from the workspace; 409 for its last ADMIN."""
+        """Remove a member from the workspace; 409 if the workspace would lose its last ADMIN."""
         obtain(self.user, memberships(), id, Action.ADMINISTER)
         members.remove_member(id, actor=self.actor)
         return Response(status=204)

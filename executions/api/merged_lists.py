@@ -64,7 +64,7 @@ def merged(
     """Return a `get` that calls the given one for each database, and merges the pages.
 
     `link` makes the header from a cursor. A response that is not a list comes from the first
-    database.
+    database. A cell that does not respond is left out.
     """
 
     def handle(*given: Any, **named: Any) -> Response:
@@ -89,7 +89,7 @@ def merged(
 
 
 def _without_gone(answer: Response, part: ListPart, of: str) -> ListPart:
-    """Remove rows that a moved workspace left in this database, from the part and the response."""
+    """Remove the rows of moved workspaces from the response; return the part without them."""
     kept = [
         (key, row)
         for key, row in zip(part.keys, answer.data, strict=True)

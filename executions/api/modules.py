@@ -110,12 +110,12 @@ class ModuleTypeQuery(Body):
     )
 
     def validate_types(self, text: str) -> frozenset[str]:
-        """Return the types."""
+        """Return the module types in a comma-separated text."""
         return frozenset(word.strip() for word in text.split(","))
 
 
 class ModuleTypes(Endpoint):
-    """All module types."""
+    """The endpoint that lists module types."""
 
     @operation(
         "listModuleTypes",
@@ -133,7 +133,7 @@ class ModuleTypes(Endpoint):
 
 
 class WorkflowSchema(OpenEndpoint):
-    """The JSON Schema of definitions, public so that editors can read it."""
+    """The endpoint of the JSON Schema of definitions, public so that editors can read it."""
 
     def rates(self) -> list[Rate]:
         """Return the rate: requests per minute and address."""
@@ -168,7 +168,7 @@ class WorkflowTemplate(CamelCaseSerializer):
 
 
 class WorkflowTemplates(Endpoint):
-    """All templates."""
+    """The endpoint that lists the workflow templates."""
 
     @operation(
         "listWorkflowTemplates",

@@ -138,7 +138,7 @@ def document() -> Json:
 
 @cache
 def _made() -> Json:
-    """Generate the document, once per process, because it takes half a second of CPU time."""
+    """Return the generated document, made once per process because it takes 0.5 s of CPU time."""
     names = {name: place for app in apps_with_api() for name, place in app.api_enums.items()}
     with own_settings(SETTINGS | {"ENUM_NAME_OVERRIDES": names}), GENERATOR_STATS.silence():
         generator: Any = SchemaGenerator  # without types
@@ -152,7 +152,7 @@ def api_patterns() -> list[URLPattern | URLResolver]:
 
 
 def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
-    """Complete the generated document."""
+    """Add descriptions, tags, errors and examples to the generated document; shorten its names."""
     result = _shorter_names(result)
     _close_bodies(result)
     result["info"]["description"] = INTRODUCTION
@@ -176,7 +176,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
 
 
 def _name_problems(result: Json) -> None:
-    """Define error responses that many operations have in common once, as components."""
+    """Move the error responses that operations share into components, and refer to them."""
     shared: Json = {}
     for _, _, described in operations(result):
         answers = described["responses"]
@@ -199,7 +199,7 @@ def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 def summary(description: str) -> str:
-    """Return the first sentence, up to its semicolon or full stop."""
+    """Return the first sentence, up to a full stop, semicolon or colon; at most 120 characters."""
     first = description.strip().partition("\n\n")[0].replace("\n", " ")
     for end in (". ", "; ", ": "):
         first = first.partition(end)[0]
@@ -207,7 +207,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """Shorten names such as `WorkflowExecutionShape` to `WorkflowExecution`."""
+    """Return the document with names such as `WorkflowExecutionShape` shortened."""
     schemas = result["components"]["schemas"]
     names = {
         name: short
@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Simplify `oneOf: [{}, null]`, which would reject the null that it is meant to allow."""
+    """Return the part without `oneOf: [{}, null]`, which would reject the null that it allows."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):
@@ -253,7 +253,7 @@ def _named(part: Any) -> set[str]:
 
 
 def schemas_of(document: Json) -> Json:
-    """Return the schemas of these names."""
+    """Return the document's schemas by name."""
     schemas: Json = document["components"]["schemas"]
     return schemas
 
@@ -297,7 +297,7 @@ def _complete_answer(
 
 
 def _schemas_with_etag(result: Json) -> set[str]:
-    """Return the response schemas of operations with If-Match, whose responses have an ETag."""
+    """Return the names of response schemas with an ETag, from operations that accept If-Match."""
     return {
         schema
         for _, _, described in operations(result)
@@ -364,7 +364,7 @@ def _add_examples(described: Json) -> None:
 
 @extend_schema(exclude=True)
 class OpenApiDocument(Endpoint):
-    """The API's description: OpenAPI 3.1."""
+    """The endpoint that returns the API's description in OpenAPI 3.1."""
 
     renderer_classes: Any = [OpenApiJsonRenderer, OpenApiYamlRenderer, JsonRenderer]
 
@@ -386,7 +386,7 @@ class Docs(View):
     """The API reference for people, with a form for every operation."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Return the page; an anonymous caller gets a 401 whose page explains how to sign in."""
+        """Return the page, or a 401 that asks an anonymous caller to sign in."""
         if request.user.is_authenticated:
             facts = {"viewer": apps.is_installed(VIEWER), "csrf_header": csrf_header()}
             return render(request, "executions/docs.html", facts)

@@ -32,7 +32,7 @@ class BodyTooLarge(APIException):
 
 
 class JsonParser(BaseParser):
-    """Strict JSON."""
+    """Parses JSON strictly: only finite numbers, and only values that can be stored."""
 
     media_type = "application/json"
 
@@ -57,7 +57,7 @@ class JsonParser(BaseParser):
 
 
 class TextParser(BaseParser):
-    """The body as text, for definitions, which have their own loader."""
+    """Returns the body as text, for definitions, which have their own loader."""
 
     def parse(
         self,
@@ -88,7 +88,10 @@ class JsonText(TextParser):
 
 
 def read_text(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> str:
-    """Return the body as text, reading at most DATA_UPLOAD_MAX_MEMORY_SIZE bytes."""
+    """Return the body as text, reading at most DATA_UPLOAD_MAX_MEMORY_SIZE bytes.
+
+    Raises BodyTooLarge, and ParseError if the body is not UTF-8.
+    """
     limit = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
     request = (parser_context or {}).get("request")
     declared = request.META.get("CONTENT_LENGTH") if request is not None else None
@@ -106,7 +109,7 @@ def read_text(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> str:
 
 
 def check_storable(value: Any) -> None:
-    """Raise ParseError for deep nesting, ValidationError for text that cannot be stored."""
+    """Raise ParseError for deep nesting, and ValidationError for text that cannot be stored."""
     for path, depth, item in _walk(value):
         if depth > MAX_DEPTH:
             raise ParseError(

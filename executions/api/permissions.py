@@ -39,7 +39,7 @@ class GrantChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that either `username` or `group` is given, not both."""
+        """Check that exactly one of `username` and `group` is given. Raises ValidationError."""
         if ("username" in attrs) == ("group" in attrs):
             raise serializers.ValidationError(
                 {"username": "Give either username or group."}, code="one_principal"
@@ -48,7 +48,7 @@ class GrantChange(Body):
 
 
 class WorkflowPermissions(Endpoint):
-    """The object permissions on one workflow, in addition to roles."""
+    """The endpoint that lists and sets object permissions on one workflow, in addition to roles."""
 
     sensitive = CHANGES
 

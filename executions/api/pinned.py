@@ -42,13 +42,13 @@ class AcceptHeader(DefaultContentNegotiation):
 
 
 def added_authentication() -> list[type[Any]]:
-    """Return the project's own classes, VALKYR["AUTHENTICATION_CLASSES"], tried after Valkyr's."""
+    """Return the classes in VALKYR["AUTHENTICATION_CLASSES"], which are tried after Valkyr's."""
     named = valkyr_settings().authentication_classes
     return [import_string(one) for one in named]
 
 
 @contextmanager
 def surroundings() -> Iterator[None]:
-    """While a view runs, respond in English, and render no tenant's template."""
+    """Respond in English, and reject the rendering of tenants' templates, while a view runs."""
     with refused(), translation.override("en"):
         yield

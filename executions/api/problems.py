@@ -37,7 +37,7 @@ from executions.sealing import SealingError
 
 
 def flat(details: Any) -> list[DefinitionProblem]:
-    """Return the problems in `get_full_details()`, whose leaves are `{message, code}`."""
+    """Return the problems in a result of `get_full_details()`; its leaves are `{message, code}`."""
     return list(_leaves(details, ""))
 
 

@@ -42,7 +42,10 @@ class Reveal(Endpoint):
     def revealed(
         self, rows: QuerySet[Any], pk: UUID, fields: Mapping[str, str], shape: Any
     ) -> Response:
-        """Return the response with the values of `fields`; it must not be cached."""
+        """Return the response with the stored values of `fields`; clients must not cache it.
+
+        Raises NotFound, Forbidden and ValidationError.
+        """
         row, _ = obtain(self.user, rows, pk, Permission.REVEAL)
         reason = self.body(RevealReason)["reason"]
         values = reveal(type(row), pk, fields, actor=self.actor, reason=reason)
@@ -50,7 +53,7 @@ class Reveal(Endpoint):
 
 
 class RevealExecution(Reveal):
-    """Reveal the payloads of an execution."""
+    """The endpoint that reveals the payloads of an execution."""
 
     @operation(
         "revealWorkflowExecution",

@@ -20,7 +20,7 @@ from executions.sealing import payload_keys
 
 
 class SealingShape(CamelCaseSerializer):
-    """The sealing of a workspace's new payloads: whether it is on, and by which key."""
+    """The sealing of a workspace's new payloads: whether it is on, and which key seals them."""
 
     enabled = serializers.BooleanField(help_text="Whether new payloads are sealed.")
     key = serializers.IntegerField(
@@ -41,7 +41,7 @@ class SealingChange(Body):
 
 
 class WorkspaceSealing(Endpoint):
-    """The sealing of one workspace's payloads."""
+    """The endpoint that returns and changes the sealing of one workspace's payloads."""
 
     sensitive = CHANGES
 

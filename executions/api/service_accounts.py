@@ -97,7 +97,7 @@ def service_accounts() -> QuerySet[ServiceAccount]:
 
 
 class ServiceAccounts(Endpoint):
-    """All service accounts."""
+    """The endpoint that lists and creates service accounts."""
 
     sensitive = CHANGES
 
@@ -134,7 +134,7 @@ class ServiceAccounts(Endpoint):
 
 
 class OneServiceAccount(Endpoint):
-    """One service account."""
+    """The endpoint that returns, changes and disables one service account."""
 
     sensitive = CHANGES
 
@@ -152,7 +152,7 @@ class OneServiceAccount(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change name, description, role, permissions or enabled; changes apply at once."""
+        """Change name, description, role, permissions or `enabled`; changes apply at once."""
         obtain(self.user, service_accounts(), id, Action.ADMINISTER)
         given = self.body(ServiceAccountChange)
         if not given:

@@ -27,7 +27,7 @@ from executions.ports import second_factor
 
 
 class Credentials(Body):
-    """A user name and a password."""
+    """A user name and a password, with a code if the account has a second factor."""
 
     username = Text(max_length=LONGEST_NAME, help_text="The user name of the account.")
     password = Text(max_length=1000, trim_whitespace=False)
@@ -49,13 +49,13 @@ class TokenPair(CamelCase, serializers.Serializer[Pair]):
 
 
 class Refresh(Body):
-    """A refresh token."""
+    """The body with a refresh token."""
 
     refresh = Text(max_length=4000)
 
 
 class Revocation(Body):
-    """The session to end; the names come from RFC 7009."""
+    """A token of the session to end; the names of the fields come from RFC 7009."""
 
     as_declared = frozenset({"token_type_hint"})
 
@@ -68,7 +68,7 @@ class Revocation(Body):
 
 
 class OpenEndpoint(Endpoint):
-    """A URL that needs no sign-in."""
+    """The base of endpoints that need no sign-in."""
 
     authentication_classes: Any = []
     permission_classes: Any = []
@@ -80,10 +80,10 @@ class OpenEndpoint(Endpoint):
 
 
 class ObtainToken(OpenEndpoint):
-    """Sign in with a user name and password."""
+    """The endpoint that signs in with a user name and password."""
 
     def rates(self) -> list[Rate]:
-        """Return the rates by address and by the user name in the body."""
+        """Return the rates of sign-ins by address and by the user name in the body."""
         data = self.request.data
         name = data.get("username") if isinstance(data, dict) else None
         return throttles.of_sign_in(self.request, name)
@@ -115,7 +115,10 @@ class ObtainToken(OpenEndpoint):
 
 
 def _require_second_factor(user: Any, code: str, request: Request) -> None:
-    """Raise AuthenticationFailed if the account needs a second factor."""
+    """Raise AuthenticationFailed if the account needs a second factor.
+
+    `code` proves this factor if it is valid.
+    """
     if not second_factor.provided:
         return
     try:
@@ -125,10 +128,10 @@ def _require_second_factor(user: Any, code: str, request: Request) -> None:
 
 
 class RefreshToken(OpenEndpoint):
-    """Exchange a refresh token for the next pair."""
+    """The endpoint that exchanges a refresh token for the next pair."""
 
     def rates(self) -> list[Rate]:
-        """Return the rate by address."""
+        """Return the rate of sign-ins by address."""
         return throttles.of_sign_in(self.request, None)
 
     @operation(
@@ -158,10 +161,10 @@ class RefreshToken(OpenEndpoint):
 
 
 class RevokeToken(OpenEndpoint):
-    """End a session."""
+    """The endpoint that ends a session."""
 
     def rates(self) -> list[Rate]:
-        """Return the rate by address."""
+        """Return the rate of sign-ins by address."""
         return throttles.of_sign_in(self.request, None)
 
     @operation(

@@ -1,4 +1,4 @@
-"""Start executions over HTTP: one, a batch, or one that is returned as a queue item."""
+"""Start executions over HTTP: one, a batch, or one that the response shows as a queue item."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -59,7 +59,7 @@ MOST_GUESSES = 10_000
 
 
 def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
-    """Return the workflow without its draft, and the user's powers on it.
+    """Return the workflow without its draft, and the user's role and permissions for it.
 
     The workflow is None if it is missing or archived.
     """
@@ -99,7 +99,7 @@ class Starting(Endpoint):
         return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
 
     def check_version(self, workflow: Workflow, may: Powers, number: int | None) -> None:
-        """Raise Forbidden for an older version if the caller may start only the latest one."""
+        """Raise Forbidden for an older version if the caller may start only the latest version."""
         if number is None or may.allows(Action.OPERATE):
             return
         latest = Workflow.objects.filter(pk=workflow.pk, latest_version__number=number)
@@ -108,7 +108,7 @@ class Starting(Endpoint):
 
 
 class Execute(Starting):
-    """Start one execution."""
+    """The endpoint that starts one execution."""
 
     @operation(
         "executeWorkflow",
@@ -142,7 +142,7 @@ class Execute(Starting):
 
 
 class ExecuteBatch(Starting):
-    """Start many executions, all or none."""
+    """The endpoint that starts many executions, either all of them or none."""
 
     ready: list[Any] | None = None  # the payloads, of which large ones are stored
 
@@ -179,7 +179,7 @@ class ExecuteBatch(Starting):
 
 
 class StartByQueue(Endpoint):
-    """Start one execution, and return it as a queue item."""
+    """The endpoint that starts one execution, and returns it as a queue item."""
 
     starts = True
 
@@ -192,7 +192,7 @@ class StartByQueue(Endpoint):
         parameters=[KEY],
     )
     def post(self, request: Request) -> Response:
-        """Accept an execution; 404 for a workflow that is not in this workspace."""
+        """Accept an execution; 404 for a workflow that is not in the given workspace."""
         given = self.body(QueuedStart)
         pk = given["workflowDefinitionId"]
         found, member = startable(pk, self.user)
@@ -209,7 +209,7 @@ class StartByQueue(Endpoint):
 
 
 class QueueItem(Endpoint):
-    """The state of a queue item."""
+    """The endpoint that returns the state of a queue item."""
 
     @operation("getQueueItem", "Queue", {200: QueueItemShape}, errors=[403, 404])
     def get(self, request: Request, queueId: UUID) -> Response:  # noqa: N803

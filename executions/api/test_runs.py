@@ -36,7 +36,7 @@ class PinShape(Body):
 
 
 class Pins(serializers.DictField):
-    """Results by task ID."""
+    """Pinned results by task ID."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the pins. Raises ValidationError if they are invalid or too many."""
@@ -73,14 +73,14 @@ class NewTestRun(Body):
 
 
 def asked(given: dict[str, Any]) -> TrialRequest:
-    """Return the request of a validated `NewTestRun`."""
+    """Return the part to run and the pins that a validated `NewTestRun` requests."""
     pinned = given.get("pinned", {}).items()
     pins = {name: Pin(pin["output"], pin.get("outcome")) for name, pin in pinned}
     return TrialRequest(given.get("upTo"), given.get("from"), pins)
 
 
 class StartTestRun(Starting):
-    """Start one test run."""
+    """The endpoint that starts one test run."""
 
     names = "id"
 

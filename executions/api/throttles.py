@@ -44,7 +44,10 @@ def check_known(rate: Rate) -> None:
 
 
 def of_principal(request: Request, *, starts: bool) -> list[Rate]:
-    """Return the rates of a principal's requests; if `starts`, also the rate of starts."""
+    """Return the rates of a principal's requests; if `starts`, also the rate of starts.
+
+    An anonymous caller has no rates.
+    """
     whom = getattr(request.user, "pk", None)
     if whom is None:
         return []
@@ -61,13 +64,13 @@ def of_sign_in(request: Request, name: object) -> list[Rate]:
 
 
 def of_refusal(request: Request) -> Rate:
-    """Return the rates of a request without a valid sign-in."""
+    """Return the rate of requests without a valid sign-in, by address."""
     rate = valkyr_settings().refusal_rate
     return Rate("rejected requests from your address", _whom(request), rate)
 
 
 def of_visitor(request: Request) -> Rate:
-    """Return the rates of a public request, which needs no sign-in."""
+    """Return the rate of public requests, which need no sign-in, by address."""
     return Rate(
         "requests without sign-in from your address", _whom(request), valkyr_settings().refusal_rate
     )
@@ -89,5 +92,5 @@ def _whom(request: Request) -> str:
 
 
 def _address(request: Request) -> str:
-    """Return the peer's address, since the caller could forge a forwarded one."""
+    """Return the peer's address, since the caller could forge a forwarded address."""
     return str(request.META.get("REMOTE_ADDR", ""))

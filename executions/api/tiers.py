@@ -27,14 +27,14 @@ from executions.quotas.counting import Window
 
 
 def seen_tiers(user: User) -> QuerySet[Tier]:
-    """Return the tiers of the caller's workspaces; all of them for a superuser."""
+    """Return the tiers of the caller's workspaces; all tiers for a superuser."""
     if is_root(user):
         return Tier.objects.all()
     return Tier.objects.filter(pk__in=seen_workspaces(user)[0].values("tier_id"))
 
 
 def found(user: User, pk: UUID) -> Tier:
-    """Return one tier of `seen_tiers`. Raises NotFound."""
+    """Return one of the tiers that the caller may see. Raises NotFound."""
     tier = seen_tiers(user).filter(pk=pk).first()
     if tier is None:
         raise NotFound(f"None of your workspaces uses the tier {pk}.")
@@ -42,7 +42,7 @@ def found(user: User, pk: UUID) -> Tier:
 
 
 class Tiers(Endpoint):
-    """All tiers."""
+    """The endpoint that lists and creates tiers."""
 
     @operation("listTiers", "Tier", {200: TierShape(many=True)}, parameters=[PageQuery])
     def get(self, request: Request) -> Response:
@@ -62,7 +62,7 @@ class Tiers(Endpoint):
 
 
 class OneTier(Endpoint):
-    """One tier."""
+    """The endpoint that returns, changes and deletes one tier."""
 
     @operation("getTier", "Tier", {200: TierShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -127,7 +127,7 @@ class WorkspaceUsageShape(CamelCaseSerializer):
 
 
 class WorkspaceUsage(Endpoint):
-    """The usage of a workspace."""
+    """The endpoint that returns the usage of a workspace."""
 
     @operation("getWorkspaceUsage", "Workspace", {200: WorkspaceUsageShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

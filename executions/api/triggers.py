@@ -73,7 +73,7 @@ class TriggerShape(CamelCase, serializers.ModelSerializer[Trigger]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_address(self, trigger: Trigger) -> str | None:
-        """Return the path relative to the server's URL."""
+        """Return a webhook's path relative to the server's URL; None for other triggers."""
         is_webhook = trigger.type == TriggerType.WEBHOOK
         return addresses.api("webhook", trigger.pk) if is_webhook else None
 
@@ -91,7 +91,7 @@ class TriggerChange(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that exactly one change is requested."""
+        """Check that exactly one change is requested. Raises ValidationError."""
         if len(attrs) != 1:
             raise serializers.ValidationError("Send either `enabled` or `pausedUntil`.")
         return attrs
@@ -143,7 +143,7 @@ def triggers() -> QuerySet[Trigger]:
 
 
 class Triggers(Endpoint):
-    """All triggers."""
+    """The endpoint that lists triggers."""
 
     @operation("listTriggers", "Trigger", {200: TriggerShape(many=True)}, parameters=[TriggerQuery])
     def get(self, request: Request) -> Response:
@@ -159,7 +159,7 @@ class Triggers(Endpoint):
 
 
 class OneTrigger(Endpoint):
-    """One trigger."""
+    """The endpoint that returns and changes one trigger."""
 
     @operation("getTrigger", "Trigger", {200: TriggerShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -175,7 +175,7 @@ class OneTrigger(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Enable, disable, pause or resume a trigger; publishing does not change its state."""
+        """Enable, disable, pause or resume a trigger; publishing a version does not change this."""
         obtain(self.user, triggers(), id, SWITCH_ON.needs)
         asked = self.body(TriggerChange)
         if "enabled" in asked:
@@ -192,7 +192,7 @@ class OneTrigger(Endpoint):
 
 
 class Secret(Endpoint):
-    """A webhook's secret."""
+    """The endpoint that reveals a webhook's secret."""
 
     sensitive = frozenset({"GET"})
 
@@ -204,7 +204,7 @@ class Secret(Endpoint):
 
 
 class RotateSecret(Endpoint):
-    """A webhook's new secret."""
+    """The endpoint that replaces a webhook's secret."""
 
     sensitive = CHANGES
 
@@ -212,6 +212,6 @@ class RotateSecret(Endpoint):
         "rotateTriggerSecret", "Trigger", {200: SecretShape}, request=Rotation, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Create a new secret, for administrators; the old one stays valid for a limited time."""
+        """Create a new secret, for administrators; the old one stays valid for some time."""
         secret, _ = self.perform(ROTATE_SECRET, triggers(), id, Rotation)
         return Response({"secret": secret})

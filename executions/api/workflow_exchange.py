@@ -63,7 +63,7 @@ class ImportQuery(Body):
 
 
 class ExportWorkflow(Endpoint):
-    """The draft as a file."""
+    """The endpoint that exports the draft as a file."""
 
     renderer_classes = [YamlRenderer, JsonRenderer]
 
@@ -86,7 +86,7 @@ class ExportWorkflow(Endpoint):
 
 
 class ImportWorkflow(Endpoint):
-    """Create a workflow from a file."""
+    """The endpoint that creates a workflow from a file."""
 
     parser_classes = [YamlText, OldYamlText, JsonText]
 

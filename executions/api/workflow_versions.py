@@ -31,7 +31,7 @@ from executions.publishing.operations import PUBLISH
 
 
 class ValidateWorkflow(Endpoint):
-    """Validate a draft."""
+    """The endpoint that validates a draft."""
 
     @operation(
         "validateWorkflow", "Workflow", {200: ValidationResult}, request=Draft, errors=[403, 404]
@@ -44,7 +44,7 @@ class ValidateWorkflow(Endpoint):
 
 
 class ValidateDefinition(Endpoint):
-    """Validate a definition that is not stored."""
+    """The endpoint that validates a definition that is not stored."""
 
     @operation(
         "validateDefinition",
@@ -76,7 +76,7 @@ def _verdict(definition: Any, workspace_id: UUID, workflow_id: UUID | None) -> R
 
 
 class PublishWorkflow(Endpoint):
-    """Publish a version."""
+    """The endpoint that publishes a version."""
 
     @operation(
         "publishWorkflow",
@@ -87,7 +87,7 @@ class PublishWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Publish a new immutable version of the draft; 409 if only `ui` changed.
+        """Publish a new immutable version of the draft; 409 if nothing but `ui` changed.
 
         With `version`, publish an earlier version again. The draft stays as it is.
         """
@@ -102,7 +102,7 @@ class PublishWorkflow(Endpoint):
 
 
 class Versions(Endpoint):
-    """The versions of a workflow."""
+    """The endpoint that lists the versions of a workflow."""
 
     @operation(
         "listWorkflowVersions",
@@ -121,7 +121,7 @@ class Versions(Endpoint):
 
 
 class OneVersion(Endpoint):
-    """One version."""
+    """The endpoint that returns one version."""
 
     @operation("getWorkflowVersion", "Workflow", {200: VersionShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID, n: int) -> Response:  # noqa: A002
@@ -137,6 +137,6 @@ class OneVersion(Endpoint):
 
 
 def versions(workflow_id: UUID) -> QuerySet[WorkflowVersion]:
-    """Return the versions of a workflow, each with its author's name."""
+    """Return the versions of a workflow, each with the name of the user who published it."""
     rows = WorkflowVersion.objects.filter(workflow_id=workflow_id)
     return rows.annotate(publisher=F(name_path("published_by")))

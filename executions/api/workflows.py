@@ -55,7 +55,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
-        """Return the number of the latest published version."""
+        """Return the number of the latest published version; None without one."""
         if hasattr(workflow, "latest_number"):
             number: int | None = workflow.latest_number
             return number
@@ -138,7 +138,10 @@ class NewWorkflow(WorkflowChange):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Use the name in the definition if none is given."""
+        """Use the name in the definition if none is given.
+
+        Raises ValidationError without either.
+        """
         attrs.setdefault("definition", {})
         attrs.setdefault("name", name_in(attrs["definition"]))
         if not attrs["name"]:
@@ -149,7 +152,7 @@ class NewWorkflow(WorkflowChange):
 
 
 def name_in(definition: dict[str, Any]) -> str:
-    """Return the definition's own name, if it is valid."""
+    """Return the name in the definition, at most 200 characters; "" if it is not a string."""
     name = definition.get("name")
     return name.strip()[:200] if isinstance(name, str) else ""
 
@@ -177,7 +180,7 @@ class TakingOver(Body):
 
 
 class ValidationItem(CamelCaseSerializer):
-    """One problem in a definition."""
+    """One problem or warning in a definition."""
 
     path = serializers.CharField(allow_blank=True)
     code = serializers.CharField()
@@ -215,7 +218,7 @@ class Publication(Body):
 
 
 class Published(CamelCaseSerializer):
-    """A new version."""
+    """The number, checksum and warnings of a new version."""
 
     version = serializers.IntegerField()
     checksum = serializers.CharField()
@@ -231,7 +234,7 @@ class VersionQuery(PageQuery):
 
 
 class VersionSummary(CamelCase, serializers.ModelSerializer[WorkflowVersion]):
-    """A version in a list."""
+    """A version in a list, without its definition."""
 
     workflow_id = serializers.UUIDField()
     version = serializers.IntegerField(source="number")
@@ -292,7 +295,7 @@ def workflows() -> QuerySet[Workflow]:
 
 
 def shown(workflow: Workflow, status: int = 200) -> Response:
-    """Return a workflow with its ETag."""
+    """Return the response for a workflow, with its ETag."""
     headers = {"ETag": etags.of(workflow)}
     if status == 201:
         headers["Location"] = addresses.api("workflow", workflow.pk)
@@ -300,7 +303,7 @@ def shown(workflow: Workflow, status: int = 200) -> Response:
 
 
 class Workflows(Endpoint):
-    """All workflows."""
+    """The endpoint that lists and creates workflows."""
 
     @operation(
         "listWorkflows", "Workflow", {200: WorkflowSummary(many=True)}, parameters=[WorkflowQuery]
@@ -328,7 +331,7 @@ class Workflows(Endpoint):
 
 
 class OneWorkflow(Endpoint):
-    """One workflow."""
+    """The endpoint that returns, changes and archives one workflow."""
 
     @operation("getWorkflow", "Workflow", {200: WorkflowShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -345,7 +348,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def put(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Replace the name and the draft of a workflow."""
+        """Replace a workflow's name and draft; omitted optional fields get their defaults."""
         return self._change(id, WorkflowReplacement)
 
     @operation(
@@ -386,7 +389,7 @@ class OneWorkflow(Endpoint):
 
 
 class TakeOverWorkflow(Endpoint):
-    """Copy a workflow from code so that users can edit it."""
+    """The endpoint that copies a workflow from code so that users can edit the copy."""
 
     @operation(
         "takeOverWorkflow",
@@ -397,7 +400,7 @@ class TakeOverWorkflow(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Copy a workflow that comes from code into an editable one.
+        """Copy a workflow that comes from code into an editable workflow.
 
         The copy is a draft in the same workspace; triggers do not start it until it is published.
         The original stays unchanged. The response is 409 for a workflow that does not come from

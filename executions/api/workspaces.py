@@ -55,7 +55,7 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
         ]  # fmt: skip
 
     def get_role(self, workspace: Workspace) -> str | None:
-        """Return the caller's role in the workspace."""
+        """Return the caller's role in the workspace; None without one."""
         return self._powers(workspace).role
 
     def get_permissions(self, workspace: Workspace) -> list[str]:
@@ -128,7 +128,7 @@ class TierShape(CamelCase, serializers.ModelSerializer[Tier]):
 
 
 class LimitField(serializers.IntegerField):
-    """A JSON integer from 0, or null for unlimited."""
+    """A JSON integer of at least 0, or null for unlimited."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -191,7 +191,7 @@ class MeShape(CamelCaseSerializer):
 
 
 def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
-    """Return a workspace of the caller, and the caller's permissions by workspace.
+    """Return a workspace of the caller, and the caller's permissions by the workspace's ID.
 
     Raises NotFound.
     """
@@ -218,7 +218,7 @@ def _tier(pk: UUID) -> Tier:
 
 
 class Workspaces(Endpoint):
-    """All workspaces."""
+    """The endpoint that lists and creates workspaces."""
 
     sensitive = CHANGES
 
@@ -259,7 +259,7 @@ class Workspaces(Endpoint):
 
 
 class OneWorkspace(Endpoint):
-    """One workspace."""
+    """The endpoint that returns, changes and archives one workspace."""
 
     sensitive = CHANGES
 
@@ -276,7 +276,7 @@ class OneWorkspace(Endpoint):
         errors=[403, 404],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change name, egress rules or publishing; superusers also change tier and archiving."""
+        """Change name, egress hosts or publishing; superusers also change tier and archiving."""
         _, powers = found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         given = self.body(WorkspaceChange)

@@ -22,14 +22,14 @@ HEAD = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})")
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """The newest link at some time: its number and its digest, as text `number:digest`."""
+    """The newest link at some time: its number and its digest; its text is `number:digest`."""
 
     number: int
     digest: bytes
 
     @classmethod
     def parse(cls, text: str) -> "ChainHead":
-        """Parse a head. Raises ValueError."""
+        """Return the head that a text describes. Raises ValueError."""
         match = HEAD.fullmatch(text.strip().lower())
         if match is None:
             raise ValueError(
@@ -81,7 +81,7 @@ def leaf(content: str) -> bytes:
 
 
 def split(leaves: bytes) -> Iterator[tuple[UUID, bytes]]:
-    """Yield the rows' IDs with their leaves. Raises ValueError for an invalid text."""
+    """Yield the rows' IDs with their leaves. Raises ValueError for bytes of a wrong length."""
     if len(leaves) % (ID + LEAF):
         raise ValueError(f"{len(leaves)} bytes are not a list of ids and leaves")
     for at in range(0, len(leaves), ID + LEAF):

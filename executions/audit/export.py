@@ -36,7 +36,7 @@ def begin(
     action: str = "activity.export",
     object_type: str = "Activity",
 ) -> QuerySet[M]:
-    """Return the rows to export, as of now, and record the export.
+    """Return the rows to export, which exist now, and record the export.
 
     The audit trail gets one row for each workspace, or, if `workspaces` is None, one row for the
     whole installation. `filters` are the filters of the request.
@@ -67,7 +67,7 @@ def batches(rows: QuerySet[M], size: int = BATCH) -> Iterator[list[M]]:
 
 
 def batch_after(rows: QuerySet[M], last: Any, size: int = BATCH) -> list[M]:
-    """Return the rows after the ID `last`; a batch with fewer than `size` rows is the last one."""
+    """Return the rows after the ID `last`; a batch of fewer than `size` rows is the last batch."""
     rest = rows if last is None else rows.filter(pk__gt=last)
     return list(rest.order_by("pk")[:size])
 
@@ -76,7 +76,7 @@ Shown = Callable[[Any], dict[str, Any]]
 
 
 def lines(rows: QuerySet[M], shown: Shown | None = None) -> Iterator[bytes]:
-    """Yield the rows as JSON lines, a batch at a time; `shown` returns the content of a line."""
+    """Yield the rows as JSON lines, batch by batch; `shown` returns the content of a line."""
     for batch in batches(rows):
         yield written(batch, shown)
 

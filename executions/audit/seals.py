@@ -47,20 +47,23 @@ def seal() -> SealingResult:
 
 
 def seal_after_restore() -> SealingResult:
-    """Restart the count of transactions; add a link that seals all unsealed rows."""
+    """Restart the count of transactions, and add a link that seals all unsealed rows.
+
+    Returns the result, which has no link if none was added.
+    """
     with transaction.atomic():
         last = newest() if _is_alone() else None
         return _told([_rejoin(last)] if last is not None else [])
 
 
 def head() -> ChainHead | None:
-    """Return the number and digest of the newest link, or None."""
+    """Return the number and digest of the newest link; None without links."""
     last = newest()
     return None if last is None else ChainHead(last.number, bytes(last.digest))
 
 
 def newest() -> AuditSeal | None:
-    """Return the newest link without its leaves, or None."""
+    """Return the newest link without its leaves; None without links."""
     return AuditSeal.objects.order_by("-number").defer("leaves").first()
 
 

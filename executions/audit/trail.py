@@ -37,7 +37,7 @@ def name_of(model: type[Model]) -> str:
 
 
 def model_of(name: str) -> type[Model] | None:
-    """Return the model of that name; None if there is none."""
+    """Return the model with this name in the trail; None if there is none."""
     return _models().get(name)
 
 
@@ -114,7 +114,10 @@ def narrowed(rows: QuerySet[Activity], wanted: Mapping[str, Any]) -> QuerySet[Ac
 
 
 def _seen(user: User, object_id: str) -> Model | None:
-    """Return the object of that ID, if it belongs to a workflow and the user may see it."""
+    """Return the object with this ID, or None.
+
+    The object must belong to a workflow, and the user must be allowed to see it.
+    """
     about = Activity.objects.filter(object_id=object_id).order_by("created_at")
     model = model_of(about.values_list("object_type", flat=True).first() or "")
     if model is None or not _has_workflow(model):

@@ -1,8 +1,8 @@
 """Verify the audit trail against its hash chain, and the chain against exported heads.
 
 Links are read in their order and rows in ID order, which are nearly the same. Each row is matched
-with its leaf; the few unmatched ones are kept in memory. So two scans along primary keys verify a
-trail of any length in limited memory.
+with its leaf; the few unmatched rows and leaves are kept in memory. So two scans along primary keys
+verify a trail of any length in limited memory.
 """
 
 from collections.abc import Collection, Iterator
@@ -45,7 +45,7 @@ class Enough(Exception):
 
 
 def verify(heads: Collection[ChainHead] = (), *, archived: int = 0) -> VerificationReport:
-    """Verify every link and row.
+    """Verify every link and row, and return the report.
 
     `heads` were exported earlier. Rows covered by links up to number `archived` may be missing.
     """
@@ -93,7 +93,7 @@ class _Walk:
             self.report.links += 1
 
     def end(self) -> None:
-        """Read the remaining rows, and report the unmatched ones."""
+        """Read the remaining rows, and report the rows and leaves that are not matched."""
         for head in sorted(self._heads.values(), key=lambda one: one.number):
             newest = self.report.head
             if newest is None or head.number > newest.number:
@@ -177,7 +177,7 @@ class _Walk:
 
 
 def _seals() -> Iterator[AuditSeal]:
-    """Yield all current seals.
+    """Yield the seals that exist now, in the order of their numbers.
 
     Rows that later seals cover may be stored behind the position of the scan.
     """

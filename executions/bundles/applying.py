@@ -49,7 +49,7 @@ class BundleSource:
 
 @dataclass(slots=True)
 class AppliedResult:
-    """The plan that was carried out, and the versions it published, by slug."""
+    """The plan that was carried out, and the versions that it published, by slug."""
 
     plan: BundlePlan
     versions: dict[str, int | None] = field(default_factory=dict)

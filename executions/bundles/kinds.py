@@ -1,8 +1,8 @@
 """The kinds of items in a bundle besides workflows; the app that owns a kind registers it.
 
-A kind is a list of items, such as budgets. It names the fields that identify an item, reads
-a workspace's items, and writes single items. The engine's own kind is `tiers`; plugins register
-theirs in `AppConfig.ready`:
+A kind is a list of items, such as budgets. It names the fields that identify an item, reads a
+workspace's items, and writes single items. The engine's own kind is `tiers`; plugins register their
+kinds in `AppConfig.ready`:
 
     register(BudgetItems())
 """
@@ -99,7 +99,7 @@ class StoredItem:
 
 
 class BundleKind(ABC):
-    """A kind of items: its fields, and the functions that read and write it.
+    """A kind of items: its fields, and the functions that read and write items.
 
     `name` is the kind's name in a bundle, and its file's name without `.yaml`. `needs` is the power
     in the workspace that is required to read and write items. It is None for a kind of the whole
@@ -118,7 +118,7 @@ class BundleKind(ABC):
         """Return all rows of the workspace (or the installation), in a fixed order."""
 
     def item(self, row: Any) -> Item:
-        """Return a row's item with all fields; a subclass adds those without a column."""
+        """Return a row's item with all fields; a subclass sets the fields without a column."""
         columns = self._columns()
         return {
             name: getattr(row, columns[name]) if name in columns else None for name in self.fields
@@ -137,7 +137,7 @@ class BundleKind(ABC):
         """Delete the row. Raises a ValkyrError."""
 
     def stored(self, workspace: Workspace, *, lock: bool) -> list[StoredItem]:
-        """Return the stored items, locked if requested; at most one more than a bundle may have."""
+        """Return the stored items, locked if requested: at most one more than a bundle may have."""
         rows = self.rows(workspace)
         if lock:
             rows = rows.select_for_update(no_key=True, of=("self",))
@@ -179,7 +179,7 @@ class BundleKind(ABC):
         return {name: item.get(name, field.default) for name, field in self.fields.items()}
 
     def short(self, item: Item) -> Item:
-        """Return an item as a file shows it: without defaults."""
+        """Return an item as a file shows it: without the values that are defaults."""
         return {
             name: item[name]
             for name, field in self.fields.items()
@@ -219,7 +219,7 @@ _KINDS: dict[str, BundleKind] = {}
 
 
 def register(kind: BundleKind) -> None:
-    """Add a kind; a second one of the same name replaces the first."""
+    """Add a kind; it replaces an earlier kind with the same name."""
     _KINDS[kind.name] = kind
 
 

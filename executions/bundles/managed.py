@@ -33,12 +33,12 @@ class GitState:
 
 
 def applied_bundle(workspace: Workspace) -> AppliedBundle | None:
-    """Return the bundle that was applied last to a workspace, if any."""
+    """Return the record of the bundle that was applied last to a workspace, if any."""
     return AppliedBundle.objects.filter(workspace=workspace).first()
 
 
 def brought_kinds(workspace: Workspace) -> set[str]:
-    """Return the kinds of the objects that came from earlier bundles."""
+    """Return the names of the kinds whose objects came from earlier bundles."""
     applied = applied_bundle(workspace)
     return {key.partition("/")[0] for key in applied.keys} if applied else set()
 

@@ -41,7 +41,7 @@ class Bundle:
 
     A kind that `resources` does not name stays as it is. `checksums` maps slugs to the checksums
     that the versions must have. `prune` archives or deletes objects of earlier bundles that this
-    one lacks.
+    bundle lacks.
     """
 
     workflows: Mapping[str, Any]
@@ -128,7 +128,7 @@ def plan(
 
 
 def first_problems(problems: Sequence[DefinitionProblem]) -> list[DefinitionProblem]:
-    """Return the first `MOST_PROBLEMS` problems, and one that states how many more there are."""
+    """Return the first `MOST_PROBLEMS` problems, and one that counts the further problems."""
     if len(problems) <= MOST_PROBLEMS:
         return list(problems)
     rest = len(problems) - MOST_PROBLEMS
@@ -147,7 +147,7 @@ def prepare(bundle: Bundle) -> None:
 
 
 def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -> BundleComparison:
-    """Compare the bundle with the workspace; `lock` locks the compared rows until the commit."""
+    """Return the comparison of the bundle with the workspace; `lock` locks the compared rows."""
     made = BundlePlan(problems=_form(bundle))
     applied = AppliedBundle.objects.filter(workspace=workspace).first()
     keys = set(applied.keys) if applied else set()
@@ -174,7 +174,7 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
 
 
 def _brought(workspace: Workspace, wanted: Sequence[BundleKind]) -> list[str]:
-    """Return the items of these kinds that came from earlier bundles."""
+    """Return the names of the items of these kinds that came from earlier bundles."""
     applied = AppliedBundle.objects.filter(workspace=workspace).first()
     keys = set(applied.keys) if applied else set()
     kinds_of_keys = {key.partition("/")[0] for key in keys}
@@ -219,7 +219,10 @@ def _verdicts(
 
 
 def _planned(workspace: Workspace, bundle: Bundle) -> dict[str, UUID | None]:
-    """Return the workflows that items may name, by slug; None for one that `apply` will create."""
+    """Return the IDs of workflows that items may name, by slug.
+
+    None stands for a workflow that `apply` will create.
+    """
     rows = workspace.workflows.filter(archived_at=None).values_list("slug", "pk")
     return dict.fromkeys(bundle.workflows) | dict(rows)
 

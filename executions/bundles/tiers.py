@@ -1,4 +1,4 @@
-"""Tiers as items of a bundle. They belong to the installation, not to a workspace."""
+"""Tiers as items of a bundle; they belong to the installation, not to a workspace."""
 
 from django.db.models import QuerySet
 
@@ -29,7 +29,7 @@ class TierItems(BundleKind):
         workspaces.create_tier(self.facts(item), actor=context.actor)
 
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
-        """Change a tier's limits."""
+        """Change a tier's limits. Raises NotFound or Taken."""
         workspaces.change_tier(row.id, self.facts(item), actor=context.actor)
 
     def remove(self, context: BundleContext, row: StoredItem) -> None:

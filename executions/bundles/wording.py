@@ -29,9 +29,9 @@ class WordedChange:
 
 
 def difference_of_graphs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[WordedChange]:
-    """Return the changes from one definition to the other: the workflow, its tasks, its edges.
+    """Return the changes from one definition to the other: the workflow, its tasks and its edges.
 
-    Returns at most `MOST_LINES` lines; the last one then states how many more there are.
+    Returns at most `MOST_LINES` lines; the last one then states the number of further lines.
     """
     old, new = normalise(dict(before)), normalise(dict(after))
     lines = [*_of_workflow(old, new), *_of_tasks(old, new), *_of_edges(old, new)]
@@ -39,12 +39,12 @@ def difference_of_graphs(before: Mapping[str, Any], after: Mapping[str, Any]) ->
 
 
 def difference_of_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[WordedChange]:
-    """Return the innermost values that differ."""
+    """Return a line for each innermost value that differs, at most `MOST_LINES` lines."""
     return _bounded(list(_fields(before, after, (), "")))
 
 
 def contents_of_graph(definition: Mapping[str, Any]) -> list[WordedChange]:
-    """Return the tasks and edges of a new definition."""
+    """Return a line for each task and edge of a new definition, at most `MOST_LINES` lines."""
     new = normalise(dict(definition))
     return _bounded([*_of_tasks({}, new), *_of_edges({}, new)])
 
@@ -81,7 +81,7 @@ def _of_tasks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Worded
 
 
 def _tasks(body: Mapping[str, Any], above: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every task by its path, without its id, its layout and its body's tasks."""
+    """Yield the path of every task, and the task without its ID, layout and body."""
     for task in _dicts(body.get("tasks")):
         path = f"{above}{task.get('id')}"
         left_out = {"id", "ui", "body", "use", "with", "modules"}
@@ -131,7 +131,7 @@ def _dicts(found: Any) -> list[dict[str, Any]]:
 
 
 def _fields(before: Any, after: Any, at: Pointer, of: str) -> Iterator[WordedChange]:
-    """Yield a line for each innermost difference of two values."""
+    """Yield a line for each innermost difference between two values."""
     if before is not _MISSING and after is not _MISSING and before == after:
         return
     keys = _shared_keys(before, after)

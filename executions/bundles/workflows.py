@@ -94,7 +94,8 @@ def live_workflows(
 ) -> dict[str, LiveWorkflow]:
     """Return workflows by slug, in the order of slugs; without `slugs`, all of the workspace.
 
-    `lock` locks their rows in this order, against every writer of drafts and versions.
+    Returns at most `most` workflows. `lock` locks their rows in this order, against every writer of
+    drafts and versions.
     """
     rows = Workflow.objects.filter(workspace=workspace, archived_at=None).order_by("slug")
     if slugs is not None:
@@ -144,7 +145,7 @@ def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> Wo
 def check(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, checksums: Mapping[str, str]
 ) -> None:
-    """Collect the problems of verdicts that change the workflow, and unexpected checksums."""
+    """Add the problems of changed workflows, and of unexpected checksums, to the verdicts."""
     changed = [one for one in verdicts if one.action and one.action != "layout"]
     given = [(one.document, one.id) for one in changed]
     for one, found in zip(changed, versioning.check_many(given, workspace.pk), strict=True):
@@ -191,7 +192,7 @@ def _decide(verdict: WorkflowVerdict) -> None:
 
 
 def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
-    """Warn of files that would publish a version that was rolled back or stopped as a canary."""
+    """Warn if a file would publish a version that was rolled back or stopped as a canary."""
     found = {one.live.id: one for one in verdicts if one.live and one.publishes}
     if not found:
         return
@@ -206,7 +207,7 @@ def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
 def write(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, actor: Actor
 ) -> dict[str, int | None]:
-    """Apply verdicts without problems; return the numbers of the latest versions by slug.
+    """Apply the verdicts that have an action; return the latest versions' numbers by slug.
 
     Workflows of which only the layout changes are left out.
     """

@@ -17,12 +17,12 @@ ENGINE = ("executions", "runners", "dlq")
 
 
 def label(package: str) -> str:
-    """Return the label of one of our apps by its package; return any other name unchanged."""
+    """Return the label of one of Valkyr's apps by its package; return other names unchanged."""
     return _labels().get(package, package) if package in ENGINE else package
 
 
 def translated(name: str) -> str:
-    """Return a name with its label in place of our package, as in `executions_workflow_change`."""
+    """Return a name with its label for Valkyr's package, as in `executions_workflow_change`."""
     package = name.replace(".", "_").partition("_")[0]
     return label(package) + name.removeprefix(package)
 

@@ -1,4 +1,4 @@
-"""The source of a setting's value, and the messages about invalid ones.
+"""The sources of settings' values, and the messages about invalid values.
 
 A class of settings is read once and kept until Django's `VALKYR` is another object or `forget` is
 called. A class with problems is not kept: each use of it raises an error.
@@ -30,7 +30,10 @@ def _split(value: Any) -> Any:
 
 
 def _cells(value: Any) -> Any:
-    """Return the names of cells, from a list or from a JSON object with their addresses."""
+    """Return the names of cells, from a list or from a JSON object with their addresses.
+
+    Raises ValueError for invalid JSON.
+    """
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             return list(json.loads(value))
@@ -54,7 +57,7 @@ def _network(one: Any) -> Any:
 
 
 def _flag(value: Any) -> Any:
-    """Return a flag; reject numbers, and text that is neither yes nor no."""
+    """Return a flag. Raises ValueError for numbers, and for text that is neither yes nor no."""
     if isinstance(value, str):
         value = {"1": True, "true": True, "yes": True, "on": True}.get(
             value.lower(), False if value.lower() in {"0", "false", "no", "off"} else value
@@ -104,7 +107,7 @@ class SettingsModel(BaseModel):
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """Return the fields that the environment sets or, otherwise, Django's setting `VALKYR`."""
+    """Return the values that the environment or, otherwise, Django's setting `VALKYR` gives."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():
@@ -116,12 +119,12 @@ def said(kind: type[SettingsModel]) -> dict[str, Any]:
 
 
 def variables_of(field: FieldInfo, name: str) -> list[str]:
-    """Return the environment variables of a setting; the first one that is set wins."""
+    """Return the environment variables of a setting; the first variable that is set decides."""
     return [f"{PREFIX}{name.upper()}", *about(field)["variables"]]
 
 
 def variable_of(field: FieldInfo, name: str) -> str | None:
-    """Return the environment variable that sets this setting, or None."""
+    """Return the environment variable that sets this setting; None without one."""
     return next((v for v in variables_of(field, name) if os.environ.get(v, "").strip()), None)
 
 
@@ -190,7 +193,10 @@ def read(kind: type[Settings]) -> Settings:
 
 
 def tolerate(tolerant: bool) -> None:
-    """Use the defaults in place of invalid settings, in a process that lists them."""
+    """With `tolerant`, replace invalid settings by their defaults instead of raising an error.
+
+    This is for a process that lists invalid settings.
+    """
     global _tolerant  # noqa: PLW0603 - one a process
     _tolerant = tolerant
 
@@ -252,7 +258,7 @@ WORDS = (
 
 
 def _expectation(message: str) -> str:
-    """Return the form that was expected: pydantic's message in our words."""
+    """Return the expected form of a value: pydantic's message in Valkyr's words."""
     for pattern, words in WORDS:
         message = re.sub(pattern, words, message)
     return message.rstrip(".")

@@ -25,7 +25,7 @@ def name(source: Callable[[], Iterable[str]]) -> None:
 
 
 def addresses() -> Iterator[str]:
-    """Yield URLs of one server each, without a scheme prefix that ends in `+`."""
+    """Yield the servers' URLs one by one, without a scheme prefix that ends in `+`."""
     given = [os.environ.get(variable, "") for variable in VARIABLES]
     given += _cells()
     for text in [*given, *(url for source in _sources for url in source())]:
@@ -34,7 +34,7 @@ def addresses() -> Iterator[str]:
 
 
 def _cells() -> list[str]:
-    """Return the addresses of all cells; a process of one cell has no settings of the others."""
+    """Return the addresses of all cells; a process of one cell does not know the others."""
     try:
         found = json.loads(os.environ.get("VALKYR_CELLS", "").strip() or "{}")
     except ValueError:  # the settings report it

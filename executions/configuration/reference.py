@@ -31,7 +31,7 @@ def lines(kinds: Iterable[type[SettingsModel]]) -> Iterator[str]:
 
 
 def name_of(name: str, field: FieldInfo) -> str:
-    """Return a setting's name, with a mark if a variable of the same name also sets it."""
+    """Return a setting's name, with a mark if an environment variable of this name also sets it."""
     upper = name.upper()
     return f"`{upper}` *" if upper in about(field)["variables"] else f"`{upper}`"
 
@@ -52,7 +52,7 @@ def default_of(field: FieldInfo) -> str:
 
 
 def meaning_of(field: FieldInfo) -> str:
-    """Return a setting's description, with its unit if the default does not show one."""
+    """Return a setting's description, with the unit if the default does not show it."""
     given = about(field)
     text = str(field.description)
     if given["unit"] and given["unset"]:

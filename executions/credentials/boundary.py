@@ -24,7 +24,7 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The permitted receivers of a credential. An empty list of hosts allows none."""
+    """The permitted receivers of a credential; an empty list of hosts permits no host."""
 
     hosts: tuple[str, ...]
     modules: tuple[str, ...] = (ANY,)
@@ -133,7 +133,7 @@ def module_pattern(text: str) -> str:
 
 
 def listed(patterns: Iterable[str]) -> str:
-    """Return the first five patterns as text for a message."""
+    """Return the first five patterns as text for a message; "none" without patterns."""
     names = list(patterns)
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "") or "none"
 
@@ -153,7 +153,7 @@ def _fits(pattern: str, module: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, int | None]:
-    """Split host and port; a bare IPv6 address has no port."""
+    """Split host and port; a bare IPv6 address has no port. Raises ValueError."""
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if not closed or (rest and not rest.startswith(":")):
@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits of a credential; omitted ones are suggested, or stay as they are."""
+    """New limits of a credential; omitted limits are suggested, or stay as they are."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None
@@ -229,7 +229,7 @@ def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
 
 
 def stored(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return valid lists for storage: normalised, without duplicates; `*` replaces all others."""
+    """Return valid lists for storage: normalised and without duplicates; `*` replaces the rest."""
     return {name: _plain(name, given[name]) for name in LISTS if given.get(name) is not None}
 
 

@@ -1,7 +1,7 @@
 """Find a definition's steps that name missing or forbidden credentials.
 
 This checks what is known before a run: the credential, the module, the workflow, and a constant
-host. The rest is checked when the step runs.
+host. The other limits are checked when the step runs.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ ASK = "Use another credential, or ask a user who may configure credentials to ex
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """A module of a definition, and the paths of its credentials."""
+    """A module of a definition, and the pointers of the credentials that it names."""
 
     task: TaskEntry
     module: ModuleEntry
@@ -50,7 +50,7 @@ def misfits_of_many(
     workspace_id: UUID,
     remote_queues: Collection[str],
 ) -> list[Misfits]:
-    """Return problems of credentials that do not exist, or that the step cannot use.
+    """Return, for each definition, problems of credentials that its steps cannot use.
 
     `given` are definitions with their workflows' IDs; without an ID, limits to workflows are not
     checked. Uses one query, a second if a credential does not exist, and none without credentials.
@@ -74,7 +74,7 @@ def misfits_of_many(
 def _unknown(
     namings: Sequence[Naming], boundaries: Mapping[str, Boundary], slug: str
 ) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each named credential that the workspace of this slug lacks."""
+    """Yield a problem for each named credential that the workspace with this slug lacks."""
     for one in namings:
         for name, place in one.places.items():
             if name not in boundaries:
@@ -128,7 +128,7 @@ def _kept(module: ModuleEntry, named: list[tuple[str, Pointer]]) -> frozenset[st
 
 
 def _named(module: ModuleEntry) -> list[tuple[str, Pointer]]:
-    """Return the credentials that the module's `with` names as secrets, with their paths."""
+    """Return the names of credentials in the module's `with`, each with its pointer."""
     # Parsing templates is slow, and most name none.
     if module.config is None or ROOT not in str(module.config):
         return []

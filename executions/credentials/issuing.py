@@ -1,8 +1,8 @@
-"""Short-lived values, which another server issues when a step needs them; cached until they expire.
+"""Short-lived values, which another server issues when a step needs them.
 
-Credentials of a type with an issuer store how to get their values. Each process requests them once
-and gives them to all its steps, until shortly before they expire. Concurrent steps wait for one
-request. If the request fails while the present values are still valid, these are used.
+Credentials of a type with an issuer store how to get their values. Each process requests and caches
+them, and gives them to all its steps, until shortly before they expire. Concurrent steps wait for
+one request. If it fails while the present values are still valid, these are used.
 
     issued(source, issuer)       the values, and whether this call requested them
     forget(source, the_values)   after the receiver rejected them
@@ -116,7 +116,7 @@ def issued(
 
 
 def forget(source: CredentialSource, rejected: Issued) -> None:
-    """Request new values at the next use, unless another step has already received new ones."""
+    """Request new values at the next use, unless another step has already received new values."""
     slot = _slot(source)
     with slot.lock:
         if slot.kept is rejected:

@@ -47,7 +47,7 @@ class KeyUse:
 
     @property
     def unknown(self) -> set[int]:
-        """Return keys that seal values but are missing from the keyset: these values are lost."""
+        """Return the IDs of keys that seal values but are missing in the keyset."""
         return {key for count in self.counts.values() for key in count} - set(self.ids)
 
 
@@ -99,8 +99,8 @@ def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
 def rewrap(actor: Actor) -> str:
     """Seal the keyset with the current installation key; return the earlier key's URI.
 
-    The variables with `OLD` name the old key, unless the current one opens it too. Raises NoKeyset,
-    KeysetChanged, or SealingError.
+    The variables with `OLD` name the old key, unless the current key opens the keyset too. Raises
+    NoKeyset, KeysetChanged, or SealingError.
     """
     row = _row()
     keys, _ = store.opened(row)
@@ -114,7 +114,7 @@ def rewrap(actor: Actor) -> str:
 
 @dataclass(slots=True)
 class RotationProgress:
-    """The progress of resealing: for one column, the number of values and the unreadable ones."""
+    """The progress of resealing: a column, the number of values, and the unreadable values."""
 
     column: str
     done: int
@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal one batch after another, in the order of the rows' IDs."""
+    """Reseal batch by batch, in the order of IDs; yield the resealed number and the lost IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

@@ -73,7 +73,7 @@ KINDS: dict[str, CredentialType] = {}
 
 
 def register(kind: CredentialType) -> CredentialType:
-    """Add a type; modules with their own type call this at import."""
+    """Add a type, and return it; modules call this at import. Raises ValueError if it exists."""
     if KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"The credential type {kind.name!r} already exists.")
     return kind
@@ -304,7 +304,7 @@ TOKENS: Mapping[str, tuple[str, ...]] = {
 
 
 def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the hosts that follow from a type's service, URL field or token; () if unknown."""
+    """Return the hosts that follow from a type's service, URL field or token; () if none do."""
     known = KINDS.get(kind, CredentialType(kind, kind))
     if known.hosts:
         return known.hosts

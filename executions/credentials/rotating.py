@@ -62,7 +62,7 @@ def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
 def _replace(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Request and store new values under the claim; the storage or an error ends the claim."""
+    """Request, store and return new values under the claim; the end or an error frees the claim."""
     try:
         # Another process may have stored new values and ended its claim since we looked.
         found = _stored(source)
@@ -90,7 +90,7 @@ def _fields(source: CredentialSource) -> dict[str, str]:
 
 
 def _stored(source: CredentialSource) -> Issued | None:
-    """Return the last issued values, if they were not rejected and do not expire soon."""
+    """Return the last issued values; None if they were rejected or expire soon."""
     text = _fields(source).get(ISSUED)
     if not text:
         return None
@@ -122,7 +122,7 @@ def _store(source: CredentialSource, found: Issued) -> None:
 
 
 def seal_issued(row: Credential, fields: Mapping[str, str], found: Issued) -> None:
-    """Set the sealed fields of a row together with the values that were issued; do not save."""
+    """Set the sealed fields of a row together with the issued values, without saving the row."""
     ends = time.time() + found.seconds
     kept = {"fields": found.fields, "seconds": found.seconds, "ends": ends}
     sealed = closed(row.pk, without_issued(fields) | {ISSUED: json.dumps(kept)})

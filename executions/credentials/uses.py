@@ -1,4 +1,4 @@
-"""Read the uses of credentials, by workflow, and the refused uses."""
+"""Read the uses of credentials: by workflow, and only the refused uses."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -45,7 +45,7 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class CredentialReference:
-    """A workflow whose latest or canary version uses the credential."""
+    """A workflow whose latest or canary version names the credential."""
 
     workflow_id: UUID
     workflow: str
@@ -55,9 +55,9 @@ class CredentialReference:
 def naming(credential: Credential) -> list[CredentialReference]:
     """Return the active workflows that name the credential, sorted by name.
 
-    The result has at most one workflow more than messages list. The search reads the latest
-    versions of the workspace as text, so a similar text also matches: an unnecessary question is
-    better than a workflow that fails.
+    The result has at most one workflow more than messages list. The search reads the latest and
+    canary versions of the workspace as text, so a similar text also matches: an unnecessary
+    question is better than a workflow that fails.
     """
     latest = (
         WorkflowVersion.objects.filter(
@@ -138,9 +138,9 @@ def update(
     expected_version: int | None = None,
     **limits: Unpack[CredentialLimits],
 ) -> Credential:
-    """Set the given fields and keep the others; None removes a field of type `custom`.
+    """Set the given fields and keep the others; None removes a field that is not required.
 
-    Suggested hosts follow a new URL, unless hosts are given.
+    If the hosts are those suggested by the old URL, they follow a new URL, unless hosts are given.
 
     Raises NotFound, StaleRevision, InvalidCredential with every problem, and sealing's errors.
     """
@@ -260,7 +260,7 @@ def _set(credential: Credential, fields: Mapping[str, Any], given: Mapping[str, 
 
 
 def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the current values; none if all are replaced and the old ones are unreadable."""
+    """Return the current values; {} if all are replaced and the old values are unreadable."""
     try:
         return opened(credential.pk, credential.sealed)
     except SealBroken:
@@ -270,9 +270,9 @@ def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return suggested hosts by the type and the text fields.
+    """Return the hosts that the type and the text fields suggest; any host for an unknown type.
 
-    Other fields are reported as problems.
+    Other fields, and an unknown type, are reported as problems.
     """
     if kind not in KINDS:
         return (ANY,)  # the unknown type is reported instead

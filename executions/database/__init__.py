@@ -1,4 +1,4 @@
-"""PostgreSQL without the ORM: the database alias, named statements, advisory locks, one clock."""
+"""PostgreSQL without the ORM: the database alias, named statements, locks and one clock."""
 
 from executions.database import transaction
 from executions.database.routing import Router, alias, connection

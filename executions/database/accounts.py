@@ -58,7 +58,7 @@ def ensure(key: Any, model: Any = None) -> None:
 
 
 def _copy(account: Any) -> None:
-    """Write an account to Valkyr's database: the rows of parent models, then its own.
+    """Write an account to Valkyr's database: the rows of parent models, then the model's own row.
 
     The rows of parent models come first, since the account's own row refers to them.
     """
@@ -132,7 +132,7 @@ def _gone(sender: Any, instance: Any, using: str, **_: Any) -> None:
 
 
 def _with_copies(using: str, change: Callable[[], None]) -> None:
-    """Make a change in each of our databases except `using`, where the original was changed.
+    """Make a change in each of Valkyr's databases except `using`, where the original was changed.
 
     A cell that does not respond does not stop the change: its copy is outdated until the account
     changes again. Sign-in and permissions read the original.

@@ -55,7 +55,7 @@ CONNECT_SECONDS = 5
 
 @contextmanager
 def alone(job: AdvisoryLock) -> Iterator[bool]:
-    """Take the job's lock if it is free; yield whether this process holds it during the block."""
+    """Take the job's lock if it is free; yield whether this process holds it in the block."""
     direct = direct_url()
     with _past_the_pooler(direct, job) if direct else _on_our_session(job) as held:
         yield held

@@ -27,7 +27,7 @@ def reading() -> Iterator[None]:
 
 
 def fetch(statement: BoundStatement, likely: Sequence[BoundStatement] = ()) -> Rows:
-    """Return the rows of a statement: kept ones, or queried now, together with `likely` ones."""
+    """Return the rows of a statement, kept or queried now; `likely` statements run with it."""
     kept = _kept.get()
     if kept is None:
         return run(statement)

@@ -53,7 +53,7 @@ def turn_to_id(pk: UUID | str) -> None:
 
 
 def alias_in(texts: Iterable[str]) -> str:
-    """Return the alias that the first id in these texts names; "" without one."""
+    """Return the database alias that the first ID in these texts names; "" without one."""
     for text in texts:
         for found in IN_TEXT.findall(text):
             if alias := alias_of_id(UUID(found)):

@@ -15,7 +15,10 @@ DOCS = "See docs/reference/configuration.md, DATABASE."
 
 @register()
 def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
-    """Check that the alias exists, is PostgreSQL, and has all models and their accounts."""
+    """Return errors if the alias is unknown, or its database is unsuitable.
+
+    It must be PostgreSQL, and it must have all models and accounts.
+    """
     ours = alias()
     if ours not in connections.settings:
         known = ", ".join(sorted(connections.settings))

@@ -9,7 +9,7 @@ from executions.database.routing import connection
 
 
 class ClockTimestamp(Func):
-    """PostgreSQL's wall clock at the moment of evaluation, even after a wait for a lock."""
+    """PostgreSQL's clock at the moment of evaluation, even after a wait for a lock."""
 
     template = "clock_timestamp()"
     output_field = DateTimeField()
@@ -41,7 +41,7 @@ def database_now() -> datetime:
 def first_id_at(at: datetime, apart: timedelta = timedelta(0)) -> UUID:
     """Return the smallest UUIDv7 of the time `at` + `apart`, as the limit of a range of keys.
 
-    For a time before 1970 it is the smallest possible one.
+    For a time before 1970, return the smallest possible UUIDv7.
     """
     milliseconds = max(0, int((at.timestamp() + apart.total_seconds()) * 1_000))
     return UUID(int=(milliseconds << 80) | (0x7 << 76) | (0b10 << 62))

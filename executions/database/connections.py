@@ -13,7 +13,8 @@ REPLICA = "replica"
 def own_addresses() -> list[str]:
     """Return URLs of Valkyr's databases, the replica and the direct connections.
 
-    The URLs of the databases contain only the host and the port.
+    The URLs of the databases contain only the host and the port. The direct URL of a database
+    without a pooler is "".
     """
     own = (*aliases(), REPLICA)
     given = [django_settings.DATABASES[name] for name in own if name in django_settings.DATABASES]

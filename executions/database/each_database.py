@@ -38,7 +38,7 @@ class BackgroundLook(Generic[Found]):
                 self._thread.start()
 
     def end(self, until: float) -> Found | None:
-        """Return the result; wait for it until the monotonic time `until`, then return None."""
+        """Return the result; None if the read has not ended at the monotonic time `until`."""
         assert self._thread is not None
         self._thread.join(max(0.0, until - time.monotonic()))
         return self._found
@@ -56,7 +56,7 @@ class EachDatabase(Generic[Found]):
         self._threads: dict[str, BackgroundLook[Found | None]] = {}
 
     def ask(self, seconds: float, databases: Iterable[str] = ()) -> dict[str, Found | None]:
-        """Return the results by alias, from all or the given databases, within `seconds`.
+        """Return the results by alias, from the given databases or from all, within `seconds`.
 
         The result of a database that does not respond is None. If this process has only one
         database, the calling thread reads from it, without a time limit.

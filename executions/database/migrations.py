@@ -1,4 +1,4 @@
-"""The base class of migrations of the engine, and of plugins that refer to the engine's tables.
+"""The base class of migrations of the engine, and of plugins that refer to its tables.
 
 Their files name the engine's apps by the usual labels, as `makemigrations` writes them. A project
 may give these apps other labels (`executions.configuration.labels`), so references are translated
@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
 
 
 class AddIndexWhileWritten(AddIndexConcurrently):
-    """Builds an index of a table while others write to it; its migration is not atomic.
+    """Builds an index of a table while others write to the table; its migration is not atomic.
 
     An interrupted build is repeated, and an index that already exists stays. The build waits for
     all older transactions; unlike other waits for a lock, it blocks no writer. For a partitioned
@@ -53,7 +53,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
     """
 
     def database_forwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
-        """Build the index, unless a valid one exists."""
+        """Build the index, unless a valid index exists."""
         name = self.index.name
         with editor.connection.cursor() as cursor:
             cursor.execute(
@@ -79,7 +79,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
                     cursor.execute("SELECT set_config('lock_timeout', %s, false)", [limit])
 
     def database_backwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
-        """Drop the index; for a partitioned table, PostgreSQL cannot do so while others write."""
+        """Drop the index; for a partitioned table, writers have to wait."""
         with editor.connection.cursor() as cursor:
             model = before.apps.get_model(app_label, self.model_name)
             if _partitions(cursor, model) is None:

@@ -63,7 +63,7 @@ def directory() -> MoveDirectory:
 
 
 def forget() -> None:
-    """Read the directory again at the next request."""
+    """Forget the directory, so that the next request reads it again."""
     _Known.directory, _Known.until = MoveDirectory(), 0.0
 
 
@@ -131,14 +131,14 @@ def _has(alias: str, pk: UUID) -> bool:
 
 @cache
 def _model() -> Any:
-    """Return the model of moves; this module cannot import it, since a higher module defines it."""
+    """Return the model of moves, which this module cannot import: a higher module defines it."""
     ours = (one for one in apps.get_models() if routing.is_ours(one))
     return next(one for one in ours if one.__name__ == "WorkspaceMove")
 
 
 @cache
 def _looking() -> str:
-    """Return a statement that searches for an id in all our tables whose keys are UUIDs."""
+    """Return a statement that searches for an ID in all of Valkyr's tables with UUID keys."""
     ours = [
         one._meta
         for one in apps.get_models()

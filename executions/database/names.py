@@ -1,4 +1,4 @@
-"""Project-specific names in hand-written SQL: the account tables, and labels of Valkyr's apps.
+"""Project-specific names in hand-written SQL: account tables, and labels of Valkyr's apps.
 
 SQL uses `{user_table}`, `{user_key}`, `{user_type}`, `{user_groups}` for the project's account
 model, and Valkyr's default table names (`runners_run`). Both are replaced when a statement is first
@@ -45,7 +45,7 @@ def _of_accounts() -> dict[str, str]:
 
 
 def _accounts_of(model: Any) -> str:
-    """Return the table of accounts, as a join if their model inherits from others."""
+    """Return the table of accounts, as a join if the account model inherits from other models."""
     meta = model._meta
     if not meta.parents:
         return _quoted(meta.db_table)

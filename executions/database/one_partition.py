@@ -36,12 +36,15 @@ _tables: list[PartitionedTable] = []  # at most one
 
 
 def register(table: PartitionedTable) -> None:
-    """Let statements name the partitions of this table."""
+    """Let statements name the partitions of this table; it replaces a table registered before."""
     _tables[:] = [table]
 
 
 def named_in(text: str, ids: Any) -> str:
-    """Return the text of a statement, with the partition of these ids in place of the table."""
+    """Return the text of a statement, with the partition of these ids in place of the table.
+
+    Without a known partition, return the text unchanged.
+    """
     for table in _tables:
         if partition := table.find(ids):
             return _replaced(text, table.name, partition)

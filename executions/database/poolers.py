@@ -1,4 +1,4 @@
-"""Databases behind a pooler: their direct addresses, and sessions that no pooler shares.
+"""Databases behind a pooler: direct addresses, and sessions that no pooler shares.
 
 A pooler such as PgBouncer uses another session for each transaction. Locks and settings of a
 session therefore need the direct address. It is `VALKYR["DATABASE_DIRECT_URL"]` for the first

@@ -17,7 +17,7 @@ class _WithoutTheApp:
     """A mixin that does not require the app, and appears in migrations as Django's own class."""
 
     def check(self, *args: Any, **named: Any) -> list[CheckMessage]:
-        """Run Django's checks, except the one that requires the app."""
+        """Run Django's checks, except the check that requires the app."""
         found: list[CheckMessage] = super().check(*args, **named)  # type: ignore[misc]
         return [message for message in found if message.id != NOT_INSTALLED]
 
@@ -36,7 +36,7 @@ class _Index(_WithoutTheApp):
 
 
 class HashIndex(_Index, indexes.HashIndex):
-    """An index for equality only."""
+    """An index that serves only comparisons for equality."""
 
     def deconstruct(self) -> Any:
         """Return the deconstructed form of Django's own class."""
@@ -54,7 +54,7 @@ class GinIndex(_Index, indexes.GinIndex):
 
 
 class ArrayField(_WithoutTheApp, fields.ArrayField):  # type: ignore[type-arg]
-    """A list of values."""
+    """A field with a list of values."""
 
     def deconstruct(self) -> Any:
         """Return the deconstructed form of Django's own class."""

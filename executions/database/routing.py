@@ -47,7 +47,7 @@ def is_ours(model: Any) -> bool:
 
 
 def named() -> str:
-    """Return the alias that the project sets for Valkyr's tables, or ""."""
+    """Return the alias that the project sets for Valkyr's tables; "" if it sets none."""
     return valkyr_settings().database
 
 
@@ -70,7 +70,7 @@ def first() -> str:
 
 
 def _as_routed() -> str:
-    """Return the alias to which the project's own routers write Valkyr's models."""
+    """Return the alias to which the project's own routers send Valkyr's models."""
     ours = [one for one in apps.get_app_configs() if one.name == "executions"]
     for config in ours:
         for one in router.routers:
@@ -106,7 +106,7 @@ def is_undecided() -> bool:
 
 
 def turn_to(of: str) -> None:
-    """Use a database until the enclosing block of `serving` ends, unless one was chosen before."""
+    """Use a database until the enclosing block of `serving` ends, unless one was already chosen."""
     if _undecided.get():
         _serving.set(of)
         _undecided.set(False)
@@ -125,9 +125,9 @@ def in_first(function: F) -> F:
 
 @cache
 def alias_of(cell: str) -> str:
-    """Return the alias of a cell's database, or of the first database for "".
+    """Return the alias of a cell's database; the first database's for "".
 
-    Raises ImproperlyConfigured.
+    Raises ImproperlyConfigured if DATABASES lacks the cell's database.
     """
     if not cell:
         return first()
@@ -142,7 +142,7 @@ def alias_of(cell: str) -> str:
 
 
 def cell() -> str:
-    """Return the name of the cell that this context serves, "" for the first database."""
+    """Return the name of the cell that this context serves; "" for the first database."""
     found = _serving.get()
     return cell_of(found) if found else _own_cell()
 
@@ -154,7 +154,7 @@ def _own_cell() -> str:
 
 @cache
 def cell_of(of: str) -> str:
-    """Return the name of the cell at an alias, "" for the first database."""
+    """Return the name of the cell at an alias; "" for the first database."""
     found = str(connections.settings[of].get(CELL, of))
     return found if found in valkyr_settings().cells else ""
 
@@ -178,7 +178,7 @@ class Router:
     """Routes Valkyr's models to its database, and nothing else."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Return Valkyr's alias for its models; others keep their own database."""
+        """Return the alias for Valkyr's models and rows; None for those that the project routes."""
         row = hints.get("instance")
         if getattr(model, GLOBAL, False):
             return first()
@@ -192,19 +192,22 @@ class Router:
     db_for_write = db_for_read
 
     def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool | None:
-        """Create Valkyr's tables only in its own databases."""
+        """Return whether Valkyr's tables may be created in a database; None for other tables."""
         config = next((one for one in apps.get_app_configs() if one.label == app_label), None)
         if config is None or config.name.split(".", 1)[0] not in OURS:
             return None
         return any(is_same(db, one) for one in aliases())
 
     def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool | None:
-        """Let a row refer to any row: the database that holds both rows checks the key."""
+        """Allow references between Valkyr's rows and any rows; None for other rows.
+
+        The database that holds both rows checks the key.
+        """
         return True if is_ours(type(one)) or is_ours(type(other)) else None
 
 
 def _of_row(row: Any) -> str:
-    """Return the alias from which a row was read, if that database has our tables."""
+    """Return the alias from which a row was read, if that database has Valkyr's tables; or ""."""
     found = row._state.db if row is not None and valkyr_settings().cells else None
     return found if found in aliases() else ""
 

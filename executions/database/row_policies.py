@@ -81,7 +81,7 @@ def _is_stored(model: type[Model]) -> bool:
 
 
 def _condition(model: type[Model]) -> str:
-    """Return, as SQL, whether a row belongs to one of the request's workspaces.
+    """Return the SQL condition that a row belongs to one of the request's workspaces.
 
     Returns "" if the table's rows belong to no workspace.
     """
@@ -121,7 +121,7 @@ def _leads(field: "ForeignKey[Any, Any]") -> bool:
 
 
 def _workspace(model: type[Model]) -> Any:
-    """Return the foreign key to the workspace, or None."""
+    """Return the model's foreign key to the workspace; None without one."""
     for field in model._meta.concrete_fields:
         if isinstance(field, ForeignKey) and field.related_model is _workspace_model():
             return field

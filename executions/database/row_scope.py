@@ -44,7 +44,7 @@ LIST, MEMBER = (
 
 
 class RowScope:
-    """The workspaces of an account at the time of its first statement, or one of them.
+    """The workspaces of an account at the time of its first statement, or a single workspace.
 
     Each request has its own scope, even for the same account.
     """
@@ -114,12 +114,12 @@ def limit(scope: RowScope | None) -> None:
 
 
 def current() -> RowScope | None:
-    """Return the current scope."""
+    """Return the current scope; None if statements are not limited."""
     return _current.get()
 
 
 def connect() -> None:
-    """Make our connections set the scope; without the setting, do nothing."""
+    """Make Valkyr's connections set the scope; without the setting, do nothing."""
     if enabled():
         connection_created.connect(_connected, dispatch_uid="executions.database.row_scope")
 
@@ -130,7 +130,7 @@ def _connected(connection: Any, **_: Any) -> None:
 
 
 def watch_connection(connection: Any) -> None:
-    """Make one of our connections set the scope before each statement."""
+    """Make one of Valkyr's connections set the scope before each statement."""
     raw = connection.connection
     if not is_watched(raw):
         watch(raw, ScopeWatcher())
@@ -171,7 +171,10 @@ class ScopeWatcher:
         return (_setting(wanted).of_transaction(),)
 
     def forget(self) -> None:
-        """Set the scope again before the next statement, because a rollback may have undone it."""
+        """Forget the transaction's scope, because a rollback may have undone it.
+
+        It is then set again before the next statement.
+        """
         self._transaction = UNKNOWN
 
     def is_at_work(self) -> bool:
@@ -179,14 +182,14 @@ class ScopeWatcher:
         return _current.get() is not None
 
     def _known(self, now: int, alone: bool) -> Any:
-        """Return the scope that is set, or UNKNOWN if that is uncertain."""
+        """Return the scope that is set in the session; UNKNOWN if it is uncertain."""
         if now == IDLE:
             return self._session
         # With `alone`, psycopg has begun this transaction unseen.
         return UNKNOWN if alone else self._transaction
 
     def _keeps(self, connection: Any) -> bool:
-        """Return whether this session keeps a scope until we set another."""
+        """Return whether this session keeps a scope until Valkyr sets another."""
         if self._is_ours is None:
             self._is_ours = is_direct(connection)
         return self._is_ours

@@ -77,7 +77,7 @@ def install() -> list[str]:
 
 
 def remove() -> list[str]:
-    """Drop our policies from all tables; the role stays. Returns the tables."""
+    """Drop Valkyr's policies from all tables; the role stays. Returns the tables."""
     tables = [str(name) for name, _ in _rows(IN_PLACE, [RESTRICTION])]
     with transaction.atomic():
         _execute(f"DROP FUNCTION IF EXISTS {OF_MEMBER}")
@@ -118,7 +118,7 @@ def problems() -> Iterator[str]:
 
 @register(Tags.database)
 def in_place(**_: Any) -> list[CheckMessage]:
-    """Report each reason why requests cannot be limited; `migrate` fixes most of them."""
+    """Report each reason why requests cannot be limited to rows; `migrate` fixes most of them."""
     found = problems() if enabled() else ()
     return [Advice(text, hint=f"See {PAGE}.", id="valkyr.W024") for text in found]
 
@@ -197,7 +197,7 @@ def _privileged(statement: str) -> None:
 
 
 def _by_hand() -> str:
-    """Return the statements that a role with CREATEROLE must run."""
+    """Return a sentence with the statements that a role with CREATEROLE must run."""
     role = scoped_role()
     return (
         f"Let a role with CREATEROLE run: CREATE ROLE {_quoted(role)} NOLOGIN; "

@@ -40,7 +40,7 @@ def _after(using: str, **_: Any) -> None:
 
 
 def separate(using: str, after: int) -> None:
-    """Advance the sequences of our tables to this number, unless they have reached it."""
+    """Advance the sequences of Valkyr's tables to this number, unless they have reached it."""
     with connections[using].cursor() as cursor:
         cursor.execute(SEQUENCES, [_tables(), after, after])
         for (sequence,) in cursor.fetchall():

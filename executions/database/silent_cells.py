@@ -54,7 +54,10 @@ def part_in(of: str) -> Iterator[None]:
 
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """Limit each wait for a database: a statement that waits longer raises OperationalError."""
+    """Limit each wait for a database in the block; a longer wait raises OperationalError.
+
+    An enclosing limit that is shorter stays in force.
+    """
     outer = _limit.get()
     token = _limit.set(seconds if outer is None else min(seconds, outer))
     try:
@@ -64,7 +67,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def connect() -> None:
-    """Make connections to cells follow the limit."""
+    """Let each new connection to a cell's database follow the limit."""
     connection_created.connect(_connected, dispatch_uid="executions.database.silent_cells")
 
 
@@ -76,7 +79,10 @@ def _connected(connection: Any, **_: Any) -> None:
 
 
 def _allowed(of: str) -> float | None:
-    """Return the seconds of a wait. Raises OperationalError for a cell that was silent recently."""
+    """Return the limit of a wait in seconds; None for no limit.
+
+    Raises OperationalError for a cell that was silent recently.
+    """
     seconds = _limit.get()
     if seconds is not None and _is_silent(of):
         raise OperationalError(_recently(of))

@@ -50,7 +50,7 @@ class Statements:
         return run(self.asked(name, params))
 
     def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Return the first row of a named statement, or None."""
+        """Return the first row of a named statement; None without rows."""
         rows = self.fetch(name, params)
         return rows[0] if rows else None
 
@@ -77,7 +77,10 @@ class Statements:
         return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
 
     def _key(self, name: str) -> str:
-        """Return the parameter that says in which partition the statement's rows are, or ""."""
+        """Return the parameter that says in which partition the statement's rows are, if any.
+
+        Without such a parameter, returns "".
+        """
         lines = (self.folder / f"{name}.sql").read_text().splitlines()
         keys = (line.removeprefix(ONE_PARTITION) for line in lines if ONE_PARTITION in line)
         return next(keys, "")

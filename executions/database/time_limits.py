@@ -55,7 +55,7 @@ def connect(app: Any) -> None:
 
 
 def keeps_settings(of: str) -> bool:
-    """Return whether a session keeps its settings for us alone, because no pooler shares it."""
+    """Return whether a session keeps its settings, because no pooler shares it."""
     return not direct_url(of)
 
 

@@ -1,4 +1,4 @@
-"""Transactions on the database of our tables, with the interface of `django.db.transaction`."""
+"""Transactions on the database of Valkyr's tables, with the interface of Django's."""
 
 from collections.abc import Callable
 from functools import partial, update_wrapper, wraps
@@ -26,7 +26,7 @@ _before: list[Callable[[], None]] = []  # at most one, of this process
 
 
 def prepare_with(prepare: Callable[[], None]) -> None:
-    """Call `prepare` before each block begins, for work that must not hold a lock."""
+    """Call `prepare` before each block begins; it does work that must not hold a lock."""
     _before[:] = [prepare]
 
 
@@ -36,7 +36,7 @@ def unprepared() -> Atomic:
 
 
 class OurAtomic(Atomic):
-    """A transaction block on our database.
+    """A transaction block on Valkyr's database.
 
     Its alias is read when the block begins, and stays the same until the block ends. So a block can
     be entered only once; a decorated function gets a new block for each call.

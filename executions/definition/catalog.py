@@ -1,6 +1,6 @@
-"""The properties of modules that the graph needs, so that `executions` does not import `runners`.
+"""The properties of modules that the graph needs; `runners` registers them at start-up.
 
-`runners` registers its modules at start-up; validation and publishing read them here.
+Validation and publishing read them here, so that `executions` does not import `runners`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,13 +32,13 @@ class OutcomeRule:
 def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the outcomes that the rules add, in their order, each once.
 
-    The result is empty if the only outcome is `success`.
+    If the rules add none, the result is empty, and the only outcome is `success`.
     """
     return tuple(dict.fromkeys(one for rule in rules for one in _added(rule, config)))
 
 
 def outcome_text(value: Any) -> str:
-    """Return the outcome that a value stands for: its JSON text; whole floats have no `.0`."""
+    """Return the outcome that a value stands for: its text, as in JSON, but 2.0 as "2"."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -74,7 +74,7 @@ CREDENTIAL_ALONE = "credential"
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One error in a module's `with`: its path (keys and indexes), a code, a sentence."""
+    """One error in a module's `with`: its path (keys and indexes), a code and a message."""
 
     pointer: tuple[str | int, ...]
     code: str
@@ -94,7 +94,7 @@ class BadInput:
 class ModuleSpec:
     """A module type as the graph sees it.
 
-    `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its own.
+    `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its outcomes.
     `check` reports all problems of a `with` mapping, in which a string holding a template stands
     for any value. `outcomes_for` returns a gate's outcomes if they depend on its `with`;
     `outcomes_from` is the same as data, if the module declares it. A `container` holds a body
@@ -102,7 +102,7 @@ class ModuleSpec:
     from its task, whose own `body` then has the names of a `body_kind`; `check_task` reports
     problems of such a task, by places in the task. `deferred` are the keys of `with` whose
     templates the engine renders later, in another scope: a loop's `until`. `credential` lists the
-    types of credential it accepts, one at a time; its `with` may name secrets if it
+    types of credential that the module accepts, one at a time; its `with` may name secrets if it
     `takes_secrets`. `judges_hosts` says which data the module sends to checked hosts only:
     `everything` in its `with`, its `credential` alone, or nothing (""). `addresses` are the keys of
     `with` that hold the address. `keeps` are the keys whose values never leave this machine.
@@ -158,11 +158,11 @@ _provider: Callable[[], Catalog] | None = None
 
 
 def register(provider: Callable[[], Catalog]) -> None:
-    """Set the function that returns the modules; the last call wins."""
+    """Set the function that returns the modules; a later call replaces it."""
     global _provider  # noqa: PLW0603 - set once, at start-up
     _provider = provider
 
 
 def catalog() -> Catalog:
-    """Return the registered modules by type; empty before any are registered."""
+    """Return the registered modules by type; {} before any are registered."""
     return _provider() if _provider is not None else {}

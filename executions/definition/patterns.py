@@ -39,12 +39,12 @@ class BadPattern(ValueError):
 
 
 class TooMuchWork(ValueError):
-    """The pattern and the text together are too large to match in bounded time."""
+    """The pattern and the text are too large together to be matched in bounded time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A compiled pattern. `size` is its number of instructions."""
+    """A compiled pattern; `size` is its number of instructions."""
 
     text: str
     size: int

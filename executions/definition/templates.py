@@ -59,14 +59,14 @@ Part = str | ExpressionText
 
 
 def has_template(text: str) -> bool:
-    """Return whether the string contains more than plain text."""
+    """Return whether the string contains an expression or a statement."""
     return "{{" in text or "{%" in text
 
 
 def split(text: str) -> list[Part]:
     """Split `text` into its parts. Raises ExpressionSyntaxError for statements and open braces.
 
-    As in Jinja, `{{-` and `-}}` remove the white space before and after.
+    As in Jinja, `{{-` removes the white space before it, and `-}}` the white space after it.
     """
     parts: list[Part] = []
     position = 0
@@ -94,7 +94,7 @@ def _trimmed(literal: str, *, left: bool, right: bool) -> str:
 
 
 def _expression(text: str, start: int) -> tuple[int, int, int]:
-    """Return the start and end of the expression's text, and the start of the text after it."""
+    """Return the bounds of the expression's text and the start of the text after it."""
     brackets: list[str] = []
     position = start
     while (token := _TOKEN.search(text, position)) is not None:
@@ -200,7 +200,7 @@ def compile_template(value: Any) -> Template:
 
 
 def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]:
-    """Return the template of all valid parts, and the problems of the rest."""
+    """Return the template of all valid parts, and the problems of the invalid parts."""
     compiler = _Compiler()
     render = compiler.compile(value, ())
     template = Template(
@@ -275,7 +275,7 @@ class _Compiler:
         return render
 
     def _parts(self, text: str, pointer: Pointer) -> list[str | Expression]:
-        """Return the valid parts of a string, and report the problems of the others."""
+        """Return the valid parts of a string, and report the problems of the invalid parts."""
         parts: list[str | Expression] = []
         try:
             parts += [

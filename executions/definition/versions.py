@@ -41,7 +41,7 @@ class Compiled:
 
 @lru_cache(maxsize=KEPT)
 def compiled(version_id: UUID) -> Compiled:
-    """Return the compiled version. Raises NotFound."""
+    """Return the compiled version with the ID. Raises NotFound."""
     row = (
         WorkflowVersion.objects.select_related("workflow")
         # Without the two texts as written, of up to 1 MiB each.

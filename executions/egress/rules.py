@@ -97,7 +97,7 @@ def problems_of(hosts: Iterable[Any], path: str = FIELD) -> list[DefinitionProbl
 
 
 def stored(hosts: Iterable[str]) -> list[str]:
-    """Return valid entries for storage: in lower case, sorted, without duplicates."""
+    """Return valid entries for storage: in lower case, sorted and without duplicates."""
     return sorted({text.strip().lower() for text in hosts})
 
 

@@ -36,7 +36,7 @@ def forget(workspace_id: UUID) -> None:
 
 
 def _row(workspace_id: UUID) -> tuple[str, tuple[str, ...]]:
-    """Return the workspace's slug and its own rules."""
+    """Return the workspace's slug and its own rules; "" and () for an unknown workspace."""
     now = time.monotonic()
     known = _kept.get(workspace_id)
     if known is not None and now - known[0] < KEPT_SECONDS:

@@ -10,12 +10,12 @@ FALSE = {"0", "false", "no", "off", ""}
 
 
 def text(name: str, default: str = "") -> str:
-    """Return the variable's text, or `default` if it is unset or empty."""
+    """Return the variable's text; `default` if the variable is unset or empty."""
     return os.environ.get(name, "").strip() or default
 
 
 def flag(name: str, default: bool) -> bool:
-    """Return the variable as a boolean. Raises ImproperlyConfigured on anything else."""
+    """Return the variable as a boolean, or `default` if unset. Raises ImproperlyConfigured."""
     raw = os.environ.get(name)
     if raw is None:
         return default
@@ -27,7 +27,7 @@ def flag(name: str, default: bool) -> bool:
 
 
 def number(name: str, default: float) -> float:
-    """Return the variable as a number. Raises ImproperlyConfigured on anything else."""
+    """Return the variable as a number, or `default` if unset. Raises ImproperlyConfigured."""
     raw = text(name)
     if not raw:
         return default
@@ -38,7 +38,7 @@ def number(name: str, default: float) -> float:
 
 
 def integer(name: str, default: int) -> int:
-    """Return the variable as a whole number. Raises ImproperlyConfigured on anything else."""
+    """Return the variable as an integer, or `default` if unset. Raises ImproperlyConfigured."""
     value = number(name, default)
     if value != int(value):
         raise ImproperlyConfigured(f"{name} is {value!r}; expected a whole number.")
@@ -46,7 +46,7 @@ def integer(name: str, default: int) -> int:
 
 
 def whole(name: str, default: int, least: int = 0) -> int:
-    """Return the variable as a whole number of `least` or more.
+    """Return the variable as a whole number of at least `least`; `default` if it is unset.
 
     Raises ImproperlyConfigured otherwise.
     """
@@ -57,7 +57,7 @@ def whole(name: str, default: int, least: int = 0) -> int:
 
 
 def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
-    """Return the variable split at commas."""
+    """Return the variable split at commas; `default` if it is unset or empty."""
     raw = text(name)
     return [word.strip() for word in raw.split(",") if word.strip()] if raw else list(default)
 
@@ -65,7 +65,7 @@ def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
 def database(url: str) -> dict[str, object]:
     """Return Django's settings for `postgres://user:password@host:port/name?option=value`.
 
-    Separate several servers by commas, as in libpq: `host1:5432,host2:5432`.
+    Separate several servers by commas: `host1:5432,host2:5432`. Raises ImproperlyConfigured.
     """
     parts = urlparse(url)
     if parts.scheme not in {"postgres", "postgresql"}:
@@ -83,7 +83,7 @@ def database(url: str) -> dict[str, object]:
 
 
 def _servers(addresses: str) -> dict[str, str]:
-    """Return HOST and PORT of one address or of several."""
+    """Return HOST and PORT of one or several addresses. Raises ImproperlyConfigured."""
     try:
         found = [urlsplit(f"//{address}") for address in addresses.split(",")]
         ports = [str(one.port or "") for one in found]

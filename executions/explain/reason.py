@@ -29,7 +29,7 @@ def at(time: datetime | None) -> str:
 
 
 def iso(time: datetime | None) -> str | None:
-    """Return a time for the details, in the API's format."""
+    """Return a time for the details, in the API's format; None for None."""
     return None if time is None else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -46,6 +46,6 @@ def sentence(text: str) -> str:
 
 
 def some(names: list[str], most: int = 5) -> str:
-    """Return the first `most` names as text, and the number of the others."""
+    """Return the first `most` names as text, and the number of the remaining names."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,8 +1,8 @@
 """Check all parts concurrently, in bounded time, at most once a second.
 
-Each check (one at the broker, one through each database) has its own thread. If one does not end,
-for example because a server is frozen, no request waits for it and no second one starts: until that
-check ends, its parts have no result.
+Each check (one at the broker, one through each database) has its own thread. If a check does not
+end, for example because a server is frozen, no request waits for it and no second check starts:
+until the check ends, its parts have no result.
 """
 
 import logging
@@ -37,7 +37,7 @@ class HealthChecks:
         self._at = float("-inf")
 
     def findings(self) -> Findings:
-        """Return the findings of each part."""
+        """Return the finding of each part, by name."""
         with self._lock:
             if time.monotonic() - self._at > KEPT_SECONDS:
                 self._kept = self._look()

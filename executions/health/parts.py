@@ -66,7 +66,7 @@ def database(session: Session) -> HealthFinding:
 def migrations(session: Session) -> HealthFinding:
     """Check that all migrations of this code are applied.
 
-    Newer migrations of other code are ignored.
+    Applied migrations of newer code are ignored.
     """
     try:
         rows = session.execute("SELECT app, name FROM django_migrations").fetchall()
@@ -123,7 +123,7 @@ def names() -> tuple[str, ...]:
 
 
 def cells() -> tuple[str, ...]:
-    """Return the cells whose parts this process also checks; none in a process of one cell."""
+    """Return the cells whose parts this process also checks; () in a process of one cell."""
     known = settings()
     return () if known.cell else known.cells
 

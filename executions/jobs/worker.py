@@ -45,12 +45,12 @@ _kinds: dict[str, JobKind] = {}
 
 
 def register(kind: JobKind) -> None:
-    """Register a kind."""
+    """Register a kind of job by its name."""
     _kinds[kind.name] = kind
 
 
 def kind_named(name: str) -> JobKind:
-    """Return a kind. Raises KeyError for one that no app registers."""
+    """Return a kind of job by its name. Raises KeyError for a name that no app registered."""
     return _kinds[name]
 
 
@@ -90,7 +90,7 @@ def run(job_id: UUID) -> bool:
 
 
 def _begin(job: Job, kind: JobKind) -> bool:
-    """Claim the job; return False if it was claimed or has failed already."""
+    """Claim the job; return False if another worker claimed it or it has failed already."""
     began = Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(
         state=JobState.RUNNING,
         started_at=ClockTimestamp(),
@@ -100,7 +100,7 @@ def _begin(job: Job, kind: JobKind) -> bool:
 
 
 def _finish(job: Job, state: JobState, **fields: Any) -> bool:
-    """Record the end, unless the job has already failed at its deadline."""
+    """Record the end; return False if the job had already failed at its deadline."""
     running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
     return running.update(state=state, finished_at=ClockTimestamp(), **fields) == 1
 

@@ -1,7 +1,7 @@
 """Count executions or dead letters by the value of a label, among the newest ones that match.
 
-Counting all of them would read millions of rows. Users ask about the newest, such as the failures
-of the last hours by customer.
+Counting all of them would read millions of rows. Users usually ask about recent ones, such as the
+failures of the last few hours by customer.
 """
 
 from collections import Counter, defaultdict
@@ -45,9 +45,10 @@ def counts(
     order: tuple[str, ...] = ("-id",),
     since: UUID | None = None,
 ) -> LabelCounts:
-    """Count the values of the label `name` among the newest `rows`, by the column `state`.
+    """Count the values of the label `name` among the newest `rows`, in total and by `state`.
 
-    `since` excludes rows that are not newer than that ID; the counts are not complete then.
+    `state` is the name of a column. `since` excludes rows that are not newer than that ID; the
+    counts are not complete then.
     """
     if since is not None:
         rows = rows.filter(pk__gt=since)

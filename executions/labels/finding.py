@@ -58,16 +58,17 @@ def created_within(since: datetime | None, until: datetime | None) -> tuple[UUID
 
 @dataclass(frozen=True, slots=True)
 class LabelledIds:
-    """Executions in order; `reached` is the last one checked if others may follow it."""
+    """The IDs of executions, in order; `reached` is the last ID checked if others may follow."""
 
     ids: list[UUID]
     reached: UUID | None = None
 
 
 def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: int) -> LabelledIds:
-    """Return the first `many` of `rows` (None: of all the query's workflows) with the labels.
+    """Return the IDs of the first `many` of `rows` that have the labels.
 
-    If the time ran out before they were found, the result has fewer, and `reached` is set.
+    If `rows` is None, all executions of the query's workflows are searched. If the time runs out,
+    the result has fewer IDs, and `reached` is set.
     """
     name = _rarest(query.labels)
     value = query.labels[name]
@@ -95,7 +96,10 @@ def _kept(rows: QuerySet[WorkflowExecution], ids: list[UUID]) -> list[UUID]:
 
 
 def among(ids: Sequence[UUID]) -> RawSQL:
-    """Return the IDs for `pk__in` as one parameter, which is faster than thousands of them."""
+    """Return an SQL expression of the IDs for `pk__in`, as one parameter.
+
+    This is faster than thousands of parameters.
+    """
     return RawSQL("SELECT unnest(%s::uuid[])", [list(ids)])
 
 
@@ -111,7 +115,7 @@ def _rarest(labels: Mapping[str, str]) -> str:
 
 
 def _with_label(workflows: QuerySet[Any], name: str, value: str) -> list[UUID]:
-    """Return the workflows that have executions with this label."""
+    """Return the IDs of the workflows that have executions with this label."""
     rows = statements.fetch("workflows_labelled", {"name": name, "value": value})
     ids = [row[0] for row in rows]
     return list(workflows.filter(pk__in=ids).order_by().values_list("pk", flat=True)) if ids else []

@@ -49,7 +49,7 @@ def check(name: str, value: str) -> None:
 
 
 def check_all(labels: Mapping[str, str]) -> None:
-    """Raise BadLabel if a label is invalid, or if there are too many."""
+    """Raise BadLabel if a label is invalid, or if there are too many labels."""
     for name, value in labels.items():
         check(name, value)
     if len(labels) > MAX_LABELS:

@@ -82,10 +82,10 @@ class LabelRanges:
         return sorted(ids, reverse=not self.ascending)
 
     def _next_sizes(self, found: Mapping[Range, list[UUID]], many: int) -> dict[Range, int]:
-        """Return how many rows to read from each range, so that the total is about `many`.
+        """Return the number of rows to read from each range, about `many` in total.
 
         The density of the rows in `found` determines the numbers. IDs begin with a time, so the
-        difference of two IDs is a time.
+        difference between two IDs is a time.
         """
         start = self._sorted([ids[0] for ids in found.values()])[0].int
         dense = {pair: len(ids) / max(1, abs(start - ids[-1].int)) for pair, ids in found.items()}

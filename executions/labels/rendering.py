@@ -26,7 +26,7 @@ class BadValue(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RenderedLabels:
-    """The labels of each new execution (None if it has none), and the reasons for omitted ones.
+    """The labels of each new execution (None without labels), and the reasons for omitted labels.
 
     `problems` has the first reason for each label's name.
     """
@@ -36,7 +36,7 @@ class RenderedLabels:
 
 
 def render_all(labels: Sequence[LabelTemplate], payload_list: Sequence[Any]) -> RenderedLabels:
-    """Return the labels of the execution of each payload; a bad label raises no error."""
+    """Return the labels of the execution of each payload; an invalid label raises no error."""
     if not labels:
         return RenderedLabels([None] * len(payload_list))
     problems: dict[str, str] = {}

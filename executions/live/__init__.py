@@ -1,6 +1,6 @@
-"""Push live states of executions to viewers; does nothing while there are no viewers.
+"""Push live states of executions to viewers; without viewers, nothing is read.
 
 A viewer (`viewer`) joins the hub of its event loop (`hub`), which reads changes (`feed`) for all
-viewers at once and gives each its frames (`frame`); `event_stream` sends them as server-sent
+viewers at once and gives each viewer its frames (`frame`); `event_stream` sends them as server-sent
 events.
 """

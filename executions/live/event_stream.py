@@ -42,7 +42,7 @@ class StreamSlots:
         self._lock = threading.Lock()
 
     def full(self, user_id: Any) -> Full | None:
-        """Return the reason why the user gets no slot now, or None."""
+        """Return the reason why the user gets no slot now; None if a slot is free."""
         with self._lock:
             return self._full(user_id)
 
@@ -86,7 +86,7 @@ class LiveAnswer(StreamingHttpResponse):
     """
 
     def __init__(self, request: HttpRequest, user_id: Any, feed: Feed, pk: UUID, last: str) -> None:
-        """Store the viewer; do no work before the first read."""
+        """Store the viewer's data; no work is done before the first read."""
         self._user_id, self._feed, self._pk, self._last = user_id, feed, pk, last
         self._alias = alias()  # a WebSocket reads the frames after the request's context ended
         # A server that is not asynchronous gets one answer and comes back for the next.

@@ -22,12 +22,12 @@ _NAMES = (
 
 
 def execution_row(values: Sequence[Any]) -> Row:
-    """Return an execution of `watch_executions.sql` or `watch_workflows.sql`, as JSON."""
+    """Return a row of `watch_executions.sql` or `watch_workflows.sql` as a JSON object."""
     return row_of(_NAMES, values)
 
 
 def row_of(names: Sequence[str], values: Sequence[Any]) -> Row:
-    """Return columns as JSON, by name."""
+    """Return a row's values as a JSON object; `names` are the columns."""
     return {name: _plain(value) for name, value in zip(names, values, strict=True)}
 
 
@@ -60,7 +60,10 @@ class Feed(Protocol):
     """Reads on a plain connection, in a thread; no state is kept between two calls."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
-        """Return the objects' rows written since the cursor, without unchanged objects."""
+        """Return news by the object's ID: rows written since the cursor.
+
+        Unchanged objects are left out.
+        """
         ...
 
     def opening(self, pk: UUID, since: int | None) -> News | None:

@@ -1,7 +1,7 @@
-"""The only reader of an event loop: it reads for all viewers at once, while there are any.
+"""The only reader of an event loop: it reads for all viewers at once, while there are viewers.
 
 Each read takes a position, reads all rows written since the previous position, and distributes
-them. A new viewer's first rows are read between two of these reads, so that the next one finds all
+them. A new viewer's first rows are read between two of these reads, so that the next read finds all
 later changes. Between reads, the hub holds no connection and no transaction.
 """
 
@@ -37,11 +37,11 @@ class LookPacing:
     """The pause between reads, based on the durations of earlier reads."""
 
     def __init__(self) -> None:
-        """Start without any measured reads."""
+        """Start without measured durations."""
         self._took: deque[float] = deque(maxlen=LOOKS)
 
     def rest_after(self, seconds: float) -> float:
-        """Return the pause after a read of this many seconds."""
+        """Return the pause after a read that took `seconds`."""
         self._took.append(seconds)
         return min(max(SHORTEST, min(self._took) / SHARE), LONGEST)
 
@@ -56,14 +56,14 @@ MOST = 10_000
 
 
 class RowFingerprints:
-    """Fingerprints of rows by ID; the oldest are dropped first."""
+    """Fingerprints of rows by ID; the oldest fingerprints are dropped first."""
 
     def __init__(self) -> None:
         """Start with no fingerprints."""
         self._told: dict[str, int] = {}
 
     def unknown(self, rows: list[Row]) -> list[Row]:
-        """Return the rows that differ from the sent ones, and record them as sent."""
+        """Return the rows that differ from those sent before, and record them as sent."""
         return [row for row in rows if self._learns(row)]
 
     def _learns(self, row: Row) -> bool:
@@ -265,7 +265,7 @@ def at_rest() -> bool:
 
 
 def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict[Topic, News]]:
-    """Return the changes of all watched objects since the cursor."""
+    """Return the position, and the changes of all watched objects since the cursor."""
     at = mark()
     found: dict[Topic, News] = {}
     if since is not None:
@@ -275,7 +275,10 @@ def _changes(ids: dict[Feed, list[UUID]], since: int | None) -> tuple[Mark, dict
 
 
 def opening(feed: Feed, pk: UUID, last: str | None) -> tuple[Mark, str, News | None]:
-    """Return a new viewer's first rows: changes since it disconnected, or everything."""
+    """Return the position, the frame's event, and a new viewer's first rows.
+
+    The rows are the changes since the cursor `last`, or everything; None for a deleted object.
+    """
     at = mark()
     since = read_cursor(last, at.cursor)
     if since is not None:

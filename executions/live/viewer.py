@@ -39,7 +39,7 @@ class Frame:
 
 
 def frame(event: str, mark: Mark, data: dict[str, Any]) -> Frame:
-    """Return a frame of the rows that were read at a position."""
+    """Return a frame with data that was read at a position."""
     line = json.dumps({"now": rfc3339(mark.now), **data}, separators=(",", ":"))
     return Frame(event, str(mark.cursor), line)
 
@@ -73,7 +73,7 @@ class Viewer:
 
     @property
     def topic(self) -> tuple[Feed, UUID]:
-        """Return the object that the viewer watches."""
+        """Return the feed and the ID of the object that the viewer watches."""
         return self.feed, self.pk
 
     def offer(self, frames: Sequence[Frame]) -> bool:
@@ -89,7 +89,7 @@ class Viewer:
         return True
 
     def close(self) -> None:
-        """Accept no further frames; those in the queue can still be read."""
+        """Accept no further frames; the frames in the queue can still be read."""
         self.open = False
         self._news.set()
 

@@ -12,7 +12,7 @@ class CommandWithExamples(BaseCommand):
     examples: ClassVar[str] = ""
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Return the parser, with the examples."""
+        """Return Django's parser, with the examples below the options."""
         parser = super().create_parser(prog_name, subcommand, epilog=self.examples, **kwargs)
         parser.formatter_class = RawDescriptionHelpFormatter
         return parser

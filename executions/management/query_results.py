@@ -19,7 +19,7 @@ class AnyValueEncoder(DjangoJSONEncoder):
     """Encodes values without a JSON type as text."""
 
     def default(self, o: Any) -> Any:
-        """Return the value, or its text."""
+        """Return the value that Django's encoder makes, or the value's text."""
         try:
             return super().default(o)
         except TypeError:
@@ -27,7 +27,7 @@ class AnyValueEncoder(DjangoJSONEncoder):
 
 
 def add_query_arguments(parser: CommandParser) -> None:
-    """Add the format of the rows, their maximum number, and the time limit."""
+    """Add the options for the format of the rows, their maximum number, and the time limit."""
     parser.add_argument("--format", choices=["table", "csv", "json"], default="table")
     parser.add_argument(
         "--limit", type=_number, default=1000, metavar="N", help="rows (default: 1000)"

@@ -28,9 +28,9 @@ class WorkflowExecution(models.Model):
     """The request, the progress and the result of an execution.
 
     `epoch` counts roll-backs: claims and results of an older epoch are rejected. `context_data`
-    holds the variables. `place` says whether it counts against its workspace's limit: an execution
-    whose runs all wait gives its capacity slot up, and requests one again when it wakes. An
-    execution that was started in its caller's transaction is possibly not counted yet.
+    holds the variables. `place` says whether the execution counts against its workspace's limit: if
+    all its runs wait, the execution gives its slot up, and requests a slot again when it wakes. An
+    execution that was started in its caller's transaction may not be counted yet.
     """
 
     SEALED_BY = "workspace"
@@ -291,7 +291,7 @@ class WorkflowExecution(models.Model):
         return str(self.id)
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose key seals the payloads of this row."""
+        """Return the ID of the workspace whose key seals the payloads of this row."""
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:

@@ -1,4 +1,4 @@
-"""Counters of use per hour or day."""
+"""Counters of the use of resources, per hour or day."""
 
 from django.conf import settings
 from django.db import models

@@ -1,4 +1,4 @@
-"""Rate counters for all processes, even without Redis."""
+"""Counters of rates, which all processes share even without Redis."""
 
 from django.db import models
 

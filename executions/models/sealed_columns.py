@@ -99,6 +99,6 @@ class SealedText(SealedColumnMixin, PlainText):
 
 
 class BlankedText(SealedColumnMixin, ShortText):
-    """A text that SQL compares and many rows share; it is left empty if payloads are sealed."""
+    """A text that SQL compares and many rows share; left empty if payloads are sealed."""
 
     form = "blank"

@@ -180,11 +180,11 @@ class Event(models.Model):
         return f"{self.name} {self.event_id}"
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose key seals the payloads of this row."""
+        """Return the ID of the workspace whose key seals the payloads of this row."""
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
         return f"event {self.pk}||{column}"
 
 
@@ -224,9 +224,9 @@ class RefusedMessage(models.Model):
         return f"{self.code}: {self.reason[:60]}"
 
     def sealed_workspace(self) -> UUID:
-        """Return the workspace whose key seals the payloads of this row."""
+        """Return the ID of the workspace whose key seals the payloads of this row."""
         return self.trigger.workflow.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place that a column's envelope is bound to (`sealing.payloads.place`)."""
+        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
         return f"refused {self.pk}||{column}"

@@ -47,6 +47,6 @@ def set_all(them: Mapping[str, object]) -> Token[Mapping[str, object]]:
 
 
 def reset(token: Token[Mapping[str, object]]) -> None:
-    """Restore the replaced ids when the work ends."""
+    """Restore the ids that `set_all` replaced, when the work ends."""
     _ids.reset(token)
     _at.set(None)

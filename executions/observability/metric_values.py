@@ -42,12 +42,12 @@ _folder: Path | None = None
 
 
 def port() -> int:
-    """Return the metrics port of a process other than a web process; 0 means no port."""
+    """Return the metrics port of processes other than web processes; 0 means no port."""
     return valkyr_settings().metrics_port
 
 
 def registry() -> CollectorRegistry:
-    """Return the registry of all counts of this process and of the children of its pool."""
+    """Return the registry with the counts of this process and of its pool's children."""
     if _folder is None:
         return REGISTRY
     gathered = CollectorRegistry()
@@ -66,7 +66,7 @@ class OfThisCell(Collector):
     """Collects the counts of this worker or beat; with cells, labels them with its own cell."""
 
     def collect(self) -> Iterable[Metric]:
-        """Yield all families."""
+        """Yield all metric families; with cells, Valkyr's samples have the cell's label."""
         known = valkyr_settings()
         for family in registry().collect():
             if known.cells and family.name.startswith(OURS):
@@ -98,7 +98,7 @@ def count_as_child() -> None:
 
 
 def _forget_the_dead(above: Path) -> None:
-    """Remove the folders of ended processes that could not do so themselves."""
+    """Remove the folders of ended processes that could not remove their own folder."""
     for folder in above.iterdir():
         if folder.name.isdigit() and not psutil.pid_exists(int(folder.name)):
             shutil.rmtree(folder, ignore_errors=True)

@@ -46,5 +46,5 @@ def ended(sender: Any = None, *, state: str, **_: Any) -> None:
 
 
 def connect() -> None:
-    """Connect to the signals of executions."""
+    """Count the ends of executions, by their signal."""
     execution_ended.connect(ended, dispatch_uid="executions.observability.metrics")

@@ -20,7 +20,7 @@ LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The token, if there is one, and the networks from which no token is needed."""
+    """The token, if any, and the networks from which no token is needed."""
 
     token: str
     networks: Sequence[Network]

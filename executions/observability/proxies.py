@@ -1,8 +1,8 @@
 """The proxies that an operator named, whose headers about the caller's address are trusted.
 
 A forwarded address is in a header, which any client can send. The header is read from the right, as
-long as the server that added an entry is one of our proxies. Entries that none of our proxies added
-are removed from the request.
+long as the server that added an entry is one of these proxies. Entries that none of them added are
+removed from the request.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -31,7 +31,7 @@ def read_networks(
 
 
 class Proxies:
-    """An ASGI middleware; `networks` are the networks of our proxies."""
+    """An ASGI middleware; `networks` are the networks of the trusted proxies."""
 
     def __init__(self, app: App, networks: Sequence[Network]) -> None:
         """Wrap `app`."""
@@ -57,7 +57,7 @@ class Proxies:
         scope["headers"] = [pair for pair in scope["headers"] if pair[0] not in unbelieved]
 
     def _caller(self, peer: str, said: str) -> str:
-        """Return the last address that is not one of our proxies, or our outermost proxy."""
+        """Return the last address that is not a trusted proxy, or else the outermost proxy."""
         found = peer
         hops = [hop.strip() for hop in said.split(",")][-MOST_HOPS:]
         for hop in reversed(hops):
@@ -74,7 +74,7 @@ class Proxies:
 
 
 def _address(text: str) -> Any:
-    """Return the address without a port, or None if it is invalid.
+    """Return the address without a port; None if it is invalid.
 
     An IPv4 address can be in any notation.
     """

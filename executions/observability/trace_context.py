@@ -32,7 +32,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A request's id, the id of its trace, and the caller's span if it named one."""
+    """A request's id, its trace's id, and the caller's span if the request names it."""
 
     request_id: str
     trace_id: str

@@ -23,7 +23,10 @@ def new_trace(*, own: bool) -> str:
 
 
 def started(executions: Sequence[WorkflowExecution], workflow: Workflow, number: int) -> None:
-    """Log inserted executions of version `number` in the open transaction."""
+    """Log inserted executions of version `number`, and send their signal.
+
+    Call it in the transaction that inserts them.
+    """
     if log.isEnabledFor(logging.INFO):
         for execution in executions:
             with log_context.bound(execution_id=execution.pk, trace_id=execution.trace_id):

@@ -1,4 +1,4 @@
-"""Turn the sealing of a workspace's payloads on and off, rotate its key, remove old keys."""
+"""Turn the sealing of a workspace's payloads on and off, rotate its key, and remove old keys."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -17,7 +17,7 @@ KEY_HOLDERS: list[Callable[[UUID, int], str]] = []
 
 
 def turn_on(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
-    """Seal the workspace's payloads from now on; return the new key.
+    """Seal the workspace's payloads from now on; return the ID of the new key.
 
     Raises NotFound, WrongState if it already seals them, and the errors of `sealing.prepare`.
     """
@@ -25,7 +25,7 @@ def turn_on(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
 
 
 def rotate(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
-    """Seal with a new key from now on, and return it; older keys still open old values.
+    """Seal with a new key from now on, and return its ID; older keys still open old values.
 
     Raises NotFound, WrongState if the workspace does not seal, and the errors of `prepare`.
     """
@@ -46,7 +46,7 @@ def turn_off(workspace_id: UUID, *, actor: Actor, reason: str = "") -> None:
 
 
 def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> list[int]:
-    """Delete the keys that no longer seal, and return them.
+    """Delete the keys that no longer seal new values, and return their IDs.
 
     The function first checks all rows. It raises WrongState, and deletes no key, if a value is
     sealed with an old key or does not open.

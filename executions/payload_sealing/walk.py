@@ -63,10 +63,11 @@ class Rewrite:
 
 
 def walk(workspace_id: UUID, *, tell: Tell | None = None, only_look: bool = False) -> WalkResult:
-    """Seal or open every stored payload of the workspace; call `tell` after each batch.
+    """Seal or open every stored payload of the workspace, and return the counts.
 
-    With `only_look`, rows are counted but not changed. Rows that cannot be opened stay as they are.
-    Raises NotFound if the workspace never sealed payloads, and the errors of `unseal`.
+    `tell` is called after each batch. With `only_look`, rows are counted but not changed. Rows that
+    cannot be opened stay as they are. Raises NotFound if the workspace never sealed payloads, and
+    the errors of `unseal`.
     """
     newest = payload_keys.newest(workspace_id)
     if newest is None:
@@ -169,7 +170,7 @@ def _parts(rewrites: Sequence[Rewrite]) -> Iterator[list[Rewrite]]:
 def _write(
     model: type[Model], rewrites: Sequence[Rewrite], key: int | None, found: WalkResult
 ) -> None:
-    """Write rows in one statement; then, one by one, those that were locked or have changed."""
+    """Write rows in one statement; then write, one by one, those that were locked or changed."""
     written = _written(model, rewrites)
     found.changed += len(written)
     for one in rewrites:
@@ -236,7 +237,7 @@ def _changed(row: Any, name: str, key: int | None) -> str:
 
 
 def _forms(model: type[Model]) -> dict[str, str]:
-    """Return the sealed columns of a model, and how each is sealed."""
+    """Return a model's sealed columns, each with the form in which it is sealed."""
     return {
         field.attname: field.form for field in model._meta.concrete_fields if hasattr(field, "form")
     }

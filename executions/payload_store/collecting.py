@@ -1,4 +1,4 @@
-"""Delete stored values that no execution needs, a batch at a time.
+"""Delete stored values that no execution needs, one batch after another.
 
 A value stays while an execution that declared its use exists, or a plugin holds a copy of it. A
 batch is marked under row locks, which are released before any file is deleted. A value that is
@@ -33,7 +33,7 @@ HOLDERS: list[Callable[[], QuerySet[Any]]] = []
 
 @dataclass(slots=True)
 class Collected:
-    """The values checked and deleted, the bytes deleted, and whether more are due."""
+    """The number of values checked and deleted, the bytes deleted, and whether more are due."""
 
     checked: int = 0
     deleted: int = 0
@@ -87,7 +87,7 @@ def totals() -> StoredTotals:
 def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
     """Mark a batch of unneeded values, and commit.
 
-    Returns the number of checked values, and the marked ones.
+    Returns the number of checked values, and the marked rows.
     """
     now = database_now()
     due = Q(deleting_at=None, checked_at__lte=now - grace) | Q(deleting_at__lte=now - ABANDONED)

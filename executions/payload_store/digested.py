@@ -27,7 +27,7 @@ class DigestedFile(SeekableReader):
         return self._position
 
     def readinto(self, buffer: Any) -> int:
-        """Read some bytes; at the end, check the digest of all bytes."""
+        """Read some bytes into the buffer, and return their number; check the digest at the end."""
         part = self._content.read(len(buffer))
         buffer[: len(part)] = part
         if self._position == self._hashed:

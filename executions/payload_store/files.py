@@ -37,7 +37,7 @@ def write_parts(name: str, parts: Iterable[bytes]) -> None:
 
 @contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
-    """Open a file for reading, at any position; only the part that is read is in memory.
+    """Open a file for reading at any position; only the part that is read is in memory.
 
     Raises StoredValueBroken if the file is missing, and PayloadStoreUnavailable. Reads raise these
     errors as well.

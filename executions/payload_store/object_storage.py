@@ -64,7 +64,7 @@ class ObjectStorage:
             raise
 
     def copy(self, name: str, local: Path) -> None:
-        """Write a file with the content of a local one, which is read in parts."""
+        """Write a file with the content of a local file, which is read in parts."""
         if (folder := self.folder) is not None:
             with local.open("rb") as source:
                 _write_local(folder / name, iter(lambda: source.read(CHUNK), b""))
@@ -80,7 +80,10 @@ class ObjectStorage:
 
     @contextmanager
     def opened(self, name: str, *, buffered: bool = True) -> Iterator[BinaryIO]:
-        """Open a file for reading; without `buffered`, fsspec's own buffer is small."""
+        """Open a file for reading; without `buffered`, fsspec's own buffer is small.
+
+        Raises OSError if the folder of the address does not exist.
+        """
         if (folder := self.folder) is not None:
             if not folder.is_dir():
                 raise OSError(f"the folder {folder} does not exist")
@@ -93,7 +96,7 @@ class ObjectStorage:
                 yield file
 
     def remove(self, name: str) -> None:
-        """Delete a file; ignore a missing one.
+        """Delete a file, if it exists.
 
         In a folder, also delete the remains of a killed process.
         """
@@ -115,7 +118,7 @@ class ObjectStorage:
 
     @property
     def folder(self) -> Path | None:
-        """Return the folder of a `file://` address."""
+        """Return the folder of a `file://` address; None for another address."""
         is_folder = self.address.startswith(FOLDER)
         return Path(self.address.removeprefix(FOLDER)) if is_folder else None
 
@@ -131,10 +134,11 @@ class ObjectStorage:
 def translated(
     what: str, missing: Callable[[], ValkyrError], unavailable: Callable[[str], ValkyrError]
 ) -> Iterator[None]:
-    """Raise `missing` for a missing file, and `unavailable` for any other error.
+    """Raise `missing` for a missing file, and `unavailable` for other errors.
 
-    `what` names the operation on the file: "written", "read" or "deleted". `unavailable` receives
-    the name of the error's class, because the error's text may contain addresses and keys.
+    A ValkyrError passes unchanged. `what` names the operation on the file: "written", "read" or
+    "deleted". For "written", a missing file also raises `unavailable`. `unavailable` receives the
+    name of the error's class, because the error's text may contain addresses and keys.
     """
     try:
         yield

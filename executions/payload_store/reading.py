@@ -93,7 +93,7 @@ def check_size(size: int, most: int | None = None) -> None:
 
 
 def too_large(size: int, most: int | None = None) -> StoredValueTooLarge:
-    """Return the error for this many bytes."""
+    """Return the error for a load of `size` bytes."""
     most = valkyr_settings().payload_load_limit if most is None else most
     return StoredValueTooLarge(
         f"The stored values to load have {size:,} bytes; at most {most:,} are allowed. Pass "
@@ -105,7 +105,7 @@ def too_large(size: int, most: int | None = None) -> StoredValueTooLarge:
 def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: bool = False) -> Any:
     """Return a value with its references replaced by values, except references to stored content.
 
-    Values inside stored values are loaded as well; all of them have at most `most` bytes, by
+    Values inside stored values are loaded as well. All loaded values have at most `most` bytes, by
     default the limit. With `partly`, references to values beyond this size stay references. Raises
     the errors of `text_of`.
     """

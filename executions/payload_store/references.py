@@ -1,4 +1,4 @@
-"""The form of a reference: id, digest, size, type and a bounded preview."""
+"""The form of a reference: ID, digest, size, type and a bounded preview."""
 
 import re
 from codecs import getincrementaldecoder
@@ -94,7 +94,7 @@ def _cut(name: Any) -> str:
 
 
 def facts(found: dict[str, Any]) -> tuple[str, str, int, int] | None:
-    """Return id, digest, size and key of a reference; None if Valkyr did not write it."""
+    """Return the ID, digest, size and key of a reference; None if Valkyr did not write it."""
     try:
         made = str(UUID(found[STORED]))
         digest, size, key = found["digest"], found["bytes"], found.get("key", 0)

@@ -70,7 +70,7 @@ class UploadPart(SeekableReader):
         return self._size
 
     def readinto(self, buffer: Any) -> int:
-        """Read bytes from the current position."""
+        """Read bytes from the current position into the buffer; return their number."""
         found = self._memory[self._position : min(self._size, self._position + len(buffer))]
         buffer[: len(found)] = found
         self._position += len(found)

@@ -1,4 +1,4 @@
-"""Store a value: declare its use, write its file, return the reference for the row.
+"""Store a value: declare its use, write its file, and return the reference for the row.
 
 The use commits before the file is written, and the row that holds the reference commits after it.
 So every value to which a row refers has a file, and the collector knows the use before the file
@@ -89,7 +89,8 @@ def declare(
     """Declare that an execution may refer to a value; commit, and return the value's row.
 
     `refers_to` are the stored values inside the value, which the execution uses as well. Without an
-    execution, the grace period alone protects the value.
+    execution, the grace period alone protects the value. Raises PayloadStoreUnavailable if the
+    collector interferes repeatedly.
     """
     inside = sorted(refers_to)
     for _ in range(TRIES):
@@ -145,7 +146,7 @@ def refer(row: StoredPayload, value: Any) -> payloads.StoredReference:
 
 
 def everything_in(value: Any) -> set[UUID]:
-    """Return the stored values that a value refers to, and those inside them.
+    """Return the IDs of stored values that a value refers to, and of those inside them.
 
     Uses at most one query: a stored value's row lists the values inside it at any depth.
     """

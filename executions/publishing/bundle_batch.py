@@ -1,4 +1,4 @@
-"""Write workflows of a bundle, with their versions, and archive some: many in one transaction.
+"""Write a bundle's workflows with their versions, and archive workflows, in one transaction.
 
 The number of statements depends on the number of batches. Only schedules, and canaries that end,
 need statements of their own. The caller holds the locks of the rows that exist.
@@ -33,7 +33,7 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundledWorkflow:
-    """A checked workflow of a bundle; `id` is a new one unless the workflow `exists`."""
+    """A checked workflow of a bundle; `id` is a new ID unless the workflow `exists`."""
 
     id: UUID
     exists: bool
@@ -47,7 +47,7 @@ class BundledWorkflow:
 def write(
     workspace: Workspace, said: Sequence[BundledWorkflow], actor: Actor
 ) -> dict[str, int | None]:
-    """Create and change workflows, and publish; return the numbers of new versions by slug.
+    """Create and change workflows, and publish them; return the new versions' numbers by slug.
 
     Raises SlugTaken if a user has taken a slug since the comparison, and InvalidDefinition for a
     draft that cannot be stored at all.
@@ -138,7 +138,7 @@ def _created(
 def _versions(
     said: Sequence[BundledWorkflow], rows: dict[UUID, Workflow], actor: Actor, now: Any
 ) -> dict[UUID, WorkflowVersion]:
-    """Create the next version of each workflow; return the versions by workflow."""
+    """Create the next version of each workflow; return the versions by the workflow's ID."""
     newest = newest_numbers([one.id for one in said if one.exists])
     made = {}
     for one in said:
@@ -158,7 +158,10 @@ def _versions(
 
 
 def _changed(row: Workflow, said: BundledWorkflow, now: Any) -> list[AuditLine]:
-    """Set the row to the bundle's values; return the change as a line of the audit trail."""
+    """Set the row to the bundle's values; return the change as a line of the audit trail.
+
+    The list is empty without a change.
+    """
     if not said.exists:
         return [_line("workflow.create", row, after=kept(row))]
     names = [

@@ -86,8 +86,9 @@ def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVe
 def _rows(workspace: Workspace, said: Sequence[CodeContent]) -> list[_Written]:
     """Return the workflows, locked; create missing ones.
 
-    An insert waits for another process that creates the same workflow, and then uses that one.
-    Inserts come first, then the locks, both in the order of the slugs, which prevents deadlocks.
+    An insert waits for another process that creates the same workflow, and then uses the workflow
+    of that process. Inserts come first, then the locks, both in the order of the slugs, which
+    prevents deadlocks.
     """
     found = dict[str, Workflow]()
     missing = [one for one in said if not one.exists]
@@ -129,7 +130,7 @@ def _new(workspace: Workspace, one: CodeContent, now: Any) -> Workflow:
 
 
 def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
-    """Raise SlugTaken if the workflow of this slug comes from a source other than the code."""
+    """Raise SlugTaken if the workflow with this slug comes from a source other than the code."""
     if has != says:
         whose = f"is from {has}" if has else "belongs to a person"
         raise SlugTaken(
@@ -139,7 +140,7 @@ def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
 
 
 def _number(rows: Sequence[_Written]) -> None:
-    """Give each workflow its version: an earlier one of the same content, or the next number."""
+    """Give each workflow its version: an earlier version with the same content, or a new one."""
     old = [one.row.pk for one in rows if not one.is_made]
     known, newest = _known(old, {one.said.mark for one in rows}), newest_numbers(old)
     now = database_now()
@@ -158,7 +159,7 @@ def _number(rows: Sequence[_Written]) -> None:
 
 
 def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], WorkflowVersion]:
-    """Return the versions with these checksums; the newest if several have the same one."""
+    """Return versions by workflow ID and checksum; the newest if several have the same checksum."""
     if not ids:
         return {}
     rows = WorkflowVersion.objects.filter(
@@ -168,7 +169,7 @@ def _known(ids: Sequence[UUID], marks: Iterable[str]) -> dict[tuple[UUID, str], 
 
 
 def newest_numbers(ids: Sequence[UUID]) -> dict[UUID, int]:
-    """Return the number of the newest version of each workflow that has one."""
+    """Return the number of the newest version by workflow ID, for workflows that have versions."""
     if not ids:
         return {}
     rows = WorkflowVersion.objects.filter(workflow__in=ids).order_by()
@@ -191,7 +192,10 @@ def _save(rows: Sequence[_Written]) -> None:
 
 
 def _changed(one: _Written, now: Any) -> list[AuditLine]:
-    """Set the row to the code's values; return the change as a line of the audit trail."""
+    """Set the row to the code's values; return the change as a line of the audit trail.
+
+    The list is empty without a change.
+    """
     row, said = one.row, one.said
     if one.is_made:
         return [_line("workflow.create", one, after=kept(row))]
@@ -207,7 +211,7 @@ def _changed(one: _Written, now: Any) -> list[AuditLine]:
 
 
 def write_rows(rows: Iterable[Workflow]) -> None:
-    """Write locked workflows, changed to the content of code or a bundle, in one statement."""
+    """Write locked workflows, which have the content of code or a bundle, in one statement."""
     names = ("id", "origin_line", "revision", "updated_at", *FACTS)
     said = [
         {name: getattr(row, name) for name in names} | {"latest_version": row.latest_version_id}

@@ -1,8 +1,8 @@
-"""Workflows that come from code: published by content, read-only for users.
+"""Workflows that come from code: published by their content, and read-only for users.
 
-The code is the draft. Equal content creates no version, so any number of processes can publish at
-any time. The content is the fully resolved definition, so a changed property of a step (its effect,
-its outcomes) creates a version too.
+The code is the draft. Unchanged content creates no version, so any number of processes can publish
+at any time. The content is the fully resolved definition, so a changed property of a step (its
+effect, its outcomes) creates a version too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ class CodeDefinition:
 
     @property
     def called(self) -> str:
-        """Return the displayed name: the given one, or the definition's, or the slug."""
+        """Return the displayed name: the given name, the definition's name or the slug."""
         return (self.name or str(self.definition.get("name") or self.slug))[:200]
 
 
@@ -67,12 +67,12 @@ def publish_from_code(
     line: int | None = None,
     workspace: Workspace | None = None,
 ) -> CodeVersion:
-    """Publish a definition under a slug, unless the newest version is equal.
+    """Publish a definition under a slug, unless the newest version has the same content.
 
     `origin` names its source, such as `shop.flows:fulfil`, and `line` its line there. A missing
     workflow is created. If the content equals that of an earlier version, that version becomes the
     latest again. Uses one query if nothing changed. Raises InvalidDefinition with all problems, and
-    SlugTaken if a user's workflow, or one of another origin, has the slug.
+    SlugTaken if a user's workflow, or a workflow of another origin, has the slug.
     """
     one = CodeDefinition(slug, definition, origin, description, line, name)
     return publish_many_from_code([one], workspace=workspace)[slug]
@@ -83,8 +83,9 @@ def publish_many_from_code(
 ) -> dict[str, CodeVersion]:
     """Publish many definitions as `publish_from_code` does; return their versions by slug.
 
-    Uses one query if nothing changed. All are checked before any is written; then BATCH workflows
-    are written per transaction. If several have the same slug, only the last one is published.
+    Uses one query if nothing changed. All definitions are checked before any workflow is written;
+    then BATCH workflows are written per transaction. If several have the same slug, only the last
+    one is published.
     """
     plan = plan_from_code(given, workspace=workspace)
     versions = {slug: plan.current[slug] for slug in plan.unchanged}
@@ -133,7 +134,7 @@ def plan_from_code(
 
 
 def _id_of(workspace: str) -> UUID | None:
-    """Return the workflow's ID; None if it does not exist yet."""
+    """Return the ID of the workspace with this slug; None if it does not exist yet."""
     return Workspace.objects.filter(slug=workspace).values_list("pk", flat=True).first()
 
 
@@ -155,7 +156,7 @@ def _says(one: CodeDefinition, row: Mapping[str, Any]) -> bool:
 
 
 def _mark(definition: Mapping[str, Any]) -> str:
-    """Return the checksum of the content; "" for an invalid definition, reported later."""
+    """Return the checksum of the content; "" for an invalid definition, which is reported later."""
     try:
         return checksum(resolve(dict(definition), catalog(), limits()))
     except (TypeError, ValueError, KeyError, AttributeError):

@@ -1,4 +1,4 @@
-"""Users' operations on a workflow: publish, archive, copy, start a test run of its draft."""
+"""Users' operations on a workflow: publish, archive, copy, and start a test run of its draft."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from executions.triggers.stored_input import stored
 
 
 def _publish(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowVersion:
-    """Publish the draft, or, if `version` is given, that published version again."""
+    """Publish the draft or, if `version` is given, publish that version again."""
     kind = data.get("kind", VersionKind.PUBLISHED)
     return versioning.publish(pk, actor=actor, kind=kind, again=data.get("version"))
 
@@ -35,7 +35,7 @@ def _archive(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
 
 
 def _take_over(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Workflow:
-    """Return a copy with this `name` and `slug`."""
+    """Copy a workflow from code and return the copy, with `name` and `slug` if they are given."""
     chosen = {key: data[key] for key in ("name", "slug", "reason") if data.get(key)}
     return take_over(pk, actor=actor, **chosen)
 
@@ -73,7 +73,7 @@ def start_trial(
     definition: Mapping[str, Any] | None = None,
     priority: int | None = None,
 ) -> WorkflowExecution:
-    """Run a definition (the draft unless given), or a part of it, as a test.
+    """Run a definition (by default, the draft), or a part of it, as a test; return the execution.
 
     Raises the errors of `publish_trial` and `start_execution`.
     """

@@ -66,9 +66,10 @@ def set_share(workflow_id: UUID, version_id: UUID, percent: float) -> bool:
 
 
 def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
-    """End a canary: no new execution uses it. Return False if the version is no longer the canary.
+    """End a canary: no new execution uses it.
 
-    Call it in a transaction: the workflow's row stays locked.
+    Returns False if the version is no longer the canary. Call it in a transaction: the workflow's
+    row stays locked.
     """
     rows = Workflow.objects.filter(pk=workflow_id, canary_version_id=version_id)
     if not rows.update(canary_version=None, canary_percent=None):

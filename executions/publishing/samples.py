@@ -53,7 +53,7 @@ def _read(path: Path) -> PayloadSample:
 
 
 def _tags(definition: dict[str, Any]) -> tuple[str, ...]:
-    """Return the kinds of modules that the example uses, and its kinds of triggers."""
+    """Return the categories of the example's modules, and the types of its triggers."""
     bodies = read_body(definition, (), catalog()).everywhere()
     modules = [module for body in bodies for task in body.tasks for module, _ in task.steps]
     kinds = {module.spec.category for module in modules if module.spec is not None}

@@ -57,7 +57,10 @@ def take_over(
 
 
 def _locked(workflow_id: UUID) -> Workflow:
-    """Return the workflow, locked, so that two concurrent copies get different slugs."""
+    """Return the workflow, locked, so that two concurrent copies get different slugs.
+
+    Raises NotFound.
+    """
     rows = Workflow.objects.select_for_update(no_key=True, of=("self",))
     found = rows.select_related("workspace").filter(pk=workflow_id, archived_at=None).first()
     if found is None:

@@ -65,7 +65,7 @@ def create_workflow(
     description: str = "",
     enabled: bool = True,
 ) -> Workflow:
-    """Create a workflow with its first draft; without a slug, one is made from the name.
+    """Create a workflow with its first draft; without a slug, derive it from the name.
 
     Raises SlugTaken, and InvalidDefinition for a draft that cannot be stored at all.
     """
@@ -210,7 +210,7 @@ def publish_trial(
 def check(
     definition: Any, workspace_id: UUID | None = None, workflow_id: UUID | None = None
 ) -> list[DefinitionProblem]:
-    """Return every problem that blocks publishing a draft; none if it can be published.
+    """Return every problem that prevents publishing a draft; [] if it can be published.
 
     Credentials and egress rules are checked only if the workspace is given.
     """
@@ -245,7 +245,7 @@ def check_many(
 
 
 def warnings(definition: Any) -> list[DefinitionProblem]:
-    """Return probable mistakes in a definition, which do not block publishing."""
+    """Return probable mistakes in a definition, which do not prevent publishing."""
     return warnings_of(definition, catalog())
 
 
@@ -320,7 +320,7 @@ def _unsound(found: list[DefinitionProblem], what: str) -> InvalidDefinition:
 
 
 def storable(definition: Any) -> Any:
-    """Return a draft. Raises InvalidDefinition for one that cannot be stored at all."""
+    """Return the draft. Raises InvalidDefinition if it cannot be stored at all."""
     try:
         payloads.dump(definition, "definition", MAX_DRAFT_BYTES)
     except ValkyrError as error:
@@ -364,7 +364,7 @@ def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
 
 
 def _last_change(workflow: Workflow) -> dict[str, Any]:
-    """Return the user and time of the last change, according to the audit trail."""
+    """Return the user and time of the last change in the audit trail; {} without one."""
     rows = Activity.objects.filter(
         object_id=str(workflow.pk), object_type="Workflow", action__in=CHANGES
     ).order_by("-created_at", "-id")
@@ -396,7 +396,7 @@ def _slug_taken(workflow: Workflow) -> SlugTaken:
 
 
 def slug_of(name: str) -> str:
-    """Return the default slug of a workflow of this name."""
+    """Return the default slug of a workflow with this name."""
     return slugify(name)[:80].strip("-") or "workflow"
 
 

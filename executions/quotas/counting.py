@@ -1,4 +1,4 @@
-"""Count executions in hourly and daily windows as they start, and report the use."""
+"""Count executions in hourly and daily windows as they start, and report the counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,9 +67,9 @@ def check(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
 
 
 def room(workspace_id: UUID, ceilings: Ceilings) -> int | None:
-    """Lock the counters, and return how many more fit into every window; None without limits.
+    """Lock the counters, and return how many more executions fit into every window.
 
-    Call it under the same conditions as `count`.
+    Returns None without limits. Call it under the same conditions as `count`.
     """
     if not ceilings.limits:
         return None
@@ -180,7 +180,7 @@ class Present:
 
 
 def present(counters: Iterable[Counter]) -> Present:
-    """Return the counters' present windows. Uses two queries for any number of counters."""
+    """Return the present values of the counters. Uses two queries for any number of counters."""
     wanted = set(counters)
     now = database_now()
     starts = {name.value: start_of(name, now) for name in QuotaWindow}

@@ -28,7 +28,7 @@ class Ceilings:
     """A tier's name, its limits on running and waiting executions, and the counted limits.
 
     Only the tightest of several limits on one counter is listed; None means no limit. `sealing_key`
-    is the workspace's key of payloads.
+    is the ID of the workspace's key for payloads.
     """
 
     tier: str
@@ -78,7 +78,7 @@ def of_tier(row: Sequence[Any], more: Sequence[Limit] = ()) -> Ceilings:
 
 
 def tightest(limits: Sequence[Limit]) -> tuple[Limit, ...]:
-    """Return one limit per counter: the workspace's limits first, and hours before days."""
+    """Return the tightest limit of each counter: workspaces before users, hours before days."""
     best: dict[tuple[Any, QuotaWindow], Limit] = {}
     for limit in limits:
         counter = (limit.user_id, limit.window)

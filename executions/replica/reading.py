@@ -1,4 +1,4 @@
-"""Rows to show, from the replica or from the primary."""
+"""Read rows that are only shown, from the replica or from the primary."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ TIMEOUT_SECONDS = 0.25
 def marking(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return the middleware that marks users after a request that may have changed something."""
+    """Return the middleware that marks users after a request that may have changed rows."""
 
     def answered(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -48,7 +48,7 @@ def marking(
 
 
 def changed_lately(request: HttpRequest) -> bool:
-    """Return whether the user may have changed something that the replica lacks."""
+    """Return whether the user may have changed rows that the replica does not have yet."""
     name = _name(request)
     if not name:
         return False

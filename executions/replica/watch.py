@@ -78,7 +78,7 @@ class ReplicaWatch:
         return now >= self._rests_until and now - self._fresh_until <= self._lag
 
     def distrust(self, error: object) -> None:
-        """Stop using the replica for a while, because a reader failed."""
+        """Stop using the replica for some time, because a read from it failed."""
         log.warning("a query on the replica failed; lists are read from the primary: %s", error)
         self._rests_until = monotonic() + REST_SECONDS
 

@@ -1,4 +1,7 @@
-"""Seal and open the columns of rows that the ORM writes and reads (`models.sealed_columns`)."""
+"""Seal and open the columns of rows that the ORM writes and reads.
+
+`models.sealed_columns` defines these columns.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +40,7 @@ def opened(row: Any, column: str, form: str, value: Any) -> Any:
 
 
 def sealed(row: Any, column: str, form: str, value: Any) -> Any:
-    """Return a column's value for storage, sealed if there is a key.
+    """Return a column's value for storage, sealed if the row's workspace has a key.
 
     Uses one query for each row.
     """
@@ -60,7 +63,7 @@ def reform(form: str, value: Any, where: str, key: int | None) -> Any:
 
 
 def stored(row: Any, **changes: Any) -> dict[str, Any]:
-    """Return changes of a row for `QuerySet.update`, with the values of sealed columns sealed."""
+    """Return a row's changes for `QuerySet.update`; the values of sealed columns are sealed."""
     forms = {name: getattr(row._meta.get_field(name), "form", "") for name in changes}
     return {
         name: sealed(row, name, forms[name], value) if forms[name] and value else value

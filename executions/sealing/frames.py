@@ -29,7 +29,10 @@ OVERHEAD = 12 + 16
 
 
 def seal(parts: Iterable[bytes], where: str, key: int) -> Iterator[bytes]:
-    """Yield the sealed file of these parts; `where` is its name. Raises the errors of `opened`."""
+    """Yield the sealed file of these parts; `where` is its name.
+
+    Raises the errors of `payload_keys.opened`.
+    """
     found = payload_keys.opened(key)
     header = HEADER.pack(MAGIC, VERSION, FRAME, os.urandom(16))
     aead, bound = found.derived(header), _bound(header, found.workspace_id, where)
@@ -49,7 +52,7 @@ def sealed_size(size: int) -> int:
 
 
 class SealedFile(SeekableReader):
-    """The content of a sealed file, at any position; one frame is in memory.
+    """The content of a sealed file, at any position; only one frame is in memory.
 
     Raises SealBroken for a frame that does not open. `size` is the content's size.
     """
@@ -65,7 +68,7 @@ class SealedFile(SeekableReader):
         self._at = HEADER.size  # of the source
 
     def readinto(self, buffer: Any) -> int:
-        """Read bytes from one frame."""
+        """Read bytes from one frame into the buffer; return their number."""
         number, start = divmod(self._position, FRAME)
         # An empty content has a frame, too, which says that there is no more.
         if number > self._last or (self._position >= self._size > 0):
@@ -128,7 +131,7 @@ def _bound(header: bytes, workspace_id: UUID, where: str) -> bytes:
 
 
 def _exactly(source: BinaryIO, size: int) -> bytes:
-    """Read `size` bytes, or fewer at the end of the file."""
+    """Return `size` bytes of the file, or fewer at its end."""
     found = source.read(size)
     if len(found) == size or not found:
         return found

@@ -47,7 +47,7 @@ def present() -> KeySource | None:
 
 
 def old() -> KeySource | None:
-    """Return the installation's previous key, if the settings still name it."""
+    """Return the installation's previous key; None if the settings do not name it."""
     return _only_one(OLD)
 
 
@@ -85,7 +85,7 @@ def _values() -> dict[str, str]:
 
 
 def _private_text(name: str, path: Path) -> str:
-    """Return the file's text, after checking the permissions of the opened file."""
+    """Return the file's text. Raises ImproperlyConfigured if other users can read the file."""
     try:
         with path.open() as file:
             facts = os.fstat(file.fileno())
@@ -122,10 +122,10 @@ class Aead(Protocol):
     """Tink's interface for authenticated encryption."""
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
-        """Encrypt and authenticate."""
+        """Return the encrypted and authenticated text."""
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Decrypt. Raises TinkError."""
+        """Return the decrypted text. Raises TinkError."""
 
 
 def required() -> KeySource:

@@ -1,6 +1,6 @@
-"""A set of data keys: create it, add and remove keys, seal and open it.
+"""A set of data keys: create it, add and remove keys, and seal and open the set.
 
-This module uses no database. Tink's keysets for Python are immutable, so a changed one is built
+This module uses no database. Tink's keysets for Python are immutable, so a changed keyset is built
 from its keys.
 """
 
@@ -18,18 +18,18 @@ PLACE = b"executions.Keyset.sealed"
 
 @dataclass(frozen=True)
 class Keys:
-    """An opened set of AES-256-GCM keys; `primary` is the id of the key that seals."""
+    """An opened set of AES-256-GCM keys; `primary` is the ID of the key that seals new values."""
 
     handle: Any = field(repr=False)
 
     @cached_property
     def ids(self) -> tuple[int, ...]:
-        """Return the ids of all keys, the oldest first."""
+        """Return the IDs of all keys, the oldest first."""
         return tuple(info.key_id for info in self.handle.keyset_info().key_info)
 
     @cached_property
     def primary(self) -> int:
-        """Return the id of the primary key, which seals."""
+        """Return the ID of the primary key, which seals new values."""
         return int(self.handle.keyset_info().primary_key_id)
 
     @cached_property
@@ -43,7 +43,7 @@ class Keys:
 
 
 def new_keys() -> Keys:
-    """Return a set of one fresh key."""
+    """Return a set with one new key."""
     import tink
     from tink import aead
 
@@ -63,14 +63,14 @@ def with_new_primary(keys: Keys) -> Keys:
 
 
 def with_more(keys: Keys, others: Keys) -> Keys:
-    """Return the keys with those of another set; the primary key stays."""
+    """Return the keys together with those of another set; the primary key stays."""
     keyset = _proto(keys)
     keyset.key.extend(key for key in _proto(others).key if key.key_id not in keys.ids)
     return _of(keyset)
 
 
 def without(keys: Keys, ids: Collection[int]) -> Keys:
-    """Return the set without these keys; the primary key is never removed."""
+    """Return the set without the keys of these IDs. Raises ValueError for the primary key."""
     keyset = _proto(keys)
     if keyset.primary_key_id in ids:
         raise ValueError(
@@ -116,7 +116,7 @@ def opened_keys(sealed: bytes, by: Aead) -> Keys:
 
 
 def ids_in(sealed: bytes) -> tuple[tuple[int, ...], int]:
-    """Return the ids of the keys in a sealed set, and the primary key's id, without opening it."""
+    """Return the IDs of the keys in a sealed set, and the primary key's ID, without opening it."""
     from tink.proto import tink_pb2
 
     info = tink_pb2.EncryptedKeyset.FromString(sealed).keyset_info

@@ -49,11 +49,11 @@ class _Told:
         self._uri = uri
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
-        """Encrypt. Raises KeyUnavailable."""
+        """Return the encrypted text. Raises KeyUnavailable."""
         return self._ask(self._inner.encrypt, plaintext, associated_data)
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Decrypt. Raises WrongInstallationKey or KeyUnavailable."""
+        """Return the decrypted text. Raises WrongInstallationKey or KeyUnavailable."""
         return self._ask(self._inner.decrypt, ciphertext, associated_data)
 
     def _ask(self, question: Any, data: bytes, associated_data: bytes) -> bytes:
@@ -69,7 +69,7 @@ class _Told:
 
 
 def _code(error: Exception) -> str:
-    """Return the service's own error code, which Tink wraps."""
+    """Return the service's own error code, which Tink wraps; "" without one."""
     inner = error.args[0] if error.args else None
     if not isinstance(inner, ClientError):
         return ""

@@ -42,7 +42,7 @@ class OpenedKey:
     opened_at: float = field(default_factory=time.monotonic)
 
     def derived(self, context: bytes) -> Aead:
-        """Return the key of one file (`frames`), by HMAC-SHA-256."""
+        """Return the AEAD with the key of one file (`frames`), which HMAC-SHA-256 derives."""
         made = hmac.digest(self.material, b"valkyr.payload.file|" + context, "sha256")
         return aes_gcm(made)
 
@@ -86,7 +86,7 @@ def _any_seals() -> bool:
 
 
 def opened(key: int) -> OpenedKey:
-    """Return a key.
+    """Return an opened key by its ID.
 
     Uses one query if this process does not hold the key. Raises KeyUnknown, and the errors of
     `unseal`.
@@ -117,7 +117,7 @@ def forget() -> None:
 
 
 def current(workspace_id: UUID) -> int | None:
-    """Return the key that seals the workspace's payloads; None if it does not seal them.
+    """Return the ID of the key that seals the workspace's payloads; None without sealing.
 
     Uses one query.
     """
@@ -126,14 +126,20 @@ def current(workspace_id: UUID) -> int | None:
 
 
 def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Annotate rows with the `sealing_key` of their workspace, like `current`. Uses no query."""
+    """Return rows annotated with the `sealing_key` of their workspace, like `current`.
+
+    Uses no query.
+    """
     keys = PayloadKey.objects.filter(workspace_id=OuterRef("workspace_id"), seals=True)
     found: QuerySet[Any] = rows.annotate(sealing_key=Subquery(keys.values("pk")[:1]))
     return found
 
 
 def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the keys of those executions whose workspaces seal payloads. Uses one query."""
+    """Return the IDs of the keys of those executions whose workspaces seal payloads.
+
+    Uses one query.
+    """
     rows = WorkflowExecution.objects.filter(
         pk__in=list(execution_ids), workspace__payload_keys__seals=True
     )
@@ -141,7 +147,7 @@ def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
 
 
 def sealing(workspace_ids: Iterable[UUID] | None = None) -> set[UUID]:
-    """Return the given workspaces (by default: all) that have sealed payloads."""
+    """Return the IDs of the given workspaces (by default: all) that have keys for payloads."""
     rows = PayloadKey.objects.all()
     if workspace_ids is not None:
         rows = rows.filter(workspace_id__in=list(workspace_ids))
@@ -149,7 +155,7 @@ def sealing(workspace_ids: Iterable[UUID] | None = None) -> set[UUID]:
 
 
 def make(workspace_id: UUID) -> int:
-    """Add a key, which seals the workspace's payloads from now on, and return it.
+    """Add a key, which seals the workspace's payloads from now on, and return its ID.
 
     Raises the errors of `prepare`.
     """
@@ -172,13 +178,13 @@ def stop(workspace_id: UUID) -> bool:
 
 
 def newest(workspace_id: UUID) -> PayloadKey | None:
-    """Return the workspace's newest key, whether it seals or not; None if it never sealed."""
+    """Return the workspace's newest key, whether it seals or not; None if there is none."""
     return PayloadKey.objects.filter(workspace_id=workspace_id).order_by("-pk").first()
 
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """The key that seals a workspace's payloads (None: no sealing), and the number of others."""
+    """The key that seals a workspace's payloads (None: no sealing), and the number of old keys."""
 
     current: PayloadKey | None
     old: int
@@ -192,9 +198,9 @@ def state(workspace_id: UUID) -> KeyState:
 
 
 def remove_old(workspace_id: UUID) -> list[int]:
-    """Delete and return the workspace's keys that do not seal.
+    """Delete the workspace's keys that no longer seal new values, and return their IDs.
 
-    Values sealed with them can no longer be opened.
+    Values sealed with these keys can no longer be opened.
     """
     rows = PayloadKey.objects.filter(workspace_id=workspace_id, seals=False)
     found = list(rows.values_list("pk", flat=True))

@@ -44,7 +44,7 @@ def is_sealed(value: Any) -> bool:
 
 
 def key_of(value: Any) -> int | None:
-    """Return the key of an envelope, or of a log's line; None if the value is not sealed."""
+    """Return the ID of the key of an envelope, or of a log's line; None for an unsealed value."""
     if isinstance(value, dict) and SEALED not in value:
         value = value.get(MESSAGE)
     if not is_sealed(value):
@@ -66,7 +66,7 @@ def seal_text(text: str, where: str, key: int | None) -> str:
 
 
 def seal_each(text: str, where: str, key: int | None, names: Container[str] | None = None) -> str:
-    """Return a JSON object's text with each value sealed, or only the values of these names."""
+    """Return a JSON object's text with each value sealed, or only the values with these names."""
     if key is None:
         return text
     parts = (
@@ -87,7 +87,7 @@ def seal_lines(text: str, where: str, key: int | None) -> str:
 
 
 def seal_bytes(data: bytes, where: str, key: int) -> bytes:
-    """Seal bytes for a file in object storage; a reader of the file must know the key."""
+    """Return the sealed bytes for a file in object storage; its reader must know the key's ID."""
     found = payload_keys.opened(key)
     return bytes(found.aead.encrypt(data, _bound(found.workspace_id, where)))
 
@@ -151,7 +151,10 @@ def open_lines(values: Any, where: str) -> Any:
 
 
 def keys_in(form: str, value: Any) -> set[int | None]:
-    """Return the keys that seal the parts of a column's value; None for a part in the clear."""
+    """Return the IDs of the keys that seal the parts of a column's value.
+
+    None stands for a part in the clear.
+    """
     if value is None or value == "":
         return set()
     if form == "lines":

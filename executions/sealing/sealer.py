@@ -18,8 +18,8 @@ SHOWN = 300
 class PayloadSealer:
     """Seals payloads of one execution under its workspace's key.
 
-    `key` is the workspace's current key; None if the workspace does not seal payloads. The key is
-    read at its first use if the caller does not know it, and again after
+    `key` is the ID of the workspace's current key; None if the workspace does not seal payloads.
+    The ID is read at its first use if the caller does not know it, and again after
     `payload_keys.CURRENT_SECONDS`: a step may run for hours.
     """
 
@@ -31,7 +31,10 @@ class PayloadSealer:
 
     @property
     def key(self) -> int | None:
-        """Return the key. Uses one query if the key is unknown or was read long ago."""
+        """Return the ID of the key; None if the workspace does not seal payloads.
+
+        Uses one query if the ID is unknown or was read long ago.
+        """
         if self._key == UNKNOWN or time.monotonic() - self._known_at > CURRENT_SECONDS:
             self._key = payload_keys.current(self.workspace_id)
             self._known_at = time.monotonic()

@@ -43,12 +43,12 @@ class SealedColumn:
         return f"{self.model._meta.label}.{self.value}"
 
     def count(self) -> Counter[int]:
-        """Return the number of values that each key seals. Uses one query."""
+        """Return the number of values that each key seals, by the key's ID. Uses one query."""
         rows = self.model._default_manager.values_list(self.key).annotate(many=Count("*"))
         return Counter(dict(rows.order_by()))
 
     def holds(self, ids: Collection[int]) -> bool:
-        """Return whether any value is sealed with one of these keys. Uses one query."""
+        """Return whether any value is sealed with a key of one of these IDs. Uses one query."""
         return self.model._default_manager.filter(**{f"{self.key}__in": ids}).exists()
 
 
@@ -115,7 +115,7 @@ def present() -> Keys | None:
 
 
 def kept() -> Keys | None:
-    """Return the keyset that this process holds, current or not, without a query."""
+    """Return the keyset that this process holds, current or not, or None. Uses no query."""
     found = _opened.get(alias())
     return found.keys if found else None
 

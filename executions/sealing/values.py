@@ -16,7 +16,7 @@ _PREFIX_BYTES = 5
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A sealed value and the id of its key, which is stored with it."""
+    """A sealed value and the ID of its key, which is stored with the value."""
 
     value: bytes = field(repr=False)
     key_id: int
@@ -93,7 +93,7 @@ def _key_id(sealed: bytes, bound_to: str) -> int:
 
 
 def _holding(key_id: int, bound_to: str) -> Keys:
-    """Return a keyset with this key: the process's own, or the current one.
+    """Return a keyset with the key of this ID: the process's own keyset, or the current one.
 
     Raises KeyUnknown.
     """

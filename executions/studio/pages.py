@@ -106,7 +106,7 @@ def _migrate_page(found: Workflow, may: Powers) -> str:
 
 
 def _credential_types() -> list[dict[str, Any]]:
-    """Return, by type, the fields of a form for a new credential, without any values."""
+    """Return the fields of the form for a new credential of each type, without any values."""
     return [
         {
             "name": kind.name,

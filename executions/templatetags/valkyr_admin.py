@@ -14,7 +14,7 @@ register = template.Library()
 
 @register.simple_tag
 def admin_page(name: str, *args: Any) -> str:
-    """Return the address of one of our admin pages, such as `dlq_failuregroup_changelist`."""
+    """Return the address of one of Valkyr's admin pages, such as `dlq_failuregroup_changelist`."""
     from executions.addresses import admin
 
     return admin(name, *args)
@@ -22,7 +22,7 @@ def admin_page(name: str, *args: Any) -> str:
 
 @register.simple_tag
 def skin_styles() -> Any:
-    """Return the style sheets for pages that do not belong to a model."""
+    """Return the style sheets for pages that do not belong to a model, as HTML."""
     from executions.admin.skin import MEDIA
 
     return SafeString("\n".join(MEDIA.render_css()))
@@ -30,7 +30,7 @@ def skin_styles() -> Any:
 
 @register.simple_tag
 def skin_fonts() -> Any:
-    """Return the fonts of icons, for pages outside the admin."""
+    """Return the style sheets of the icons' fonts, as HTML, for pages outside the admin."""
     from executions.admin.skin import FONTS
 
     return SafeString("\n".join(FONTS.render_css()))
@@ -38,7 +38,7 @@ def skin_fonts() -> Any:
 
 @register.simple_tag
 def skin_scripts() -> Any:
-    """Return the scripts for pages that do not belong to a model."""
+    """Return the scripts for pages that do not belong to a model, as HTML."""
     from executions.admin.skin import MEDIA
 
     return SafeString("\n".join(MEDIA.render_js()))
@@ -46,7 +46,7 @@ def skin_scripts() -> Any:
 
 @register.simple_tag
 def skin_template(name: str) -> str:
-    """Return the template for a purpose, such as a form's field."""
+    """Return the name of the template for a purpose, such as a form's field."""
     from executions.admin.skin import TEMPLATES
 
     return TEMPLATES[name]

@@ -1,1 +1,1 @@
-"""Triggers, which start executions: API, CRON, webhook, event, queue, user."""
+"""Triggers, which start executions: API, CRON, webhook, event, queue and user."""

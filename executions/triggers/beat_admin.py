@@ -40,7 +40,7 @@ _followed: datetime | None = None
 
 
 def follow(trigger: Trigger) -> bool:
-    """Apply the entry's changes to a locked trigger; return whether there were any."""
+    """Apply the entry's changes to a locked trigger; return whether there were any changes."""
     entry = entry_of(trigger)
     if entry is None:
         return trigger.enabled and _switch(trigger, False, DELETED)
@@ -64,7 +64,10 @@ def follow(trigger: Trigger) -> bool:
 
 
 def follow_all() -> int:
-    """Apply all changes in beat's tables since this process last read them; return their number."""
+    """Apply all changes in beat's tables since this process last read them.
+
+    Returns the number of changed triggers.
+    """
     global _followed  # noqa: PLW0603 - one look a process
     changed = PeriodicTasks.last_change()
     if changed is None or changed == _followed:
@@ -79,7 +82,7 @@ def follow_all() -> int:
 
 
 def _schedules() -> Iterator[Trigger]:
-    """Yield the CRON triggers that have an entry, or whose entry was deleted."""
+    """Yield the CRON triggers that published versions of active workspaces have."""
     rows = Trigger.objects.filter(
         type=TriggerType.CRON, retired_at=None, workflow__workspace__archived_at=None
     )
@@ -105,7 +108,10 @@ def refusal(entry: PeriodicTask) -> str | None:
 
 
 def changed_schedule(trigger: Trigger, entry: PeriodicTask) -> dict[str, Any] | None:
-    """Return the entry's schedule and time zone; None if the published version has the same."""
+    """Return the entry's schedule and time zone; None if the published version has the same.
+
+    It is in the form of a trigger's settings.
+    """
     zone = str(entry.crontab.timezone)
     given = {name: getattr(entry.crontab, name) for name in FIELDS}
     if given | {"timezone": zone} == beat_entries.published_fields(trigger):

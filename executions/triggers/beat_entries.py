@@ -61,7 +61,7 @@ def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
 
 
 def write(trigger: Trigger) -> None:
-    """Make beat send this trigger's task, for times after it was enabled.
+    """Make beat send this trigger's task, and set its next time after the trigger was enabled.
 
     An existing entry keeps its crontab: a user may have changed it.
     """
@@ -94,7 +94,7 @@ def remove(trigger: Trigger) -> None:
 
 
 def published_crontab(trigger: Trigger) -> CrontabSchedule:
-    """Return the row of the published schedule, creating it if necessary."""
+    """Return the crontab row of the published schedule, and create the row if it is missing."""
     values = published_fields(trigger)
     # get_or_create has no unique constraint here: two rows may have been created concurrently.
     found = CrontabSchedule.objects.filter(**values).first()
@@ -108,7 +108,10 @@ def published_fields(trigger: Trigger) -> dict[str, str]:
 
 
 def beat_fields(schedule: str) -> dict[str, str]:
-    """Return the fields of beat's crontab: the schedule's, or wider ones with its times."""
+    """Return the fields of beat's crontab: the schedule's fields, or wider fields.
+
+    Wider fields include all times of the schedule.
+    """
     texts = schedule.split()
     values, nth = croniter.expand(schedule)
     fields = {
@@ -123,7 +126,7 @@ def beat_fields(schedule: str) -> dict[str, str]:
 
 
 def _field(name: str, text: str, values: Sequence[int | str]) -> str:
-    """Return the field's own text if beat reads it in the same way; otherwise its values or `*`."""
+    """Return the field's text if beat reads it in the same way; otherwise its values or `*`."""
     if list(values) == [ANY]:
         return ANY
     if not all(isinstance(value, int) for value in values):

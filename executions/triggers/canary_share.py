@@ -1,4 +1,4 @@
-"""Choose between the latest version and the canary version of a workflow, for each start.
+"""Choose the latest version or the canary version of a workflow, for each start.
 
 The choice depends on a hash of the key that identifies the start. So equal keys take the same
 version while the canary lasts, and a larger share keeps the keys of a smaller share.
@@ -56,7 +56,7 @@ def _chosen(
 
 
 def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest, list[int]]]:
-    """Yield one request for each version, and the indexes of its payloads in the batch."""
+    """Yield a request for each version, and the indexes of the version's payloads in the batch."""
     for canary in (False, True):
         numbers = [n for n, request in enumerate(requests) if request.canary is canary]
         if numbers:
@@ -65,7 +65,10 @@ def by_version(requests: Sequence[StartRequest]) -> Iterator[tuple[StartRequest,
 
 
 def _customers(request: StartRequest, payload_list: Sequence[Any]) -> list[str | None]:
-    """Return the concurrency keys; payloads without a valid key are rejected later."""
+    """Return the concurrency keys as texts, and None for payloads without a key.
+
+    If a key cannot be rendered, all are None: the start is rejected later.
+    """
     rule = request.version.graph.concurrency
     try:
         keys = concurrency.render_all(rule, request.workflow.pk, payload_list)

@@ -24,10 +24,10 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """The new executions that may run within their key's limit, and those that later ones replace.
+    """Which new executions may run within their key's limit, and which are replaced by later ones.
 
     Both lists are in the order of the executions. A replaced execution is inserted as a waiting
-    one, and then cancelled.
+    execution, and then cancelled.
     """
 
     may_run: list[bool]
@@ -35,9 +35,10 @@ class ConflictVerdict:
 
 
 def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> ConflictVerdict:
-    """Lock the keys and apply the rule; earlier executions may be cancelled.
+    """Lock the keys and apply the rule; return which executions may run.
 
-    Raises ConcurrencyConflict if the rule rejects one of the new executions.
+    Earlier executions may be cancelled. Raises ConcurrencyConflict if the rule rejects one of the
+    new executions.
     """
     wanted = Counter(key for key in keys if key is not None)
     replaced = [False] * len(keys)
@@ -107,7 +108,7 @@ def _replace(
 
 
 def _replaced(rule: Concurrency, keys: Sequence[ConcurrencyKey | None]) -> list[bool]:
-    """Return, for each execution of a batch, whether a later one replaces it."""
+    """Return, for each execution of a batch, whether a later execution replaces it."""
     kept: Counter[ConcurrencyKey] = Counter()
     out = []
     for key in reversed(keys):
@@ -123,7 +124,10 @@ def _may_run(
     uses: dict[ConcurrencyKey, ConcurrencyUse],
     replaced: list[bool],
 ) -> list[bool]:
-    """Return the executions that may run within each key's limit; waiting executions go first."""
+    """Return, for each execution, whether its key's limit lets it run.
+
+    Waiting executions go first.
+    """
     left = {
         key: 0 if use.waiting else max(0, rule.limit - use.holders) for key, use in uses.items()
     }

@@ -61,7 +61,7 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 
 
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
-    """Start the trigger's due ticks, oldest first; return how many, at most 100.
+    """Start the trigger's due ticks, oldest first; return the number of started ticks, at most 100.
 
     A tick over a quota stays QUEUED and is tried again. Unless `patient` is set, a trigger that
     another process has locked is skipped. An execution that ends as it starts calls this
@@ -112,7 +112,7 @@ def _serve_next(trigger_id: UUID, patient: bool) -> bool:
 
 
 def _stopped(trigger: Trigger) -> str:
-    """Return the reason why queued ticks of the trigger no longer start, or ""."""
+    """Return the reason why queued ticks of the trigger no longer start; "" if they start."""
     if not trigger.enabled or trigger.workflow.archived_at is not None:
         return SWITCHED_OFF
     paused = trigger.paused_until is not None and database_now() < trigger.paused_until
@@ -120,7 +120,7 @@ def _stopped(trigger: Trigger) -> str:
 
 
 def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
-    """Delay the due ticks until the limit can allow them again, and record why.
+    """Delay the due ticks until the limit can allow them again, and record the reason.
 
     They are tried once a minute, since a limit may be raised before its window ends.
     """
@@ -132,7 +132,10 @@ def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
 
 
 def _unfinished(trigger: Trigger) -> list[UUID]:
-    """Return this trigger's unfinished executions, without reruns that users started."""
+    """Return the IDs of this trigger's oldest unfinished executions.
+
+    Reruns that users started are left out.
+    """
     rows = WorkflowExecution.objects.filter(trigger=trigger, finished_at=None, origin=None)
     return list(rows.order_by("created_at").values_list("pk", flat=True)[:TICKS_AT_ONCE])
 
@@ -253,7 +256,7 @@ def _ticks(
 def _first_start(
     trigger_id: UUID, its: CronRule, decision: Decision, now: datetime
 ) -> tuple[datetime, str]:
-    """Return the time at which the tick may start, and the reason for a delay."""
+    """Return the time at which the tick may start, and the reason for waiting."""
     if decision.reason == CAUGHT_UP:
         return now, CAUGHT_UP
     late = delay(trigger_id, decision.fire_at, its.jitter_seconds)
@@ -282,7 +285,7 @@ def fire(trigger_id: UUID) -> CronTick | None:
 
 
 def tend() -> dict[str, int]:
-    """Apply changes of beat's admin, record missed times, start due ticks; return counts."""
+    """Apply changes of beat's admin, record missed times and start due ticks; return the counts."""
     enough = monotonic() + SECONDS
     return {
         "followed": beat_admin.follow_all(),
@@ -312,7 +315,7 @@ def _overdue() -> list[UUID]:
 
 
 def _startable() -> list[UUID]:
-    """Return triggers with a due tick, unless the tick must wait for an execution to end."""
+    """Return the IDs of triggers with a due tick that need not wait for an execution to end."""
     due = CronTick.objects.filter(
         trigger=OuterRef("pk"), status=TickStatus.QUEUED, start_at__lte=ClockTimestamp()
     )

@@ -83,16 +83,20 @@ class Schedule:
         return after.astimezone(UTC), until.astimezone(UTC)
 
     def _from(self, after: datetime) -> Iterator[datetime]:
-        """Yield local times of the schedule, from the first one that may be later than `after`."""
+        """Yield local times of the schedule, from the first time that may be later than `after`."""
         back = self._goes_back(after, after + AROUND)
         return _locals(croniter(self.text, self._wall(after) - back - SECOND), forwards=True)
 
     def _before(self, until: datetime, back: timedelta) -> Iterator[datetime]:
-        """Yield local times of the schedule, backwards, from the last possible one at `until`."""
+        """Yield local times of the schedule, backwards, from the last possible time at `until`."""
         return _locals(croniter(self.text, self._wall(until) + back + SECOND), forwards=False)
 
     def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:
-        """Return the instants at which the zone's clocks show `local`: two if they are set back."""
+        """Return the instants at which the zone's clocks show `local`: two if they are set back.
+
+        If the clocks skip `local`, it is the moment of their change; with `every_hour`, there is
+        none.
+        """
         first = local.replace(tzinfo=self.zone).astimezone(UTC)
         second = local.replace(tzinfo=self.zone, fold=1).astimezone(UTC)
         if self._wall(first) != local:
@@ -134,7 +138,7 @@ def _locals(times: croniter, *, forwards: bool) -> Iterator[datetime]:
 
 
 def _passed(waiting: list[datetime], limit: datetime | None) -> Iterator[datetime]:
-    """Remove from the heap and yield the times before `limit`."""
+    """Remove the times before `limit` from the heap, and yield them; no times if it is None."""
     while limit is not None and waiting and waiting[0] < limit:
         yield heapq.heappop(waiting)
 
@@ -178,7 +182,7 @@ def upcoming(schedule: Schedule, after: datetime, number: int) -> list[datetime]
 
 
 def delay(trigger_id: UUID, fire_at: datetime, seconds: int) -> timedelta:
-    """Return a start's jitter, from 0 to `seconds`; a trigger and a time determine it."""
+    """Return a start's jitter, from 0 to `seconds`; the trigger and the time determine it."""
     drawn = int.from_bytes(sha256(f"{trigger_id} {fire_at.isoformat()}".encode()).digest()[:8])
     return timedelta(seconds=round(seconds * drawn / 2**64))
 
@@ -204,7 +208,7 @@ CAUGHT_UP = "Missed at its time, and started later."
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The decision whether a time fires, with the reason."""
+    """The decision whether a time fires, and the reason."""
 
     fire_at: datetime
     fires: bool
@@ -250,7 +254,7 @@ def following(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def _missed(times: Iterator[datetime], rows: int) -> list[Decision]:
-    """Return missed times, at most `rows`; the last one states the number of any others."""
+    """Return missed times, at most `rows`; the last decision states the number of further times."""
     listed = [Decision(time, False, MISSED) for time in islice(times, rows)]
     more, last = _count(islice(times, COUNTED))
     if last is not None:

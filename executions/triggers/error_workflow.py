@@ -30,7 +30,7 @@ MAX_MESSAGE = 10_000
 
 @receiver(execution_failed)
 def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
-    """Start the error workflow of an execution that failed.
+    """Start the error workflow of an execution that failed or timed out.
 
     Do nothing for a test run, or for an error workflow that failed itself.
     """

@@ -41,7 +41,7 @@ Result = dict[str, Any]  # a trigger's result for an event, as callers see it
 
 @dataclass(frozen=True, slots=True)
 class EventReceipt:
-    """An event, and whether this call or an earlier one with the same id stored it."""
+    """An event, and whether this call or an earlier call with the same ID stored it."""
 
     event: Event
     created: bool
@@ -106,7 +106,10 @@ def _listens(workspace_id: UUID, name: str) -> bool:
 
 
 def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
-    """Start the workflows of matching triggers with `given`: the payload, or its StoredInput."""
+    """Start the workflows of matching triggers with `given`, and return the triggers' results.
+
+    `given` is the payload or its StoredInput.
+    """
     listening = _listening(event.workspace_id, event.name)
     rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
     triggers = list(rows[: MAX_TRIGGERS + 1])
@@ -121,7 +124,7 @@ def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
 
 
 def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) -> bool:
-    """Return whether a filter matches.
+    """Return whether a filter matches the payload; None matches every payload.
 
     Raises TemplateError, also if no time is left for this filter. The response lists the started
     workflows, so the request evaluates the filters.
@@ -140,7 +143,7 @@ def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) ->
 
 
 def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Result | None]]:
-    """Return the triggers that match the event, each with its filter's error, if any."""
+    """Return the triggers that match the event or whose filter failed, each with any error."""
     allowance = render_guard.Allowance(FILTER_SECONDS, workers=True)
     judged: list[tuple[Trigger, Result | None]] = []
     for trigger in triggers:
@@ -154,7 +157,7 @@ def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Re
 
 
 def _started(trigger: Trigger, event: Event, given: Any, actor: Actor) -> Result:
-    """Return the trigger's result for the event."""
+    """Start the trigger's workflow; return the ID of the execution, or the error."""
     try:
         # A savepoint: an error half-way must not undo anything else.
         with transaction.atomic():

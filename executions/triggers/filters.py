@@ -1,6 +1,6 @@
-"""Filters of events: one expression over the event's payload.
+"""Filters of events: an expression over the event's payload.
 
-This module is pure.
+This module is pure: it does no I/O.
 """
 
 from typing import Any

@@ -129,7 +129,10 @@ def _joins(own_transaction: bool) -> bool:
 
 
 def _workflow(workflow_id: UUID) -> Workflow:
-    """Return the workflow with the fields that a start needs; the others are loaded on access."""
+    """Return the workflow with the fields that a start needs; others are loaded on access.
+
+    Raises NotFound.
+    """
     row = statements.fetch_one("workflow_to_start", {"workflow": workflow_id})
     if row is None:
         raise NotFound(f"There is no workflow {workflow_id}.")

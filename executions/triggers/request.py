@@ -40,7 +40,7 @@ class ParentRun:
     """The parent of a new execution: a live execution that has `depth` ancestors itself.
 
     `run_id` is the run that waits for the child, or None. A child of an error workflow belongs to
-    the same failure (`failure_of`), so its own failure starts no other error workflow.
+    the same failure (`failure_of`), so its own failure does not start another error workflow.
     """
 
     execution_id: UUID
@@ -70,7 +70,7 @@ class StartRequest:
 
 
 def chosen_priority(priority: int | None) -> int:
-    """Return the requested priority, -1 for none. Raises InvalidPayload outside 0 to 9."""
+    """Return the requested priority; -1 for None. Raises InvalidPayload outside 0 to 9."""
     if priority is None:
         return -1
     if not 0 <= priority <= 9:
@@ -91,7 +91,7 @@ def chosen_version(
     branch: Branch | None = None,
     trial: WorkflowVersion | None = None,
 ) -> Compiled:
-    """Return the compiled version to start: the latest, a given, a branch's, or a test version.
+    """Return the compiled version to start: the latest, a given, a branch's or a test version.
 
     A test of a disabled workflow runs, so that its author can check a fix. Raises WorkflowDisabled,
     NotPublished, or NotFound.
@@ -126,9 +126,9 @@ def chosen_version(
 
 
 def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
-    """Return the canonical JSON that the row holds: of the payload, or of its reference.
+    """Return the canonical JSON for the execution's row: the payload, or the reference to it.
 
-    Raises InvalidPayload if it cannot be stored or breaks the version's input schema.
+    Raises InvalidPayload if it cannot be stored or violates the version's input schema.
     """
     try:
         text = payloads.dump(row_of(payload), "payload", row_limit())
@@ -139,7 +139,7 @@ def check(version: Compiled, payload: Any, prefix: str = "params") -> str:
 
 
 def check_schema(version: Compiled, payload: Any, prefix: str) -> None:
-    """Raise InvalidPayload if a payload, or a StoredInput, breaks the version's input schema."""
+    """Raise InvalidPayload if a payload or a StoredInput violates the version's input schema."""
     if isinstance(payload, StoredInput) and not payload.loaded and version.input_schema is not None:
         message = (
             "The payload is in the payload store and too large to be checked against the "

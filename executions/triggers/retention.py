@@ -18,7 +18,10 @@ MOST = 100_000
 
 
 def expire() -> dict[str, int]:
-    """Delete rows older than VALKYR_EVENT_RETENTION_DAYS, at most 100,000; return the counts."""
+    """Delete rows older than VALKYR_EVENT_RETENTION_DAYS; return the number of each kind.
+
+    At most 100,000 rows of a kind are deleted.
+    """
     before = database_now() - timedelta(days=days())
     return {"events": _delete(events(before)), "messages": _delete(messages(before))}
 
@@ -63,7 +66,7 @@ PRUNED_AT_ONCE, ROUNDS = 5_000, 20
 
 
 def prune() -> int:
-    """Delete stored responses older than 24 hours, at most 100,000; return how many."""
+    """Delete stored responses older than 24 hours, at most 100,000; return the number."""
     old = KeptAnswer.objects.filter(created_at__lt=database_now() - KEPT)
     total = 0
     for _ in range(ROUNDS):

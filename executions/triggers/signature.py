@@ -44,7 +44,7 @@ def read(header: str) -> WebhookSignature | None:
 
 
 def signed(at: int, body: bytes) -> bytes:
-    """Return the text to sign."""
+    """Return the bytes to sign."""
     return f"{at}.".encode() + body
 
 
@@ -64,7 +64,7 @@ def header(secret: str, at: int, body: bytes) -> str:
 
 
 def is_signed(signature: WebhookSignature, body: bytes, secrets: Iterable[str]) -> bool:
-    """Return whether any signature matches any of the secrets; compares in constant time."""
+    """Return whether any signature matches any of the secrets, compared in constant time."""
     expected = [sign(secret, signature.at, body) for secret in secrets]
     matches = [hmac.compare_digest(v, e) for v in signature.values for e in expected]
     return any(matches)

@@ -64,7 +64,7 @@ MOST_HASHED = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An execution, and whether this call created it or found an earlier one with the same key."""
+    """An execution, and whether this call created it or found it by its idempotency key."""
 
     execution: WorkflowExecution
     created: bool
@@ -359,7 +359,7 @@ def _insert_rows(
 ) -> None:
     """Insert executions, which then use the stored values that their payloads refer to.
 
-    Raises PayloadStoreUnavailable if one was collected since it was stored.
+    Raises PayloadStoreUnavailable if a stored value was collected after it was stored.
     """
     pairs = zip(executions, texts, strict=True)
     refer = [(one.pk, one.trigger_payload) for one, text in pairs if payloads.STORED in text]
@@ -415,10 +415,10 @@ def _verdict(
 
 
 def _ask(tier: Ceilings, workspace_id: UUID, running: list[bool]) -> bool:
-    """Request the admission of waiting joined starts after the commit.
+    """Request the admission of joined starts that wait, after the commit.
 
-    Return whether they are counted after the commit. Raises QuotaExceeded if a check without a lock
-    finds that they exceed a limit.
+    Returns whether they are counted after the commit. Raises QuotaExceeded if a check without a
+    lock finds that they exceed a limit.
     """
     if all(running):
         return False

@@ -34,15 +34,15 @@ class StoredInput:
 
 
 def most_bytes() -> int:
-    """Return the largest payload of a start, in bytes of JSON."""
+    """Return the maximum size of a start's payload, in bytes of JSON."""
     settings = valkyr_settings()
     return settings.payload_start_limit if settings.payload_store else MAX_PAYLOAD_BYTES
 
 
 def row_limit() -> int:
-    """Return the largest payload that `request.check` accepts, in bytes of JSON.
+    """Return the maximum size of the payload that `request.check` accepts, in bytes of JSON.
 
-    In a transaction, a payload is in the row.
+    In a transaction, the row holds the whole payload.
     """
     return MAX_PAYLOAD_BYTES if connection.in_atomic_block else most_bytes()
 
@@ -90,7 +90,7 @@ def from_row(workspace_id: UUID, payload: Any) -> Any:
 
 
 def value_of(payload: Any) -> Any:
-    """Return the payload itself, from which labels and keys are rendered and which is checked."""
+    """Return the payload itself, for checks and for rendering labels and keys."""
     return payload.value if isinstance(payload, StoredInput) else payload
 
 

@@ -32,7 +32,10 @@ def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
 
 
 def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
-    """Synchronise many workflows; only changed schedules need statements of their own."""
+    """Synchronise many workflows as `sync` does, in few statements.
+
+    Only changed schedules need statements of their own.
+    """
     now, workflows = database_now(), {workflow.pk: workflow for workflow, _ in given}
     wanted = {
         (workflow.pk, _key(kind, settings)): (workflow, kind, settings)
@@ -65,7 +68,7 @@ def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -
     """Enable or disable a trigger until a user changes this again; publishing does not.
 
     Does nothing if the trigger is in that state already. Raises NotFound, and WrongState for
-    enabling a retired one.
+    enabling a retired trigger.
     """
     with transaction.atomic():
         trigger = locked(trigger_id)
@@ -152,7 +155,7 @@ def _text(time: datetime | None) -> str | None:
 
 
 def lock_schedules(workspace_id: UUID) -> list[Trigger]:
-    """Lock a workspace's enabled CRON triggers until the transaction ends."""
+    """Lock a workspace's enabled CRON triggers until the transaction ends, and return them."""
     rows = Trigger.objects.select_for_update(no_key=True, of=("self",)).filter(
         workflow__workspace_id=workspace_id, type=TriggerType.CRON, enabled=True
     )

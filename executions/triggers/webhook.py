@@ -37,7 +37,7 @@ def secret_of(trigger_id: UUID, version: int) -> str:
 
 
 def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
-    """Yield the version's secrets that senders may use: of the current and the earlier keys."""
+    """Yield the version's secrets that senders may use: for the current and the earlier keys."""
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         yield _derived(trigger_id, version, key)
 
@@ -150,10 +150,11 @@ def reveal(trigger_id: UUID, *, actor: Actor, reason: str = "") -> str:
 def rotate(
     trigger_id: UUID, *, actor: Actor, reason: str = "", overlap: int = OVERLAP_SECONDS
 ) -> str:
-    """Replace the webhook's secret, return the new one, and write an audit row.
+    """Replace the webhook's secret, return the new secret, and write an audit row.
 
-    The previous one stays valid for `overlap` seconds; 0 rejects it at once. Only one former secret
-    stays valid; earlier ones are rejected from now on. Raises NotFound, NoWebhook or ValueError.
+    The previous secret stays valid for `overlap` seconds; 0 rejects it at once. Only one former
+    secret stays valid; earlier secrets are rejected from now on. Raises NotFound, NoWebhook or
+    ValueError.
     """
     if not 0 <= overlap <= MAX_OVERLAP_SECONDS:
         raise ValueError(f"The overlap is {overlap} s; expected 0 to {MAX_OVERLAP_SECONDS}.")
@@ -171,7 +172,7 @@ def rotate(
 
 
 def prune() -> int:
-    """Delete signatures that are too old to be accepted, at most 5,000; return how many."""
+    """Delete signatures that are too old to be accepted, at most 5,000; return the number."""
     old = WebhookDelivery.objects.filter(created_at__lt=database_now() - KEPT)
     with transaction.atomic():
         rows = old.select_for_update(skip_locked=True).order_by("created_at")

@@ -1,4 +1,4 @@
-"""A worker's consumer: messages of our own kind, its load, and the steps that it starts with.
+"""A worker's consumer: messages of Valkyr's kind, its load, and the steps that it starts with.
 
 Relies on: `Consumer.strategies`, a mapping of task names to functions called with each message;
 `Consumer.task_consumer.add_queue`; `Consumer.qos.value`, the number of messages that the broker
@@ -20,7 +20,7 @@ DELAYS = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
 
 def listen(consumer: Any, name: str, queue: Queue, hear: Callable[..., None]) -> None:
-    """Consume one more queue; pass messages whose task is `name` to `hear`, not to the pool."""
+    """Consume a further queue; pass messages whose task is `name` to `hear`, not to the pool."""
     consumer.strategies[name] = hear
     consumer.task_consumer.add_queue(queue)
 
@@ -32,7 +32,7 @@ def full(consumer: Any) -> bool:
 
 
 def leave_delays_out() -> None:
-    """Start workers of this process without queues for delayed messages: timers are rows."""
+    """Start workers of this process without queues for delayed messages: Valkyr sends none."""
     worker_init.connect(_leave_delays_out, weak=False)
 
 

@@ -43,7 +43,7 @@ class Alike:
         )
 
     def send(self, kind: Hashable, execution_id: UUID, make: Callable[[], Signature]) -> None:
-        """Send one message; `make` is called for the first of each kind."""
+        """Send one message; `make` is called for the first message of each kind."""
         known = self._known.get(kind) if self._copies else None
         if known is not None:
             body, options = known.copy(str(execution_id))
@@ -69,7 +69,7 @@ class _Sent:
     options: dict[str, Any]
 
     def copy(self, execution: str) -> tuple[Any, dict[str, Any]]:
-        """Return the same message for another execution, except the queues to declare."""
+        """Return the same message for another execution, without the queues to declare."""
         own = str(uuid4())
         (_, *others), named, canvas = self.body
         headers = self.options["headers"]

@@ -26,11 +26,11 @@ class WithoutWatching:
     def add_pending_result(
         self, result: Any, weak: bool = False, start_drainer: bool = True
     ) -> Any:
-        """Do not wait for the result."""
+        """Return the result without waiting for it."""
         return result
 
     def add_pending_results(self, results: Iterable[Any], weak: bool = False) -> list[Any]:
-        """Do not wait for the results."""
+        """Return the results without waiting for them."""
         return list(results)
 
     def remove_pending_result(self, result: Any) -> Any:

@@ -45,12 +45,12 @@ def forget(connection: Any) -> None:
 
 
 def hooks_for_commit(connection: Any) -> int:
-    """Return how many hooks wait for the commit."""
+    """Return the number of hooks that wait for the commit."""
     return len(connection.run_on_commit)
 
 
 def let_hooks_fail(connection: Any, *, after: int) -> int:
-    """Make the hooks after the first `after` ones robust, so that none stops the others.
+    """Make the hooks after the first `after` hooks robust, so that none stops the others.
 
     Returns the number of changed hooks.
     """

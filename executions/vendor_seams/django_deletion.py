@@ -12,5 +12,5 @@ from django.db.models import QuerySet
 
 
 def delete_without_cascade(rows: QuerySet[Any]) -> int:
-    """Delete the rows only, without cascades or signals; return how many."""
+    """Delete only the rows, without cascades or signals; return the number of deleted rows."""
     return int(rows._raw_delete(rows.db) or 0)

@@ -1,11 +1,11 @@
-"""An OpenAPI document of our own in addition to a project's, by the same drf-spectacular.
+"""Valkyr's OpenAPI document in addition to a project's, by the same drf-spectacular.
 
 Relies on: `drf_spectacular.settings.spectacular_settings`, one object for a process, whose values
 are set and restored as its own `apply_patches` does; the caches of `drf_spectacular.plumbing` for
 values computed from them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30).
 No public way: `custom_settings` of its views starts from the project's SPECTACULAR_SETTINGS instead
 of the defaults, and keeps the caches.
-If it breaks: `/v1/schema` depends on the project's settings, or the project's document on ours.
+If it breaks: `/v1/schema` depends on the project's settings, or the project's document on Valkyr's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,14 +27,14 @@ _OF_VIEWS = ("SERVE_", "DEFAULT_GENERATOR_CLASS")
 
 
 class OwnSchema(AutoSchema):
-    """Describes a view in our document, and leaves it out of the project's document."""
+    """Describes a view in Valkyr's document, and leaves it out of the project's document."""
 
     def is_excluded(self) -> bool:
-        """Return whether the document being made is not ours."""
+        """Return whether the document being made is not Valkyr's."""
         return not _ours.get()
 
     def _get_format_parameters(self) -> list[Any]:
-        """Return an empty list: our views negotiate by `Accept`, not by URL_FORMAT_OVERRIDE."""
+        """Return an empty list: Valkyr's views negotiate by `Accept` only."""
         return []
 
 

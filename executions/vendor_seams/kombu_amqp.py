@@ -62,12 +62,12 @@ class LimitedConnection(LimitedWait, pyamqp.Connection):
 
 
 class AmqpTransport(pyamqp.Transport):
-    """kombu's transport to RabbitMQ, with our channel."""
+    """kombu's transport to RabbitMQ, with a limited channel."""
 
     Connection = LimitedConnection
 
 
 class AmqpsTransport(pyamqp.SSLTransport):
-    """kombu's transport to RabbitMQ over TLS, with our channel."""
+    """kombu's transport to RabbitMQ over TLS, with a limited channel."""
 
     Connection = LimitedConnection

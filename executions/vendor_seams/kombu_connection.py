@@ -1,4 +1,4 @@
-"""The connections of our Celery app: they retry every three seconds and use our transports.
+"""The connections of Valkyr's Celery app: they retry at most 3 s apart, on Valkyr's transports.
 
 kombu waits 2 s longer after each attempt, up to 30 s: workers and beat noticed a broker's return 10
 s late after an outage of 20 s, and 30 s late after one of an hour.
@@ -24,7 +24,7 @@ RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
 
 
 def _ours(kind: str) -> tuple[type[Transport], ...]:
-    """Return our transports for a kind of broker; imports the broker's client."""
+    """Return Valkyr's transports for a kind of broker; imports the broker's client."""
     if kind == "redis":
         from executions.vendor_seams.kombu_redis import RedisTransport, SentinelTransport
 
@@ -37,10 +37,10 @@ def _ours(kind: str) -> tuple[type[Transport], ...]:
 
 
 class PatientConnection:
-    """Our changes to kombu's connections: the retry interval, and our own transports."""
+    """Valkyr's changes to kombu's connections: the retry interval, and Valkyr's transports."""
 
     def get_transport_cls(self) -> type[Transport]:
-        """Return kombu's transport, or ours for Redis and RabbitMQ."""
+        """Return kombu's transport, or Valkyr's for Redis and RabbitMQ."""
         found: type[Transport] = super().get_transport_cls()  # type: ignore[misc]
         return next((one for one in _ours(found.driver_type) if found in one.__bases__), found)
 
@@ -67,7 +67,7 @@ class ConnectionPool(kombu.ConnectionPool):
     """kombu's pool, which would otherwise always make connections of kombu's own class."""
 
     def new(self) -> Any:
-        """Make another connection."""
+        """Return a new connection for the pool."""
         return PooledConnection(self, **dict(self.connection._info(resolve=False)))
 
 

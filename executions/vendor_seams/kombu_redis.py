@@ -82,7 +82,7 @@ def sentinel_kwargs(given: dict[str, Any] | None) -> dict[str, Any]:
 
 
 class ChannelChanges:
-    """Changes of a channel: treat a closed connection as a lost one, and find the queues."""
+    """Changes of a channel: a closed connection counts as a lost connection; queues are found."""
 
     QoS = QoS
     connection: Any
@@ -97,7 +97,7 @@ class ChannelChanges:
         return given
 
     def _create_client(self, asynchronous: bool = False) -> Any:
-        """Return a client of the channel's connections; reuse it until they change."""
+        """Return a client of the channel's connections; it is reused until these change."""
         if asynchronous:
             return super()._create_client(asynchronous=True)  # type: ignore[misc]
         if self._kept is None or self._kept.connection_pool is not self.pool:
@@ -110,13 +110,13 @@ class ChannelChanges:
 
 
 class Channel(ChannelChanges, transport.Channel):  # type: ignore[misc]
-    """kombu's channel with our changes; its connections share a lookup of the broker's name."""
+    """kombu's channel with Valkyr's changes; connections share a lookup of the broker's name."""
 
     connection_class = AddressedConnection
 
 
 class SentinelChannel(ChannelChanges, transport.SentinelChannel):  # type: ignore[misc]
-    """kombu's channel to the primary that Sentinels name, with our changes."""
+    """kombu's channel to the primary that Sentinels name, with Valkyr's changes."""
 
     def _sentinel_managed_pool(self, asynchronous: bool = False) -> Any:
         self.sentinel_kwargs = sentinel_kwargs(getattr(self, "sentinel_kwargs", None))
@@ -124,14 +124,14 @@ class SentinelChannel(ChannelChanges, transport.SentinelChannel):  # type: ignor
 
 
 class RedisTransport(transport.Transport):
-    """kombu's transport to Redis, with our channel; rejections by Redis are connection errors."""
+    """kombu's transport to Redis, with Valkyr's channel; Redis's refusals are connection errors."""
 
     Channel = Channel
     connection_errors = (*transport.Transport.connection_errors, ResponseError)
 
 
 class SentinelTransport(transport.SentinelTransport):
-    """kombu's transport to Redis through Sentinels, with our channel."""
+    """kombu's transport to Redis through Sentinels, with Valkyr's channel."""
 
     Channel = SentinelChannel
     connection_errors = RedisTransport.connection_errors

@@ -37,7 +37,7 @@ def one_round_trip(
     """Send the statements of the block together; the block ends when all are answered.
 
     With `commit`, the transaction that is open or begins here is committed with the last statement.
-    The commands `before` come first; by default those that the connection says are due.
+    The commands `before` come first; by default, those that are due on the connection.
     """
     if before is None:
         due = getattr(connection, DUE, None)
@@ -76,7 +76,7 @@ def _line_up(connection: Connection[Any], command: bytes) -> None:
 
 
 def _nothing() -> Generator[Any, Any, None]:
-    """Send nothing yet; the statement is sent with all the others."""
+    """Send nothing yet; the statement is sent together with the other statements."""
     yield from ()
 
 

@@ -26,7 +26,7 @@ class CheckedConnection(Connection[Any]):
     _checked = float("-inf")
 
     def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-        """Run a query; send the pool's check only if it is due."""
+        """Run a query as psycopg does; skip the pool's check unless it is due."""
         if query != "":
             return super().execute(query, *args, **kwargs)
         if monotonic() - self._checked < TRUSTED_SECONDS and _is_silent(self):

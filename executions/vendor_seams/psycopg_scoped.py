@@ -125,12 +125,12 @@ def literal(value: Any) -> str:
 
 
 class _ScopedExecution:
-    """A mixin for cursor classes that sends the due commands first."""
+    """A mixin for cursor classes that sends the due commands before each statement."""
 
     connection: Connection[Any]
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
-        """Execute a query as the cursor does."""
+        """Execute a query as the cursor does, after the due commands."""
         run: Any = super().execute  # type: ignore[misc]
         connection = self.connection
         if connection.pgconn.pipeline_status != PipelineStatus.OFF:
@@ -153,7 +153,7 @@ class _ScopedExecution:
         return self
 
     def executemany(self, query: Any, params_seq: Any, **options: Any) -> None:
-        """Execute a query for many parameters as the cursor does."""
+        """Execute a query for many parameters as the cursor does, after the due commands."""
         run: Any = super().executemany  # type: ignore[misc]
         if self.connection.pgconn.pipeline_status != PipelineStatus.OFF:
             run(query, params_seq, **options)
@@ -162,18 +162,21 @@ class _ScopedExecution:
             run(query, params_seq, **options)
 
     def stream(self, *arguments: Any, **options: Any) -> Any:
-        """Stream the rows of a query as the cursor does."""
+        """Stream the rows of a query as the cursor does, after the due commands."""
         _send_alone(self.connection)
         return super().stream(*arguments, **options)  # type: ignore[misc]
 
     def copy(self, *arguments: Any, **options: Any) -> Any:
-        """Copy data as the cursor does."""
+        """Copy data as the cursor does, after the due commands."""
         _send_alone(self.connection)
         return super().copy(*arguments, **options)  # type: ignore[misc]
 
 
 def _send_alone(connection: Connection[Any]) -> None:
-    """Send the due commands before a statement that cannot be sent with them."""
+    """Send the due commands before a statement that cannot be sent with them.
+
+    Raises NotSupportedError outside a transaction.
+    """
     due = getattr(connection, DUE)(connection)
     if not due:
         return

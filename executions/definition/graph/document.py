@@ -15,7 +15,7 @@ from executions.definition.graph.yaml_text import dump_yaml, read_yaml
 
 
 def load_text(text: str, *, content_type: str) -> dict[str, Any]:
-    """Parse a text; `content_type` is a media type or a file name of YAML or JSON.
+    """Parse a text into a document; `content_type` is a media type or file name of YAML or JSON.
 
     Raises DefinitionError. The document is as written: see `normalise` and `problems`.
     """
@@ -136,7 +136,7 @@ def _entries(after: Any) -> Any:
 
 
 def _without_after(task: Any) -> Any:
-    """Return the task without `after`, or the same object if it has no valid one."""
+    """Return the task without `after`, or the same object if it has no valid `after`."""
     if not isinstance(task, dict) or not isinstance(task.get("id"), str) or "after" not in task:
         return task
     entries = _entries(task["after"])

@@ -14,7 +14,7 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class LoopTurns:
-    """A loop in iteration `index` of `count`, or of at most `most` for a loop with a condition."""
+    """The state of a loop: iteration `index` of `count`, or of at most `most` with a condition."""
 
     index: int
     count: int | None = None
@@ -22,7 +22,7 @@ class LoopTurns:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "LoopTurns":
-        """Read the state from a run's `progress`."""
+        """Return the state that a run's `progress` describes."""
         return cls(document["index"], document.get("count"), document.get("most", 0))
 
     def document(self) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class LoopTurns:
 
 @dataclass(frozen=True, slots=True)
 class MapTurns:
-    """A map, whose items below `next` were started.
+    """The state of a map: items below `next` were handed out to workers.
 
     Those in `open` are running, and those in `spare` were returned unstarted. At most `wide` items
     run at once. `failed` is the first failed item if failures stop the map; then no more items
@@ -54,7 +54,7 @@ class MapTurns:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "MapTurns":
-        """Read the state from a run's `progress`."""
+        """Return the state that a run's `progress` describes."""
         return cls(
             document["total"],
             document["wide"],
@@ -86,7 +86,7 @@ class MapTurns:
 
     @property
     def waiting(self) -> int:
-        """Return how many items have not started."""
+        """Return how many items are still to start."""
         return self.total - self.next + len(self.spare)
 
     @property
@@ -156,10 +156,10 @@ class MapTurns:
 
 
 def lanes(max_concurrency: int, *, pure: bool) -> int:
-    """Return how many items can run at the same time."""
+    """Return how many items can run at the same time; items of a pure body have a lower limit."""
     return min(max_concurrency, LANES) if pure else max_concurrency
 
 
 def batch(turns: MapTurns) -> int:
-    """Return how many pure items one worker takes at once; the number falls towards the end."""
+    """Return how many pure items a worker takes at once; the number decreases towards the end."""
     return max(1, min(BATCH, turns.waiting // (2 * turns.wide)))

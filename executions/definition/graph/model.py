@@ -218,7 +218,7 @@ CUSTOM = "custom"
 
 
 def written_out(retry: str | Mapping[str, Any]) -> dict[str, Any]:
-    """Return every value of a policy, given by its name or as a task's own values.
+    """Return all values of a retry policy; `retry` is its name, or a task's own values.
 
     A task's own values are `maxAttempts`, `baseSeconds`, `maxSeconds`, `timeouts` and `jitter` (a
     share of the delay, or `[least, most]` seconds added); the standard policy provides the rest.

@@ -57,7 +57,7 @@ class Place:
         return place
 
     def nearest(self, kind: str) -> "Place | None":
-        """Return the innermost place of a `loop` or `map`, including this one."""
+        """Return the innermost place of a `loop` or `map`, including this one; None without one."""
         place: Place | None = self
         while place is not None and place.graph.kind != kind:
             place = place.outer
@@ -72,7 +72,7 @@ def within(outer: Place, container: int, index: int) -> Place:
 
 
 def first_turn(outer: Place, container: int) -> Place:
-    """Return a container's first iteration, from which others are derived."""
+    """Return a container's first iteration, from which other iterations are derived."""
     return within(outer, container, 0)
 
 

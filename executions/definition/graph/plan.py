@@ -31,9 +31,9 @@ class Readiness(Enum):
 def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
     """Return the readiness of one task.
 
-    It is READY if all edges into it are settled and enough of them are taken. An edge is taken if
-    its `on` equals its source's outcome. `join: any` needs one taken edge; with `join: all`, every
-    edge must be taken. Tasks without incoming edges are ready.
+    It is UNSETTLED if the source of an edge into it has no outcome, READY if enough edges are
+    taken, otherwise SKIP. An edge is taken if its `on` equals its source's outcome. `join: any`
+    needs one taken edge, `join: all` all of them. Tasks without incoming edges are ready.
     """
     taken = 0
     for edge in task.incoming:
@@ -67,7 +67,7 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
 
 
 def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
-    """Decide about the given tasks, which have not started, and about the effects of skips."""
+    """Return which candidates, none of which has started, are ready, skipped or unsettled."""
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}
@@ -113,7 +113,7 @@ class StepFact:
 
 @dataclass(slots=True)
 class Plan:
-    """The steps to start and the tasks to skip, or the end."""
+    """The steps to start, the tasks to skip, and what is live, dead or blocked."""
 
     start: list[int] = field(default_factory=list)
     skip: list[int] = field(default_factory=list)
@@ -142,7 +142,7 @@ def task_outcomes(graph: Graph, facts: Mapping[int, StepFact]) -> dict[int, str]
 
 
 def plan(graph: Graph, facts: Mapping[int, StepFact]) -> Plan:
-    """Plan from the facts of all steps (a step without a fact has no run).
+    """Return the plan for the facts of all steps (a step without a fact has no run).
 
     Start the steps whose task is ready, or whose predecessor in the task's chain has ended. Skip
     the tasks that no taken edge leads to. If no step is live and none can start, `blocked` are the

@@ -11,7 +11,7 @@ MAX_COMPARED = 100
 
 @dataclass(frozen=True, slots=True)
 class DefinitionProblem:
-    """One problem: its path, a stable code, and a sentence.
+    """One problem: its path, a stable code and a message.
 
     A path is like `tasks[3].with.url`; it is empty for the whole document.
     """
@@ -22,7 +22,7 @@ class DefinitionProblem:
 
 
 class DefinitionError(Exception):
-    """A text is not a definition; `problems` has the reasons."""
+    """The text is not a definition; `problems` has the reasons."""
 
     def __init__(self, problems: list[DefinitionProblem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
@@ -30,7 +30,7 @@ class DefinitionError(Exception):
 
 
 class TextError(Exception):
-    """A text is not valid YAML or JSON; the message says where the error is."""
+    """The text is not valid YAML or JSON; the message says where the error is."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

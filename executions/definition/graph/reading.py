@@ -28,7 +28,7 @@ class ModuleEntry:
     sound: bool = True  # nothing is wrong with its config, so its outcomes are known
 
     def outcomes(self) -> tuple[str, ...] | None:
-        """Return a gate's outcomes, () for a plain module, None if unknown."""
+        """Return a gate's outcomes; () for a plain module, and None if the outcomes are unknown."""
         if self.spec is None or self.config is None or not self.sound:
             return None
         return tuple(self.spec.outcomes_for(self.config))
@@ -56,7 +56,7 @@ class TaskEntry:
 
     @property
     def container(self) -> str:
-        """Return `loop` or `map` for a container, "" for other tasks."""
+        """Return `loop` or `map` for a container, and "" for other tasks."""
         spec = self.modules[0].spec if self.modules else None
         return spec.container if spec is not None else ""
 
@@ -67,13 +67,13 @@ class TaskEntry:
         return (spec.body_kind or spec.container) if spec is not None else ""
 
     def gate_outcomes(self) -> tuple[str, ...] | None:
-        """Return the outcomes of the task's last module, which decides the task's outcome."""
+        """Return the outcomes of the task's last module, which are the task's; None if unknown."""
         return self.modules[-1].outcomes() if self.modules else None
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeEntry:
-    """One edge; `source` and `target` are indexes of entries, None for an unknown task ID."""
+    """One edge; `source` and `target` are indexes of entries, or None for an unknown task ID."""
 
     pointer: Pointer
     source_pointer: Pointer
@@ -109,7 +109,7 @@ class BodyReading:
 
     @property
     def kind(self) -> str | None:
-        """Return `loop` or `map`, "" for the workflow itself, None if unknown."""
+        """Return `loop` or `map`, "" for the workflow itself, and None if the kind is unknown."""
         return "" if self.holder is None else self.holder.body_kind or None
 
     @property

@@ -1,4 +1,4 @@
-"""Parts of the definition's JSON Schema: building blocks, settings, triggers."""
+"""Parts of the definition's JSON Schema: building blocks, settings and triggers."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ UI: Schema = {"type": "object", "description": "For the studio; not part of the 
 
 
 def an_object(description: str, properties: Schema, required: tuple[str, ...] = ()) -> Schema:
-    """Return an object with these properties and no others."""
+    """Return the schema of an object with these properties and no others."""
     schema = {
         "type": "object",
         "description": description,
@@ -25,7 +25,7 @@ def an_object(description: str, properties: Schema, required: tuple[str, ...] = 
 
 
 def or_null(schema: Schema) -> Schema:
-    """Return the schema extended by null, which means "none"."""
+    """Return the schema, extended to allow null, which means "no value"."""
     return schema | {"type": [schema["type"], "null"]}
 
 

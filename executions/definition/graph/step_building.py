@@ -27,7 +27,7 @@ Ids = tuple[Mapping[str, int], ...]
 
 
 def tasks_read(template: Template, ids: Ids) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """Return the tasks a template reads: in its own body, and (level, index) in outer bodies."""
+    """Return the tasks a template reads: own indexes, and (level, index) pairs of outer bodies."""
     own: set[int] = set()
     outer: set[tuple[int, int]] = set()
     for reference in template.references:
@@ -42,7 +42,7 @@ def tasks_read(template: Template, ids: Ids) -> tuple[frozenset[int], frozenset[
 
 
 def callbacks_read(template: Template, ids: Ids) -> frozenset[tuple[int, int]]:
-    """Return the tasks whose callback URL a template reads."""
+    """Return the tasks whose callback URL a template reads, as pairs of level and index."""
     return frozenset(
         _innermost(reference[1], ids)
         for reference in template.references
@@ -51,7 +51,7 @@ def callbacks_read(template: Template, ids: Ids) -> frozenset[tuple[int, int]]:
 
 
 def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozenset[int]:
-    """Return the tasks whose history a template may read; `tasks.a` alone includes its history."""
+    """Return the indexes of tasks whose history a template may read, as in `tasks.a`."""
     return frozenset(
         task_by_id[reference[1]]
         for reference in template.references
@@ -62,7 +62,7 @@ def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozens
 
 
 def _innermost(name: str, ids: Ids) -> tuple[int, int]:
-    """Return the innermost task of that name: the number of bodies outwards, and its index."""
+    """Return the innermost task with the name: the number of bodies outwards, and its index."""
     level = next(level for level, known in enumerate(ids) if name in known)
     return level, ids[level][name]
 
@@ -82,7 +82,7 @@ class BodyContext:
 
 @dataclass(frozen=True, slots=True)
 class _Unbuilt:
-    """One module of a resolved task."""
+    """One module of a resolved task, from which a step is built."""
 
     document: Mapping[str, Any]
     task: int
@@ -103,7 +103,7 @@ class LazySteps(Sequence[Step]):
     )  # fmt: skip
 
     def __init__(self, body: BodyContext, tasks: Sequence[Mapping[str, Any]]) -> None:
-        """Start with the tasks of the body, as resolved."""
+        """Begin with the resolved tasks of the body, without building a step."""
         self._body = body
         self._unbuilt: list[_Unbuilt | None] = [
             _Unbuilt(module, index, task["id"], position, position + 1 == len(task["modules"]))
@@ -150,11 +150,11 @@ class LazySteps(Sequence[Step]):
         return self._paths[index]
 
     def paths(self) -> Mapping[str, int]:
-        """Return the index of each step by its path, without building any."""
+        """Return the index of each step by its path, without building a step."""
         return MappingProxyType({path: index for index, path in enumerate(self._paths)})
 
     def mentioning(self, word: str) -> Iterator[Step]:
-        """Yield the steps that have the word in a template, without building others."""
+        """Yield the steps that have the word in a template, without building other steps."""
         for index, unbuilt in enumerate(self._unbuilt):
             if unbuilt is None or _mentions(unbuilt.document["with"], word):
                 yield self[index]

@@ -1,4 +1,4 @@
-"""Check that a definition can be stored: bounded JSON, valid text.
+"""Check that a definition can be stored: that its JSON is bounded and its text is valid.
 
 PostgreSQL's JSONB rejects NUL and lone surrogates. Documents over the limit are not read any
 further.

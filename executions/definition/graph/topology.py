@@ -13,8 +13,8 @@ Pair = tuple[int, int]
 def topological_order(count: int, pairs: Iterable[Pair]) -> list[int]:
     """Return the indexes below `count` in an order that respects every pair.
 
-    Of the indexes that could come next, the lowest comes first. Indexes on a cycle, or after one,
-    are missing from the result.
+    Of the indexes that could come next, the lowest comes first. Indexes on a cycle, or after a
+    cycle, are missing from the result.
     """
     following: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
@@ -35,7 +35,7 @@ def topological_order(count: int, pairs: Iterable[Pair]) -> list[int]:
 
 
 def ancestors(count: int, pairs: Iterable[Pair], order: Sequence[int]) -> list[int]:
-    """Return the ancestors of each index in `order`, as the bits of a number."""
+    """Return each index's ancestors as the bits of a number; 0 for indexes missing from `order`."""
     preceding: list[list[int]] = [[] for _ in range(count)]
     for source, target in pairs:
         preceding[target].append(source)
@@ -49,7 +49,7 @@ def ancestors(count: int, pairs: Iterable[Pair], order: Sequence[int]) -> list[i
 
 
 def cycles(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
-    """Return a shortest cycle of each set of indexes that all lead to each other.
+    """Return a shortest cycle for each set of indexes that lead to each other.
 
     A cycle starts at its set's lowest index and follows the pairs.
     """

@@ -32,7 +32,7 @@ class Succeeded:
 
 
 class UndoMove(StrEnum):
-    """The next move of a compensation."""
+    """The next action of a compensation."""
 
     START = "start"
     WAIT = "wait"
@@ -42,7 +42,7 @@ class UndoMove(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UndoPlan:
-    """The next move, and the path of its undo step; "" at the end."""
+    """The next action, and the path of its undo step; "" at the end."""
 
     move: UndoMove
     path: str = ""
@@ -63,7 +63,7 @@ def undo_order(succeeded: Iterable[Succeeded]) -> list[str]:
 def status(states: Iterable[str]) -> UndoStatus:
     """Return an undo's status from the states of its attempts, in any order.
 
-    At most one attempt is live or successful, and it is the last one.
+    At most one attempt is live or successful: the last attempt.
     """
     found = set(states)
     if found & {"SUCCESS", "SKIPPED"}:
@@ -74,7 +74,7 @@ def status(states: Iterable[str]) -> UndoStatus:
 
 
 def next_undo(order: Iterable[tuple[str, UndoStatus]]) -> UndoPlan:
-    """Return the next move, from the ordered undo steps and their states."""
+    """Return the next action for the ordered undo steps and their states."""
     for path, found in order:
         if found is not UndoStatus.OVER:
             return UndoPlan(MOVES[found], path)

@@ -28,7 +28,7 @@ MOST_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class VersionPair:
-    """Two versions of a workflow, and the tasks that have other IDs in the new one.
+    """Two versions of a workflow, and the tasks that have other IDs in the new version.
 
     `names` maps the old place of a task, such as `charge` or `refine.draft`, to its new ID.
     """
@@ -43,8 +43,8 @@ class VersionPair:
 class ReachedStep:
     """A step that an execution has reached, with the status of its newest attempt.
 
-    `held`: a worker executes it now. `due`: a worker will, as soon as one is free or its retry is
-    due. `bound`: it waits, was woken or was tried before, so its module cannot change.
+    `held`: a worker executes it now. `due`: a worker will execute it as soon as a worker is free or
+    the retry is due. `bound`: it waits, was woken or was tried before, so its module cannot change.
     """
 
     path: str
@@ -117,7 +117,7 @@ def judge(change: VersionPair, reached: Iterable[ReachedStep]) -> Judgement:
 def _counterpart(
     change: VersionPair, row: ReachedStep, problems: list[str]
 ) -> tuple[Place, Step] | None:
-    """Return the step of the new version; add the reason if it is missing or does not fit."""
+    """Return the place and the step in the new version, or None; add reasons to `problems`."""
     task, version = task_place(row.path), f"version {change.number}"
     if undoes(row.path):
         return None
@@ -291,7 +291,7 @@ def _name_problem(change: VersionPair, place: str, name: str) -> str:
 
 
 def _body(graph: Graph, place: str) -> Graph | None:
-    """Return the body of the container at a place; the graph itself for an empty place."""
+    """Return the body of the container at a place, or None; for no place, the graph itself."""
     if not place:
         return graph
     try:

@@ -169,7 +169,7 @@ class _Builder:
             raise _refused("too_deep", f"values are nested more than {MAX_DEPTH} deep", event)
 
     def _raise_to(self, height: int) -> None:
-        """Set a container's height above the height of its content."""
+        """Raise the height of the open container above `height`, the height of its content."""
         if self.open:
             self.open[-1].height = max(self.open[-1].height, height + 1)
 

@@ -39,7 +39,7 @@ class BudgetExceeded(Exception):
 
 
 class EvaluationBudget:
-    """The remaining evaluations."""
+    """The evaluations that are left for a check, a definition or a request."""
 
     __slots__ = ("_left", "_most", "_payloads")
 
@@ -75,7 +75,7 @@ def spending(budget: EvaluationBudget) -> Iterator[None]:
 
 @contextmanager
 def timed() -> Iterator[None]:
-    """Charge this thread's check, if any, for the CPU time of this block.
+    """Charge the current check of this thread, if any, for the CPU time of this block.
 
     Use it for work in C of unknown cost; each such block must be short.
     """

@@ -49,7 +49,7 @@ def unchecked_formats() -> frozenset[str]:
 
 
 def _charged(check: Any) -> Any:
-    """Charge a check for the characters of a text before the check reads them."""
+    """Return a check that charges for a text's characters first, and rejects too long texts."""
 
     def checked(value: object) -> bool:
         if isinstance(value, str):
@@ -147,7 +147,7 @@ def _mistakes(checker: Any, value: Any) -> Iterator[Mistake]:
 
 
 def _repr(value: Any) -> str:
-    """Return the value as text for a message; empty if the value is too large."""
+    """Return the value as messages contain it; for a large one, a text that no message contains."""
     pending, characters = [value], 0
     while pending:
         one = pending.pop()
@@ -175,10 +175,10 @@ def _class() -> Any:
 
 
 def _evolve(checker: Any, **changes: Any) -> Any:
-    """Check a part of the schema by the same rules, regardless of its `$schema`.
+    """Return the validator with these changes, for a part of the schema.
 
-    For a part that names a dialect, the library would use its own class, with `re` and without a
-    budget.
+    It keeps its class regardless of the part's `$schema`. For a part that names a dialect, the
+    library would use its own class, with `re` and without a budget.
     """
     for attribute, argument in _fields():
         if argument not in changes:

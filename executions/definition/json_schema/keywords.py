@@ -81,7 +81,7 @@ def check_pattern_properties(
 def check_additional_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `additionalProperties`: the values of all other names match its schema."""
+    """Check `additionalProperties`: the values of names that no other keyword covers match it."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -198,7 +198,7 @@ def _is_one_of(instance: Any, options: Any) -> bool:
 
 
 def _kind(value: Any) -> type | None:
-    """Return the type that an equal value must have: an object, a list, or neither."""
+    """Return dict, list, or None for other values: equal values have the same kind."""
     return dict if isinstance(value, dict) else list if isinstance(value, list) else None
 
 
@@ -273,7 +273,7 @@ def _items_of(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Itera
 
 
 def canonical(value: Any, budget: EvaluationBudget) -> str:
-    """Return the text of a value; each value in it is charged. Raises BudgetExceeded."""
+    """Return a text that only equal values share; each part is charged. Raises BudgetExceeded."""
     parts: list[str] = []
     _write(value, parts, budget)
     return "".join(parts)

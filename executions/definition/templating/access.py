@@ -19,7 +19,7 @@ SHORT_TEXT = 64
 
 
 class StrictName(StrictUndefined):
-    """An undefined value whose error names the missing key and the existing ones."""
+    """An undefined value whose error names the missing key and the existing keys."""
 
     @property
     def _undefined_message(self) -> str:
@@ -31,7 +31,7 @@ class StrictName(StrictUndefined):
 
 
 def item_of(value: Any, key: Any) -> Any:
-    """Return `value[key]`, never a method; only texts and numbers are keys."""
+    """Return `value[key]`, never a method; a StrictName if the key is missing or not a scalar."""
     if type(key) not in SCALARS:
         return StrictName(obj=value, name=f"({kind(key)})")
     try:
@@ -67,9 +67,9 @@ def attribute_reader(
 
 
 def attribute_parts(attribute: Any) -> list[str | int]:
-    """Return the keys of an attribute's dotted path.
+    """Return the keys of an attribute's dotted path; [] for None.
 
-    Raises TypeError, and TooLarge if the path is too long.
+    Raises TypeError for other types than text and int, and TooLarge if the path is too long.
     """
     if attribute is None:
         return []

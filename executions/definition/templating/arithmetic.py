@@ -30,7 +30,7 @@ MAX_NUMBER_TEXT = 1_000
 
 
 def add(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left + right`."""
+    """Return `left + right`, unless the result exceeds its limit."""
     if type(left) in NUMBERS:
         return left + right
     if isinstance(left, str) and isinstance(right, str):
@@ -56,7 +56,7 @@ def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def power(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left ** right`, unless the result exceeds MAX_BITS bits."""
+    """Return `left ** right`. Raises TooLarge above MAX_BITS, ArithmeticError if it is complex."""
     if isinstance(left, int) and isinstance(right, int):
         bounded_bits(left.bit_length() * abs(right))
         budget.spend(20)
@@ -67,14 +67,14 @@ def power(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def modulo(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left % right`, for numbers and for printf-like texts."""
+    """Return `left % right` for numbers and printf-like texts."""
     if isinstance(left, str):
         return formats.printf(budget, left, right)
     return operator.mod(left, right)
 
 
 def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
-    """Apply the filter `sum` to numbers; each addition grows the result by at most one bit."""
+    """Apply the filter `sum`; each addition grows the result by at most a bit. Raises TypeError."""
     numbers = taken(budget, items)
     if any(not isinstance(number, (int, float)) for number in [*numbers, start]):
         raise TypeError("sum adds numbers only")
@@ -82,14 +82,14 @@ def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
 
 
 def absolute(_: RenderBudget, value: Any) -> Any:
-    """Apply the filter `abs` to a number. The result needs no more bits."""
+    """Apply the filter `abs` to a number. The result needs no more bits than the number itself."""
     return abs(number(value, "abs"))
 
 
 def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "common") -> Any:
     """Apply the filter `round`: return `value` with `precision` decimals.
 
-    `method` is common, ceil or floor.
+    `method` is `common`, `ceil` or `floor`.
     """
     digits = number(precision, "round")
     if abs(digits) > MAX_DIGITS:
@@ -104,7 +104,7 @@ def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "comm
 
 
 def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any:
-    """Apply the filter `int`: convert a number or a short text, or else return `default`."""
+    """Apply the filter `int`: convert a number or a short text, or return `default`."""
     try:
         if isinstance(value, str):
             _bounded_number_text(value)
@@ -120,7 +120,7 @@ def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any
 
 
 def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
-    """Apply the filter `float`: convert a number or a short text, or else return `default`."""
+    """Apply the filter `float`: convert a number or a short text, or return `default`."""
     if isinstance(value, str):
         _bounded_number_text(value)
     try:
@@ -130,17 +130,14 @@ def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
 
 
 def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
-    """Apply the filter `filesizeformat`: return a number of bytes in words.
-
-    The number has at most about 300 digits.
-    """
+    """Apply the filter `filesizeformat`: return a number of at most 300 digits in words."""
     if isinstance(value, str):
         _bounded_number_text(value)
     return do_filesizeformat(value, binary)
 
 
 def numbers_between(budget: RenderBudget, *args: int) -> range:
-    """Return `range` as a lazy sequence; its numbers are counted when they are used."""
+    """Return a lazy `range` of at most MAX_ITEMS numbers. Raises TooLarge for more."""
     for arg in args:
         if isinstance(arg, int):
             bounded_bits(arg.bit_length())

@@ -1,4 +1,4 @@
-"""Compare, find and sort; the work is charged first, by the weights of both sides.
+"""Compare, find and sort values; the work is charged first, by the weights of both sides.
 
 Python compares nested lists in one call that nothing can interrupt. A comparison reads at most the
 values of the lighter side. Finding reads at most those of the container, or its length times the
@@ -66,7 +66,7 @@ def contains(budget: RenderBudget, container: Any, item: Any) -> bool:
 def index(
     budget: RenderBudget, items: Any, item: Any, start: int = 0, stop: int | None = None
 ) -> int:
-    """Return the index of `item` in a list."""
+    """Return the index of `item` in a list. Raises ValueError if the list does not contain it."""
     _before_finding(budget, items, item)
     bounds = (start,) if stop is None else (start, stop)
     try:
@@ -110,7 +110,7 @@ def key(value: Any) -> Any:
 
 
 def taken(budget: RenderBudget, items: Iterable[Any]) -> list[Any]:
-    """Return the items as a new list."""
+    """Return the items as a new list, which is charged to the budget."""
     if isinstance(items, str):
         budget.spend(1 + 2 * len(items))
         budget.hold((POINTER + (0 if items.isascii() else OBJECT)) * len(items))

@@ -49,7 +49,7 @@ class TemplateSyntaxProblems(Exception):
 
 
 def key_path(pointer: Pointer) -> str:
-    """Return `("headers", 0, "a b")` as `headers[0]["a b"]`."""
+    """Return a pointer as text: `headers[0]["a b"]` for `("headers", 0, "a b")`."""
     path = ""
     for part in pointer:
         if isinstance(part, int):

@@ -32,7 +32,7 @@ BLOCK = 16
 def batch(
     budget: RenderBudget, value: Any, linecount: int, fill_with: Any = None
 ) -> Iterator[list[Any]]:
-    """Yield lists of `linecount` items; `fill_with` fills up the last one."""
+    """Yield lists of `linecount` items; `fill_with` fills up the last list."""
     size = whole(linecount, "batch")
     bounded_items(size)
     items = taken(budget, value)
@@ -58,7 +58,7 @@ def dictsort(
     by: str = "key",
     reverse: bool = False,
 ) -> list[Any]:
-    """Return the pairs of an object, sorted by key or value."""
+    """Return the pairs of an object, sorted by key or value. Raises TypeError and ValueError."""
     if by not in ("key", "value"):
         raise ValueError('dictsort sorts by "key" or "value"')
     if not isinstance(value, Mapping):
@@ -108,7 +108,7 @@ def groupby(
 
 
 def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
-    """Apply the filter `items`: return the pairs of an object; none for a missing one."""
+    """Apply the filter `items`: return the pairs of an object; [] if the value is missing."""
     if isinstance(value, Undefined):
         return []
     if not isinstance(value, Mapping):
@@ -186,7 +186,7 @@ def sort(
     case_sensitive: bool = False,
     attribute: Any = None,
 ) -> list[Any]:
-    """Sort items by themselves, or by one or more attributes (`"age,name"`)."""
+    """Return the items sorted by themselves, or by one or more attributes (`"age,name"`)."""
     named = attribute.split(",") if isinstance(attribute, str) and "," in attribute else None
     if named is None:
         read = attribute_reader(budget, attribute, caseless=not case_sensitive)

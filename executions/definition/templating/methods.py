@@ -34,7 +34,7 @@ class BoundMethod:
         self.owner = owner
 
     def __call__(self, budget: RenderBudget, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the method, which charges the budget."""
+        """Return the result of the method, which charges the budget."""
         try:
             return self.function(budget, self.owner, *args, **kwargs)
         except TypeError:
@@ -51,7 +51,7 @@ def method_of(value: Any, name: str) -> BoundMethod | None:
 def check_call(
     name: str, function: Method, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> None:
-    """Raise TypeError with the method's template name if the arguments do not match."""
+    """Raise TypeError, which names the method as templates do, if the arguments do not match."""
     try:
         signature(function).bind(*args, **kwargs)
     except TypeError as error:
@@ -59,7 +59,7 @@ def check_call(
 
 
 def _reading(name: str) -> Method:
-    """Return a method that reads the text once and returns a number or a boolean."""
+    """Return the text method `name`, which reads the text once and returns a number or boolean."""
     method = getattr(str, name)
 
     def read(budget: RenderBudget, text: str, /) -> Any:
@@ -70,7 +70,7 @@ def _reading(name: str) -> Method:
 
 
 def _searching(name: str) -> Method:
-    """Return a method that searches from the left, in linear time in CPython (two-way search)."""
+    """Return the method `name`, which searches from the left in linear time (in CPython)."""
     method = getattr(str, name)
 
     def search(
@@ -88,7 +88,7 @@ def _searching(name: str) -> Method:
 
 
 def _searching_back(name: str) -> Method:
-    """Return a method that searches from the right.
+    """Return the method `name`, which searches from the right.
 
     In CPython, this takes the product of both lengths.
     """
@@ -154,7 +154,7 @@ def _zfill(budget: RenderBudget, text: str, width: int) -> str:
 
 
 def _expandtabs(budget: RenderBudget, text: str, tabsize: int = 8) -> str:
-    """Expand each tab to at most `tabsize` characters."""
+    """Return the text with tabs replaced by spaces, at most `tabsize` for each tab."""
     bounded_text(len(text) + text.count("\t") * max(texts.whole(tabsize, "expandtabs"), 0))
     budget.spend(scan(text))
     return built_text(budget, text.expandtabs(tabsize))
@@ -182,7 +182,7 @@ def _rpartition(budget: RenderBudget, text: str, sep: str, /) -> tuple[str, str,
 def _split(
     budget: RenderBudget, text: str, sep: str | None = None, maxsplit: int = -1
 ) -> list[str]:
-    """Split the text into at most MAX_ITEMS parts; raise an error if there are more."""
+    """Return the parts of the text. Raises TooLarge for more than MAX_ITEMS parts."""
     budget.spend(scan(text) + (0 if sep is None else scan(_text(sep))))
     return _parts(budget, text.split(sep, _splits(budget, text, sep, maxsplit)))
 
@@ -233,7 +233,7 @@ def _values(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[Any]:
 
 
 def pairs(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[tuple[Any, Any]]:
-    """Return the keys and values of an object, as pairs."""
+    """Return the pairs of a key and a value of an object."""
     budget.hold(OBJECT * len(value))
     budget.spend(1 + 2 * len(value))
     return list(value.items())

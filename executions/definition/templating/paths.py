@@ -30,7 +30,7 @@ def plain_path(source: str) -> Keys | None:
 
 
 def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], RenderBudget], Any]:
-    """Return a function from a scope to the value at `keys`; it may raise TemplateError."""
+    """Return a function from a scope to the value at `keys`; it raises TemplateError if missing."""
     root, rest = str(keys[0]), keys[1:]
 
     def evaluate(scope: Mapping[str, Any], _: RenderBudget) -> Any:
@@ -46,7 +46,7 @@ def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], RenderBudget], An
 
 
 def path_text(keys: Keys) -> str:
-    """Return keys as written in a template."""
+    """Return keys as a path is written in a template."""
     text = str(keys[0])
     for key in keys[1:]:
         if isinstance(key, int):

@@ -161,7 +161,7 @@ class ScopeContext(Context):
     budget: RenderBudget
 
     def resolve_or_missing(self, key: str) -> Any:
-        """Return the value of a name, or Jinja's marker of a missing one."""
+        """Return the value of a name, or Jinja's marker for a missing name."""
         value = self.parent.get(key, missing)
         return FUNCTIONS.get(key, missing) if value is missing else value
 
@@ -254,12 +254,12 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
         return item_of(obj, argument)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Call an operator whose result may be large."""
+        """Return the result of an operator that may be large."""
         return _OPERATORS[operator](context.budget, left, right)  # type: ignore[attr-defined]
 
     # The names start with underscores so that they cannot clash with a call's keyword arguments.
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805, PYI063 - as in the base class
-        """Call a listed method or function, with the budget."""
+        """Return the result of a listed method or function, called with the budget."""
         if type(__obj) is BoundMethod:
             return __obj(__context.budget, *args, **kwargs)  # type: ignore[attr-defined]
         return super().call(__context, __obj, *args, **kwargs)

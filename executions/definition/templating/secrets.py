@@ -1,4 +1,4 @@
-"""`secrets.<name>` in a template: a reference is stored; values exist in memory only.
+"""`secrets.<name>` in a template: a reference is stored, and the value exists only in memory.
 
 A secret is always a whole expression, so that no filter or comparison sees its value. The same text
 can therefore be rendered twice, with references and with values, and the results differ only in the
@@ -160,7 +160,7 @@ def fill(found: Sequence[Place], value: Any, values: Values) -> Any:
 
 
 def at(value: Any, pointer: Pointer) -> Any:
-    """Return the value at a pointer, or None."""
+    """Return the value at a pointer; None if it does not exist."""
     for key in pointer:
         try:
             value = value[key]

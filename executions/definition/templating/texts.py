@@ -117,10 +117,7 @@ def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | No
 
 
 def string(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `string`: return text unchanged and other values as JSON.
-
-    `as_text` limits the result.
-    """
+    """Apply the filter `string`: return text unchanged, and other values as limited JSON."""
     return as_text(budget, value)
 
 
@@ -136,7 +133,7 @@ def to_json(budget: RenderBudget, value: Any) -> str:
 def stripped(
     budget: RenderBudget, value: Any, chars: str | None, method: Callable[..., str]
 ) -> str:
-    """Strip characters from both ends; each character is looked up in `chars`."""
+    """Return the text without the characters `chars` at its ends, as `method` strips them."""
     text = as_text(budget, value)
     among = 0 if chars is None else len(chars)
     budget.spend(scan(text) + (len(text) * among >> 11))

@@ -27,7 +27,7 @@ OBJECT = 72  # bytes of a short text, a pair or a number
 
 
 def bounded_text(length: int) -> None:
-    """Reject a text of more than MAX_TEXT characters."""
+    """Raise TooLarge for a text of more than MAX_TEXT characters."""
     if length > MAX_TEXT:
         raise TooLarge(
             f"the text would have {_shown(length)} characters; the maximum is {MAX_TEXT:,}"
@@ -35,13 +35,13 @@ def bounded_text(length: int) -> None:
 
 
 def bounded_items(count: int) -> None:
-    """Reject a list of more than MAX_ITEMS items."""
+    """Raise TooLarge for a list of more than MAX_ITEMS items."""
     if count > MAX_ITEMS:
         raise TooLarge(f"the list would have {_shown(count)} items; the maximum is {MAX_ITEMS:,}")
 
 
 def bounded_bits(bits: int) -> None:
-    """Reject a number of more than MAX_BITS bits."""
+    """Raise TooLarge for a number of more than MAX_BITS bits."""
     if bits > MAX_BITS:
         raise TooLarge(
             f"the number would have about {_shown(bits)} bits; the maximum is {MAX_BITS:,}"
@@ -56,7 +56,7 @@ def built_text(budget: RenderBudget, text: str) -> str:
 
 
 def built_texts(budget: RenderBudget, texts: Any) -> Any:
-    """Charge the budget for a list or tuple of texts that was just built, and return it."""
+    """Charge the budget for a list or tuple of texts that was just built, and return the texts."""
     bounded_items(len(texts))
     budget.hold(sum(map(sys.getsizeof, texts)) + POINTER * len(texts))
     return texts
@@ -112,7 +112,7 @@ def as_text(budget: RenderBudget, value: Any) -> str:
 
 
 def scan_of(characters: int) -> int:
-    """Return the work of writing this many characters as JSON."""
+    """Return the work of writing `characters` characters as JSON."""
     return 1 + (characters >> 3)
 
 
@@ -233,7 +233,7 @@ def weigh(budget: RenderBudget, value: Any) -> int:
 
 
 def _more(budget: RenderBudget, value: Any, known: dict[int, int], depth: int) -> int:
-    """Return a value's weight minus one, because one is the least weight of a value."""
+    """Return a value's weight minus 1, because 1 is the least weight of a value."""
     if type(value) in _LIGHT:
         return 0
     if isinstance(value, str):

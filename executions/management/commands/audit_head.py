@@ -1,4 +1,4 @@
-"""Print the head of the audit trail's hash chain, to store outside the database owner's reach."""
+"""Print the head of the audit trail's hash chain, to store where no database owner can write."""
 
 from datetime import UTC
 from typing import Any
@@ -11,7 +11,7 @@ from executions.models import AuditSeal
 
 
 class Command(BaseCommand):
-    """Print `number:digest`."""
+    """Print a seal as `number:digest`: the newest seal, or the first seal from a time on."""
 
     help = "Print the newest seal of the audit trail as number:digest."
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Return the head as text."""
+        """Return the selected seal as text. Raises CommandError if there is none."""
         if options["at"] is None:
             head = seals.head()
             if head is None:

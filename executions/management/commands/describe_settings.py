@@ -20,14 +20,14 @@ class Command(BaseCommand):
     help = "Write every setting, with default and meaning, into docs/reference/configuration.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the options for the file and the comparison."""
+        """Add the option for the file, and the option that only compares."""
         parser.add_argument("--into", type=Path, default=PAGE, metavar="FILE")
         parser.add_argument(
             "--check", action="store_true", help="write nothing; fail if the page is not current"
         )
 
     def handle(self, *args: Any, into: Path, check: bool, **options: Any) -> None:
-        """Write the page."""
+        """Write the page; with `check`, only raise CommandError if the page is not current."""
         page = into.read_text()
         wanted = within(page, [*GROUPS, *(k for k in classes() if k is not EngineSettings)])
         if check and page != wanted:

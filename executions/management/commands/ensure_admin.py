@@ -1,4 +1,4 @@
-"""Create the administrator of a new installation; leave an existing one unchanged."""
+"""Create the administrator of a new installation; leave an existing administrator unchanged."""
 
 import os
 from typing import Any

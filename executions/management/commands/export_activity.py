@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--output", help="a new file; default: standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write the rows."""
+        """Write the selected rows to the output."""
         wanted: dict[str, Any] = {
             "createdAfter": _time(options["since"], "--since"),
             "createdBefore": _time(options["until"], "--until"),
@@ -74,7 +74,10 @@ def _workspace(slug: str | None) -> Any:
 
 @contextmanager
 def _opened(path: str | None, stdout: Any) -> Iterator[TextIO]:
-    """Open the file for its owner only; an existing file is not overwritten."""
+    """Open a new file for its owner only, or yield `stdout` without a path.
+
+    Raises CommandError if the file exists.
+    """
     if path is None:
         yield stdout
         return

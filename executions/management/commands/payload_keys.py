@@ -109,7 +109,7 @@ class Command(BaseCommand):
         self._say(f"Removed {', '.join(map(str, removed)) or 'no key'}.")
 
     def _tell(self, found: WalkResult) -> None:
-        """Print the progress: for each table, and every few seconds within one."""
+        """Print the progress at the beginning of each table, and every few seconds within it."""
         now = time.monotonic()
         if found.table != self._told or now - self._told_at > TOLD_SECONDS:
             self._say(f"  {found.table}: {found.read} rows read, {found.changed} changed …")

@@ -45,7 +45,7 @@ class Command(BaseCommand):
                 )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the action."""
+        """Run the chosen action on the store."""
         if not payload_store.enabled():
             raise CommandError("VALKYR_PAYLOAD_STORE is not set; all values are in the database.")
         try:

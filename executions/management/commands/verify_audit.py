@@ -39,7 +39,7 @@ class Command(CommandWithExamples):
         )  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Verify, and print the findings."""
+        """Verify the trail, and print the findings. Raises CommandError for mismatches."""
         report = verify(options["head"], archived=options["archived"])
         for problem in report.problems:
             self.stdout.write(problem)

@@ -25,14 +25,14 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the folder."""
+        """Add the option for the folder, and the option that only compares."""
         parser.add_argument("--into", type=Path, default=REFERENCE, metavar="FOLDER")
         parser.add_argument(
             "--check", action="store_true", help="write nothing; fail if a file is not current"
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write the files that differ."""
+        """Write the files that differ; with `check`, only raise CommandError if any differ."""
         into: Path = options["into"]
         if not into.is_dir():
             raise CommandError(f"there is no folder {into}; name an existing folder with --into")

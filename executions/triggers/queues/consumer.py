@@ -1,4 +1,4 @@
-"""The loop of `manage.py consume`: take a message, commit its result, acknowledge it.
+"""The loop of `manage.py consume`: take a message, commit its result, and acknowledge it.
 
 After a crash in between, the message is delivered again. While the broker or the database is
 unavailable, the loop waits, longer each time, and logs the outage once.
@@ -49,7 +49,7 @@ class Consumer:
         self.counts: Counter[str] = Counter()
 
     def run(self) -> None:
-        """Consume until stopped, the limit is reached, or, with `once`, the queue is empty."""
+        """Consume until a stop, until the limit, or, with `once`, until the queue is empty."""
         while not self._stop.is_set() and not self._is_enough():
             message = self._next()
             if message is None:
@@ -116,7 +116,10 @@ class Consumer:
         self._stop.wait(min(max(taken.retry_after, FIRST_PAUSE), LONGEST_RETRY))
 
     def _acknowledge(self) -> None:
-        """Acknowledge until the broker confirms it or redelivers the message."""
+        """Acknowledge the message; try again until the broker confirms it or a stop is requested.
+
+        After an outage, the broker may redeliver the message.
+        """
         while True:
             try:
                 self._source.acknowledge()
@@ -130,7 +133,7 @@ class Consumer:
 
 
 class _Absence:
-    """An outage: the waits between attempts, and one log line each at its start and end."""
+    """An outage: the waits between attempts, with a log line at its start and one at its end."""
 
     def __init__(self, stop: Event) -> None:
         self._stop = stop

@@ -33,7 +33,7 @@ SWITCHED_OFF_SECONDS = 5.0
 
 
 class IntakeVerdict(StrEnum):
-    """The result of a message."""
+    """What happened to a message."""
 
     STARTED = "started"
     KNOWN = "known"  # delivered before: its execution exists
@@ -88,7 +88,7 @@ def _start(trigger: Trigger, message: QueueMessage) -> IntakeCount:
 
 
 def refuse(trigger_id: UUID, message: QueueMessage, code: str, reason: str) -> IntakeCount:
-    """Store a message that cannot start an execution, once, for users to review."""
+    """Store a message that cannot start an execution, once, so that users can review it."""
     row = RefusedMessage(
         id=message.token,
         trigger_id=trigger_id,
@@ -138,5 +138,5 @@ def _text(value: Any) -> str:
 
 
 def _storable(text: str) -> str:
-    """Return the text without characters that PostgreSQL cannot store: NUL, lone surrogates."""
+    """Replace the characters that PostgreSQL cannot store: NUL and lone surrogates."""
     return text.encode(errors="replace").decode().replace("\x00", "\ufffd")

@@ -15,7 +15,7 @@ MAX_BYTES = 1024 * 1024
 
 
 class Unreadable(Exception):
-    """The body cannot be a payload.
+    """The body cannot be used as a payload.
 
     `code` is stable; the message is a sentence.
     """
@@ -76,9 +76,9 @@ class OpenedEnvelope:
 
 
 def open_envelope(raw: bytes) -> OpenedEnvelope:
-    """Open kombu's envelope of a body in Redis: JSON with body, headers, properties.
+    """Open kombu's envelope of a body in Redis: JSON with a body, headers and properties.
 
-    Raises Unreadable for anything else.
+    Raises Unreadable for anything else, and for a compressed body.
     """
     try:
         envelope = json.loads(raw)
@@ -98,7 +98,10 @@ def open_envelope(raw: bytes) -> OpenedEnvelope:
 
 
 def id_of(properties: Mapping[str, Any], headers: Mapping[str, Any]) -> str | None:
-    """Return the sender's ID: the property `message_id`, or the header `message_id` or `id`."""
+    """Return the sender's ID: the property `message_id`, or the header `message_id` or `id`.
+
+    Returns None without an ID.
+    """
     for value in (properties.get("message_id"), headers.get("message_id"), headers.get("id")):
         if isinstance(value, str | int) and str(value):
             return str(value)

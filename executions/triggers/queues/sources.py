@@ -101,7 +101,10 @@ class RedisSource:
         self._looked = float("-inf")
 
     def get(self) -> QueueMessage | None:
-        """Return the next message; messages that earlier consumers left in flight come first."""
+        """Return the next message; None if there is none.
+
+        Messages that earlier consumers left in flight come first.
+        """
         with _loss():
             self._look_for_left()
             while self._left:
@@ -139,7 +142,7 @@ class RedisSource:
         return QueueMessage(opened.body, opened.headers, opened.id, token, lasting=True)
 
     def _look_for_left(self) -> None:
-        """Find messages in flight: all of them the first time, later only old ones."""
+        """Find messages in flight: all messages the first time, and only old messages later."""
         now = time.time()
         if now - self._looked < STALE_SECONDS:
             return
@@ -162,7 +165,7 @@ class RedisSource:
 
 
 def in_flight_key(queue: str, trigger_id: UUID) -> str:
-    """Return the hash of messages that a trigger's consumers have not acknowledged."""
+    """Return the key of the hash of messages that a trigger's consumers have not acknowledged."""
     return f"{queue}:valkyr-in-flight:{trigger_id}"
 
 
@@ -196,7 +199,7 @@ class BrokerSource:
         self._held: Any = None
 
     def get(self) -> QueueMessage | None:
-        """Return the next message."""
+        """Return the next message; None if the queue is empty."""
         with self._loss():
             channel = self._open()
             found = channel.basic_get(queue=self._queue, no_ack=False)
@@ -218,7 +221,7 @@ class BrokerSource:
                 self._held.ack()
 
     def give_back(self) -> None:
-        """Return the message to the queue."""
+        """Return the held message to the queue, if this source holds a message."""
         with self._loss():
             if self._held is not None:
                 self._held.requeue()
@@ -262,7 +265,7 @@ class Unclear(ValkyrError):
 
 
 def find(name: str) -> Trigger:
-    """Find the QUEUE trigger of an ID, or of a published workflow's `slug` or `slug:queue`.
+    """Return the QUEUE trigger with an ID, or of a published workflow's `slug` or `slug:queue`.
 
     Raises NotFound, and Unclear if several match.
     """
@@ -325,7 +328,7 @@ def open_source(trigger: Trigger, url: str, *, raw: bool) -> MessageSource:
 
 
 def shown(url: str) -> str:
-    """Return one or more URLs without user and password: `amqp://a//;amqp://b//`."""
+    """Return one or more URLs without users and passwords: `amqp://a//;amqp://b//`."""
     each = [urlsplit(one) for one in url.split(";")]
     return ";".join(p._replace(netloc=p.netloc.rpartition("@")[2]).geturl() for p in each)
 

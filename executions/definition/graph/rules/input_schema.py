@@ -1,4 +1,4 @@
-"""Rules for the payload's JSON Schema: it is valid, self-contained, and cheap to validate with."""
+"""Rules for the payload's JSON Schema: it is valid, self-contained, and cheap to check with."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -78,7 +78,7 @@ def _resolver(schema: Schema) -> Any:
 
 
 def _target(resolver: Any, reference: str) -> Any:
-    """Return the part that `#…` names, or None."""
+    """Return the part of the schema that a reference names; None if it does not exist."""
     from referencing.exceptions import Unresolvable
 
     try:

@@ -93,7 +93,7 @@ def _unknown_module(module: ModuleEntry, catalog: Catalog) -> DefinitionProblem:
 
 
 def _checked(module: ModuleEntry, config: Mapping[str, Any]) -> list[ConfigProblem]:
-    """Return the problems that the module's own check finds; a third-party check may fail."""
+    """Return the problems that the module's own check finds; an exception in it is one problem."""
     assert module.spec is not None
     try:
         return list(module.spec.check(config))
@@ -134,7 +134,7 @@ def _gate_in_the_middle(module: ModuleEntry) -> Iterator[DefinitionProblem]:
 
 
 def cache_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each `cache` of a module, or its task, whose results cannot be reused."""
+    """Yield a problem for each `cache`, of a module or of its task, that cannot be used."""
     for task in body.tasks:
         yield from _task(task)
 

@@ -30,7 +30,7 @@ Mistake = tuple[str, str]  # code, sentence
 
 @dataclass(frozen=True, slots=True)
 class BodyView:
-    """One body as a template sees it, from its place in the body or in a nested one.
+    """A body as a template sees it, from its place in this body or in a nested body.
 
     `task` is the template's task, or the container around it; None if all tasks have ended.
     `before` are the tasks that ended before it, as bits; None if unknown. `done` says that the task
@@ -145,7 +145,7 @@ class TemplateScope:
         return "no_history", sentence
 
     def _callback_url(self, name: str, view: BodyView) -> Mistake | None:
-        """Check a callback URL, which is known before the task starts."""
+        """Return the problem of reading a task's callback URL at this place, if any."""
         modules = view.body.tasks[view.body.by_id[name]].modules
         if not any(module.type == CALLBACK for module in modules):
             return "no_callback", f'"{name}" has no {CALLBACK_URL}: only a {CALLBACK} has one'
@@ -212,7 +212,7 @@ def _unknown_attribute(owner: str, name: str, known: tuple[str, ...]) -> Mistake
 def template_problems(
     document: Mapping[str, Any], reading: BodyReading, variables: Mapping[str, Any]
 ) -> Iterator[DefinitionProblem]:
-    """Yield every problem of templates: of all tasks' modules, at any depth, and the output."""
+    """Yield every problem of templates in all tasks' modules, at any depth, and in the output."""
     walk = _Walk(variables, bodies_by_task(reading))
     yield from walk.body(reading, ())
     if "output" in document:
@@ -304,7 +304,7 @@ class _Walk:
         *,
         has_previous: bool,
     ) -> TemplateScope | None:
-        """Return the scope of a deferred template: a loop's condition or a filter of events."""
+        """Return the scope of a deferred template, such as a loop's condition; None without one."""
         if task.body is not None:
             return self.scope((BodyView(task.body, None, None), *views), between_turns=True)
         waits = module.spec is not None and not module.spec.container

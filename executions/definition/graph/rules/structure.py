@@ -78,7 +78,7 @@ def _on_pointer(edge: EdgeEntry) -> tuple[str | int, ...]:
 
 
 def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each task that waits for two outcomes of one task: only one can occur."""
+    """Yield a problem for each `join: all` task that waits for two outcomes of one task."""
     wanted: dict[int, dict[int, set[str]]] = {}
     for edge in reading.edges:
         if edge.source is not None and edge.target is not None:

@@ -1,4 +1,4 @@
-"""Rules for undo steps: the tasks that can have one, and the modules that can be one."""
+"""Rules for undo steps: which tasks can have an undo step, and which modules can be used."""
 
 from collections.abc import Iterator
 

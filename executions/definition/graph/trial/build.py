@@ -61,7 +61,7 @@ class Trial:
 
 
 def trial(document: Mapping[str, Any], catalog: Catalog, asked: TrialRequest) -> Trial:
-    """Return the definition of a test run of `document`, which may have problems of any kind."""
+    """Return the definition of a test run of `document`; both may have problems of any kind."""
     kept = _without_company(document)
     untouched = asked.everything and not asked.pinned
     # Parts beyond the limits are not checked; validation reports them.
@@ -143,7 +143,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return the given outcome, or the only one with an edge; None if several are possible."""
+        """Return the given outcome, or the only one that has an edge; None if several have one."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome
@@ -168,7 +168,7 @@ class _Making:
         return {"from": edge.from_id, "to": edge.to_id, **on}
 
     def _leading_in(self) -> Iterator[tuple[Pointer, dict[str, Any]]]:
-        """Yield edges that make the results of earlier tasks available when the run begins."""
+        """Yield pointers and edges by which results of earlier tasks exist when the run begins."""
         start = self.section.start
         if start is None:
             return

@@ -17,7 +17,7 @@ SKIPPED = "skipped"  # as an outcome of a pinned task: no edge from it is taken
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The pinned result of a task; the default outcome is the only one that has an edge."""
+    """The pinned result of a task; the default outcome is the only outcome that has an edge."""
 
     output: Any = None
     outcome: str | None = None
@@ -85,7 +85,7 @@ _OPENING = re.compile(r"\{(?=[{%])")
 
 
 def stand_in(task: TaskEntry, pin: Pin, outcome: str) -> dict[str, Any]:
-    """Return the task as a `flow.pinned`: its ID, its outcomes, and the result."""
+    """Return the task as a `flow.pinned` task: its ID, its outcomes and the pinned result."""
     config = {**literal(pin.output), "outcome": outcome}
     named = [one for one in (*(outcomes_of(task) or ()), outcome) if one != ERROR]
     if possible := set(named) - {SUCCESS}:
@@ -135,7 +135,7 @@ def _bare(module: Any, instead: Any) -> Any:
 
 
 def _deeper(value: Any, levels: int) -> bool:
-    """Return whether a value is nested more than this many levels deep."""
+    """Return whether a value is nested more than `levels` levels deep."""
     pending = [(value, 0)]
     while pending:
         inner, depth = pending.pop()

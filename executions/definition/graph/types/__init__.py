@@ -34,7 +34,7 @@ class Typed:
     root: Schema
 
     def at(self, key: Key) -> "Typed | Missing | None":
-        """Return the type of a key: a type, Missing, or None if unknown."""
+        """Return the type of the value at a key: Missing if there is none, None if unknown."""
         found = [_under(branch, key) for branch in self._branches()]
         if not found or None in found:
             return None
@@ -48,7 +48,7 @@ class Typed:
         return Missing(tuple(dict.fromkeys(names)), " or ".join(sorted(kinds)))
 
     def kinds(self) -> frozenset[str]:
-        """Return the possible classes of values (CLASSES); all of them for an open schema."""
+        """Return the possible classes of values (CLASSES); all classes for an open schema."""
         found: set[str] = set()
         for branch in self._branches():
             kind = _type(branch.schema)
@@ -82,7 +82,7 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A missing key.
+    """The result for a key that does not exist.
 
     `names` are the existing keys, and `kind` is the type of the value.
     """
