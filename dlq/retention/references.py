@@ -2,8 +2,8 @@
 
 PostgreSQL checks each foreign key for each deleted row: 13 checks of an execution take 73 µs, its
 deletion 0.5 µs. A transaction whose user may set `session_replication_role` deletes without these
-checks, and then checks each foreign key in one statement. Writers of references are checked by
-PostgreSQL as always: they lock the execution, so they wait for the deletion and fail, or the check
+checks, and then checks each foreign key in one statement. PostgreSQL still checks statements that
+insert references: they lock the execution, so they wait for the deletion and fail, or the check
 here finds their row.
 """
 

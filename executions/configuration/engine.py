@@ -51,7 +51,7 @@ class PlaceSettings(SettingsModel):
     database: str = setting(
         "",
         "The alias in `DATABASES` of the database with Valkyr's tables",
-        unset="where the project's own routers write them, otherwise `default`",
+        unset="the alias to which your routers send Valkyr's models, otherwise `default`",
     )
     database_direct_url: str = setting(
         "",

@@ -63,7 +63,9 @@ class AgentTurnOutputs(ModuleOutputs):
     tool_calls: int = Field(description="How many tools it has called.")
     corrections: int = Field(description="How often it had to correct its last answer.")
     max_turns: int = Field(description="The limit of turns; a raised one counts for later turns.")
-    max_cost: float | None = Field(description="The limit of costs, likewise.")
+    max_cost: float | None = Field(
+        description="The limit on costs; a raised limit applies to later turns."
+    )
     usage: UsedTokens = Field(description="The tokens of all turns.")
     cost: float | None = Field(
         description="What all turns cost, by the price list; null without a price."

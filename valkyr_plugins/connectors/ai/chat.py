@@ -57,7 +57,7 @@ class ChatInputs(AskedInputs):
         None,
         description=(
             "Tools that the model may call. With this key the step has two outcomes: "
-            "`tool_calls` if it calls any, otherwise `answer`."
+            "`tool_calls` if the model calls one, otherwise `answer`."
         ),
         max_length=100,
     )

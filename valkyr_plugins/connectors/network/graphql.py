@@ -124,7 +124,7 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
     Errors in the response fail the step permanently, with their paths and codes. If all errors are
     transient, such as RATE_LIMITED, THROTTLED or INTERNAL_SERVER_ERROR, the step is retried, as
     after the statuses 429 and 5xx. A mutation carries the Idempotency-Key but may be sent twice
-    after a crash. For pages, use http.paginate with a cursor in the body.
+    after a crash. To read pages of results, use http.paginate with a cursor in the body.
     """
 
     type = "graphql.query"

@@ -150,8 +150,8 @@ class PaymentIntent(StripeModule[PaymentIntentInputs]):
     """Creates, confirms, captures, cancels or reads a payment at Stripe.
 
     Each attempt sends the same idempotency key, so Stripe makes only one payment, for at least 24
-    hours. A payment that needs its customer's consent is a success with the status
-    `requires_action`: continue with an event or a webhook. A declined card fails the step
+    hours. If a payment needs the customer's consent, the step succeeds with the status
+    `requires_action`; use an event or a webhook to continue. A declined card fails the step
     permanently or, with `onDecline: branch`, leads to the outcome `declined`. Stripe's client
     secret is not part of the output; a page that needs it can fetch it from Stripe by the id.
     """
