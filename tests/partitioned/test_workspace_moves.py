@@ -15,8 +15,8 @@ from executions.database.routing import serving
 from executions.models import Tier, Workflow, WorkflowExecution, Workspace
 from runners.models import Run
 from runners.moving import moves
-from runners.partitions import switching
-from tests.partitioned.conftest import engine  # noqa: F401
+from runners.partitions import switching, upkeep
+from runners.partitions.short_locks import ATTEMPTS
 from tests.support import emptying
 from tests.support.cell_databases import second_cell
 from tests.support.partitioned import id_of_day, partitioned
@@ -28,7 +28,7 @@ TASKS = {"tasks": [task("one"), task("two", after="one")]}
 
 
 @pytest.fixture(name="b", scope="module")
-def _b(engine: None) -> Iterator[str]:  # noqa: F811
+def _b(engine: None) -> Iterator[str]:
     with second_cell(NAME) as made:
         yield made
         emptying.empty()
@@ -40,12 +40,17 @@ def layouts(here: bool, b: str, there: bool) -> Iterator[None]:
     with ExitStack() as stack:
         if not here:
             switching.turn_off()
-            stack.callback(switching.turn_on, 1)
+            stack.callback(_turn_on)
         if there:
             stack.enter_context(serving(b))
             stack.enter_context(partitioned())
             stack.enter_context(serving("default"))
         yield
+
+
+def _turn_on() -> None:
+    assert switching.turn_on(1)
+    upkeep.add_ahead(attempts=ATTEMPTS)
 
 
 def old(pk: UUID) -> UUID:
