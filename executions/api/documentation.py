@@ -90,7 +90,7 @@ def operation(
     public: bool = False,
     idempotent: bool = False,
 ) -> Callable[[Any], Any]:
-    """Describe a view's method under its operation ID.
+    """Return a decorator that describes a view's method under its operation ID.
 
     With `idempotent`, the method accepts an `Idempotency-Key` and runs once per key.
     """

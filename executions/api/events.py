@@ -1,4 +1,4 @@
-"""Events: publish, list, read."""
+"""Events: publish, list and read them."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -80,7 +80,7 @@ class EventSummary(EventResult):
 
 
 class EventShape(EventSummary):
-    """An event in full."""
+    """An event with its payload and its result."""
 
     payload = Payload(allow_null=True)
 
@@ -118,7 +118,7 @@ class Events(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Start every workflow that listens for the event; for a known ID, start none (200)."""
+        """Publish an event: workflows start and steps wake up; a known ID has no effect (200)."""
         given = self.body(PublishEvent)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
         published = publish_event(

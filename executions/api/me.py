@@ -100,7 +100,7 @@ class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
 
 
 class EndedSessions(CamelCaseSerializer):
-    """The result of `endOtherSessions`."""
+    """The result of `endOtherSessions`: the number of ended sessions."""
 
     ended = serializers.IntegerField()
 

@@ -1,6 +1,6 @@
 """Sign in with JSON, get the next token pair for a refresh token, and sign out.
 
-All three operations are public, and therefore limited by address and by user name.
+All three operations are public, and therefore limited by address; sign-ins also by user name.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ class TokenPair(CamelCase, serializers.Serializer[Pair]):
 
 
 class Refresh(Body):
-    """The body with a refresh token."""
+    """The body of `refreshToken`."""
 
     refresh = Text(max_length=4000)
 
@@ -75,7 +75,7 @@ class OpenEndpoint(Endpoint):
     counts_refusals = False
 
     def rates(self) -> list[Rate]:
-        """Return no rates by caller, since the caller is unknown."""
+        """Return [], because the caller is unknown."""
         return []
 
 
@@ -97,7 +97,7 @@ class ObtainToken(OpenEndpoint):
         public=True,
     )
     def post(self, request: Request) -> Response:
-        """Return a token pair for a user name and password."""
+        """Return a token pair for a user name, a password and, if the account needs it, a code."""
         body = self.body(Credentials)
         named = {TokenObtainSerializer.username_field: body["username"]}
         data = {**named, "password": body["password"]}
@@ -115,9 +115,7 @@ class ObtainToken(OpenEndpoint):
 
 
 def _require_second_factor(user: Any, code: str, request: Request) -> None:
-    """Raise AuthenticationFailed if the account needs a second factor.
-
-    `code` proves this factor if it is valid.
+    """Raise AuthenticationFailed if the account needs a second factor that `code` does not prove.
     """
     if not second_factor.provided:
         return

@@ -1,4 +1,4 @@
-"""Workflows: list, create, read, change, archive."""
+"""Workflows: list, create, read, change, archive and copy them."""
 
 from typing import Any
 from uuid import UUID
@@ -138,9 +138,9 @@ class NewWorkflow(WorkflowChange):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Use the name in the definition if none is given.
+        """Return the values; the default of `name` is the name in the definition.
 
-        Raises ValidationError without either.
+        Raises ValidationError without either name.
         """
         attrs.setdefault("definition", {})
         attrs.setdefault("name", name_in(attrs["definition"]))
@@ -164,7 +164,7 @@ class Draft(Body):
 
 
 class NewDraft(Body):
-    """A definition that is not stored."""
+    """The body of `validateDefinition`: a definition that is not stored, and its workspace."""
 
     definition = JsonObject()
     workspaceId = serializers.UUIDField(
@@ -173,7 +173,7 @@ class NewDraft(Body):
 
 
 class TakingOver(Body):
-    """The name and slug of the copy; both are optional."""
+    """The body of `takeOverWorkflow`: the name and slug of the copy, both optional."""
 
     name = Text(max_length=200, required=False)
     slug = serializers.SlugField(max_length=80, required=False)
@@ -360,7 +360,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change only the fields that the body contains."""
+        """Change only those fields of a workflow that the body contains."""
         return self._change(id, WorkflowChange)
 
     @operation(
