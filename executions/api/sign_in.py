@@ -115,8 +115,7 @@ class ObtainToken(OpenEndpoint):
 
 
 def _require_second_factor(user: Any, code: str, request: Request) -> None:
-    """Raise AuthenticationFailed if the account needs a second factor that `code` does not prove.
-    """
+    """Raise AuthenticationFailed if the account needs a second factor and `code` is not valid."""
     if not second_factor.provided:
         return
     try:
