@@ -59,7 +59,7 @@ class _Whole:
 
 @dataclass(frozen=True, slots=True)
 class _BodyContext:
-    """A body's position: its path, and the IDs of the tasks around it, innermost first."""
+    """A body's place: its path, its kind, and the tasks around it by ID, innermost first."""
 
     prefix: str = ""
     around: tuple[Mapping[str, int], ...] = ()
@@ -179,7 +179,7 @@ def _order(tasks: list[Task]) -> tuple[int, ...]:
 def _watches(
     step: Step, body: Graph, ids: tuple[Mapping[str, int], ...]
 ) -> frozenset[tuple[int, int]]:
-    """Return the references of a container's deferred templates, as seen from its body."""
+    """Return the tasks that a container's deferred templates read, as seen from its body."""
     found: set[tuple[int, int]] = set()
     for template in step.deferred.values():
         own, outer = tasks_read(template, (body.task_by_id, *ids))

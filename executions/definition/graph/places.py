@@ -18,7 +18,7 @@ UNDO = "undo:"  # no task id holds a colon
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One iteration of a body; `outer` is None for the workflow itself."""
+    """The workflow, whose `outer` is None; one iteration of a body; or the undo steps of either."""
 
     prefix: str
     graph: Graph

@@ -55,7 +55,7 @@ def yes_or_no(description: str) -> Schema:
 
 
 def choice(description: str, options: list[str]) -> Schema:
-    """Return the schema of a string that is one of these words."""
+    """Return the schema of a string that is one of the options."""
     return {"type": "string", "description": description, "enum": options}
 
 

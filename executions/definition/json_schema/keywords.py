@@ -48,7 +48,7 @@ def charged(keyword: str, rule: Rule) -> Rule:
 
 
 def _size(argument: Any, instance: Any) -> int:
-    """Return the number of evaluations for reading all of the value and the keyword."""
+    """Return the number of evaluations to charge for reading the value and the argument."""
     if isinstance(instance, str):
         return len(instance) // CHARACTERS
     if not isinstance(instance, dict | list):
@@ -81,7 +81,7 @@ def check_pattern_properties(
 def check_additional_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `additionalProperties`: the values of names that no other keyword covers match it."""
+    """Check `additionalProperties`: values of names not covered elsewhere match its schema."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -228,7 +228,7 @@ def _evaluated(
 
 
 def _fitting(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the in-place subschemas that the value matches."""
+    """Yield the in-place subschemas that apply to the value; of alternatives, those it matches."""
     for key in _BRANCHES:
         for subschema in schema.get(key, ()):
             if _fits(validator, instance, subschema):

@@ -90,7 +90,7 @@ def _searching(name: str) -> Method:
 def _searching_back(name: str) -> Method:
     """Return the method `name`, which searches from the right.
 
-    In CPython, this takes the product of both lengths.
+    In CPython, the time grows with the product of both lengths.
     """
     method = getattr(str, name)
 
@@ -233,7 +233,7 @@ def _values(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[Any]:
 
 
 def pairs(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[tuple[Any, Any]]:
-    """Return the pairs of a key and a value of an object."""
+    """Return an object's pairs of a key and a value, and charge the budget."""
     budget.hold(OBJECT * len(value))
     budget.spend(1 + 2 * len(value))
     return list(value.items())

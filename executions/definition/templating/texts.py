@@ -63,7 +63,7 @@ def escaped(budget: RenderBudget, value: Any) -> str:
 
 
 def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) -> str:
-    """Apply the filter `format`: printf-like, measured by `formats`."""
+    """Apply the filter `format`, like printf. Raises TooLarge if the result would be too long."""
     if args and kwargs:
         raise TypeError("format takes positional or named values, not both")
     budget.spend(len(args) + len(kwargs))
@@ -265,7 +265,7 @@ def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[st
 
 
 def whole(value: Any, name: str) -> int:
-    """Return the value, which must be a whole number. Raises TypeError."""
+    """Return the value. Raises TypeError if it is not a whole number."""
     if not isinstance(value, int):
         raise TypeError(f"{name} takes a whole number")
     return value
