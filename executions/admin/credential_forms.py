@@ -33,7 +33,7 @@ def _lines(label: str, help_text: str) -> forms.CharField:
 
 
 class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Name and description; `form_for` adds the inputs of a type's values."""
+    """The form of a credential's name, description and limits; `form_for` adds its values."""
 
     kind = "secret"
     inputs: tuple[str, ...] = ()

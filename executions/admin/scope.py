@@ -36,7 +36,7 @@ def user_of(actor: Actor) -> Any:
 
 
 def is_superuser(request: HttpRequest) -> bool:
-    """Return whether the user may do everything."""
+    """Return whether the user is an active superuser, who may do everything."""
     user: Any = request.user
     return bool(user.is_active and getattr(user, "is_superuser", False))
 

@@ -51,7 +51,7 @@ def calendar(trigger: Trigger, now: datetime) -> PageSection:
 def _past(
     trigger: Trigger, since: datetime, zone: ZoneInfo
 ) -> defaultdict[date, dict[TickStatus, int]]:
-    """Return the number of ticks by day and status."""
+    """Return the number of ticks since `since`, by day in the time zone, and by status."""
     rows = trigger.ticks.filter(fire_at__gte=since).order_by()
     by_day = rows.annotate(day=TruncDate("fire_at", tzinfo=zone)).values_list("day", "status")
     found: defaultdict[date, dict[TickStatus, int]] = defaultdict(dict)
