@@ -1,4 +1,4 @@
-"""The app `executions`."""
+"""The configuration of the app `executions`, and what it does at start-up."""
 
 from executions.plugins import ApiConfig
 

@@ -1,6 +1,6 @@
 """The writer of an execution's state: one guarded move per function.
 
-Two other statements write it, `runners/sql/end_well.sql` and `end_only.sql`: they end an execution
+Two other statements write it, too: `runners/sql/end_well.sql` and `end_only.sql` end an execution
 with its last run. Each function locks the execution first and ends or wakes its runs in a second
 statement (by signal). So it cannot miss a concurrent claim, which locks the execution FOR SHARE.
 """

@@ -30,7 +30,7 @@ OUTSIDE = 2
 
 
 class OperatingAdmin(ScopedAdmin):
-    """An admin with `operations`; subclasses get every kind of action from this list."""
+    """An admin that offers each of its `operations` as an action of rows, pages and selections."""
 
     operations: ClassVar[tuple[AdminOperation, ...]] = ()
     # Methods that show another page of one object; their buttons precede those of operations.
@@ -40,7 +40,7 @@ class OperatingAdmin(ScopedAdmin):
     offers: ClassVar[Mapping[str, tuple[Power, Callable[[Any], bool]]]] = {}
 
     def leads_to(self, view: str, row: Any) -> bool:
-        """Return whether the row's page has the button of the view with this name."""
+        """Return whether the row's page has the button of this view; True by default."""
         return True
 
     def may_open(self, request: HttpRequest, view: str, row: Any) -> bool:

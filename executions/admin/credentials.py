@@ -124,7 +124,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("allowed hosts"))
     def goes_to(self, row: Credential) -> Any:
-        """Return the credential's hosts; a mark if any host is allowed, or none."""
+        """Return the credential's hosts; a mark if any host is allowed, or if no host is."""
         if ANY in row.hosts:
             return marks.mark(gettext("any host"), "warning", "amber")
         return marks.clipped(", ".join(row.hosts), 60) or marks.mark(

@@ -87,7 +87,7 @@ class NewMembershipForm(MembershipForm):
 
 
 class ServiceAccountForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The form of a service account, a program of a workspace."""
+    """The form of a service account: its workspace, texts, role and permissions."""
 
     role = role_field(Role.SYSTEM)
     permissions = permissions_field()

@@ -36,7 +36,7 @@ class _Instead(JSONTextField):
 
 
 class StartAgainForm(ReasonForm):
-    """Asks for an optional payload to use instead, and for a reason."""
+    """Asks for an optional payload that replaces the message's body, and for a reason."""
 
     payload = _Instead(
         label=lazy("Payload (JSON)"),

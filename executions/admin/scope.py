@@ -13,7 +13,7 @@ from executions.access.powers import Power
 
 
 def reach(request: HttpRequest) -> Reach:
-    """Return the signed-in user's reach, read once per request."""
+    """Return the signed-in user's powers (`Reach`), read once per request."""
     found: Reach | None = getattr(request, "reach", None)
     if found is None:
         found = request.reach = access.reach_of(request.user)  # type: ignore[attr-defined]

@@ -141,7 +141,7 @@ FINDERS += [_executions, _labelled, _workflows]
 
 
 def search(request: HttpRequest) -> JsonResponse:
-    """Respond to `?q=` with `{"results": [{"title", "kind", "icon", "address"}]}`, best first."""
+    """Respond to `?q=` with `{"results": [{"title", "kind", "icon", "address"}]}`."""
     term = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST]
     finders = [*FINDERS, _places] if term else [_places]
     found = {each.address: each for find in finders for each in find(request, term)}

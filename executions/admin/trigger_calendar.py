@@ -33,7 +33,7 @@ COUNTED = 2_000
 
 
 def calendar(trigger: Trigger, now: datetime) -> PageSection:
-    """Return the last two weeks, this week and the next two weeks, in the schedule's time zone."""
+    """Return a section with two past weeks, this week and two more, in the schedule's time zone."""
     zone = ZoneInfo(trigger.settings.get("timezone", "UTC"))
     today = now.astimezone(zone).date()
     first = today - timedelta(days=today.weekday(), weeks=WEEKS_BEFORE)

@@ -1,4 +1,4 @@
-"""Workspaces and their tiers."""
+"""Workspaces, and tiers, which are the limits of workspaces."""
 
 from collections.abc import Mapping
 from typing import Any

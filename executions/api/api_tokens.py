@@ -141,7 +141,7 @@ class ApiTokens(Endpoint):
         "listApiTokens", "ApiToken", {200: ApiTokenShape(many=True)}, parameters=[ApiTokenQuery]
     )
     def get(self, request: Request) -> Response:
-        """List your own tokens and those of the workspaces you administer, newest first."""
+        """List your own tokens, and all tokens of workspaces that you administer, newest first."""
         query = self.query(ApiTokenQuery)
         filters = {path: query[name] for name, path in FILTERS.items() if name in query}
         rows = page(request, api_tokens(self.user).filter(**filters), query)

@@ -120,7 +120,7 @@ class PlanLine(CamelCaseSerializer):
 
 
 class BundleChangeShape(CamelCaseSerializer):
-    """One object that the bundle would change."""
+    """One object that the bundle would create, change, archive or delete, with the differences."""
 
     kind = serializers.CharField(help_text="`workflows`, or the name of a list in `resources`.")
     name = serializers.CharField(help_text="The workflow's slug, or what identifies the item.")

@@ -86,7 +86,7 @@ class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
 
 
 class CredentialChange(Body):
-    """The body of `patchCredential`. It cannot change the credential's name or type."""
+    """The body of `patchCredential`, which cannot change the credential's name or type."""
 
     description = Text(allow_blank=True, max_length=10_000, required=False)
     fields = ChangedFields(  # type: ignore[assignment]

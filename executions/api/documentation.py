@@ -51,7 +51,7 @@ REPLAYED = OpenApiParameter(
 
 
 class ProblemItem(CamelCaseSerializer):
-    """One problem: its path, a stable code and a message."""
+    """One problem in a request: its path, a stable code and a message."""
 
     path = serializers.CharField(allow_blank=True)
     code = serializers.CharField()
@@ -123,5 +123,5 @@ def operation(
 
 
 def header(name: str, description: str) -> OpenApiParameter:
-    """Return the description of a request header."""
+    """Return the OpenAPI description of a request header, whose value is a text."""
     return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description)

@@ -37,7 +37,7 @@ class PublishEvent(Body):
 
 
 class Refusal(CamelCaseSerializer):
-    """A workflow that listens for the event but could not be started."""
+    """A workflow that listens for the event but could not be started, and the reason."""
 
     workflowId = serializers.UUIDField(allow_null=True)
     code = serializers.CharField()
@@ -86,7 +86,7 @@ class EventShape(EventSummary):
 
 
 class EventQuery(ListQuery):
-    """The filters of the list of events."""
+    """The query parameters of `listEvents`: filters, order and page."""
 
     name = serializers.CharField(required=False, max_length=200, trim_whitespace=False)
     createdAfter = serializers.DateTimeField(required=False)

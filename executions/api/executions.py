@@ -149,7 +149,7 @@ class StartedBatch(CamelCaseSerializer):
 
 
 class ExecutionQuery(ListQuery):
-    """The filters of the list of executions."""
+    """The query parameters of `listWorkflowExecutions`: filters, order and page."""
 
     workflowId = serializers.UUIDField(required=False)
     version = Whole(

@@ -122,7 +122,7 @@ class Hook(OpenEndpoint):
     content_negotiation_class: Any = AnyAnswer
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the challenge, which makes the status of a rejection 401."""
+        """Return the `WWW-Authenticate` challenge, so that a rejected request gets a 401."""
         return 'Bearer realm="valkyr webhook"'
 
     @operation(

@@ -61,7 +61,7 @@ class MembershipShape(CamelCase, serializers.ModelSerializer[Membership]):
 
 
 class NewMembership(Body):
-    """The body of `createMembership`: either `username` or `userId`."""
+    """The body of `createMembership`, which names the user by `username` or by `userId`."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Optional if you administer only one workspace."

@@ -25,7 +25,7 @@ FRESH = 300
 
 
 class BadInputShape(CamelCaseSerializer):
-    """A kind of bad input, and how its failure is reported."""
+    """A kind of bad input: its description, and the class and text of the failure."""
 
     what = serializers.CharField()
     error_type = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"])

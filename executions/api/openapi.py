@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Return the part without `oneOf: [{}, null]`, which would reject the null that it allows."""
+    """Return a part of the document without each `oneOf: [{}, null]`, which null would violate."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):
@@ -383,7 +383,7 @@ SWAGGER = {"style_src_attr": ("'unsafe-inline'",), "img_src": ("'self'", "data:"
 
 @method_decorator(own_page(**SWAGGER), "dispatch")
 class Docs(View):
-    """The API reference for people, with a form for every operation."""
+    """The page of the API reference, with a form for every operation."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Return the page, or a 401 that asks an anonymous caller to sign in."""

@@ -35,7 +35,7 @@ class PageQuery(Body):
 
 
 class ListQuery(PageQuery):
-    """The parameters of a list across workspaces."""
+    """The parameters of a list whose rows belong to workspaces: page, workspace and order."""
 
     workspaceId = serializers.UUIDField(  # noqa: N815 - the JSON's name
         required=False, help_text="Only objects of this workspace."

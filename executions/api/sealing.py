@@ -1,4 +1,4 @@
-"""The sealing of a workspace's payloads: read it, turn it on and off, rotate the key."""
+"""The sealing of a workspace's payloads: read it, turn it on and off, and rotate its key."""
 
 from typing import Any
 from uuid import UUID

@@ -80,7 +80,7 @@ class OpenEndpoint(Endpoint):
 
 
 class ObtainToken(OpenEndpoint):
-    """The endpoint that signs in with a user name and password."""
+    """The endpoint that exchanges a user name and a password for a token pair."""
 
     def rates(self) -> list[Rate]:
         """Return the rates of sign-ins by address and by the user name in the body."""
@@ -110,7 +110,7 @@ class ObtainToken(OpenEndpoint):
         return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the challenge, which makes the status of a rejection 401."""
+        """Return the `WWW-Authenticate` challenge, so that a rejected request gets a 401."""
         return 'Bearer realm="valkyr"'
 
 
@@ -153,7 +153,7 @@ class RefreshToken(OpenEndpoint):
         return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the challenge, which makes the status of a rejection 401."""
+        """Return the `WWW-Authenticate` challenge, so that a rejected request gets a 401."""
         return 'Bearer realm="valkyr"'
 
 

@@ -120,7 +120,7 @@ class Rotation(Body):
 
 
 class TriggerQuery(ListQuery):
-    """The filters of the list of triggers."""
+    """The query parameters of `listTriggers`: filters, order and page."""
 
     workflowId = serializers.UUIDField(required=False)
     type = serializers.ChoiceField(TriggerType.choices, required=False)

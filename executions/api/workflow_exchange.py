@@ -38,7 +38,7 @@ class YamlRenderer(BaseRenderer):
         accepted_media_type: str | None = None,
         renderer_context: Any = None,
     ) -> str:
-        """Return the YAML text."""
+        """Return the definition `data` as YAML text."""
         return definition_yaml(data)
 
 

@@ -66,7 +66,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
 
 
 class GitStateShape(CamelCaseSerializer):
-    """The source of a workflow's definition in Git."""
+    """A workflow's source in Git, and whether only Git publishes the workflow."""
 
     locked = serializers.BooleanField(
         help_text="Whether only `applyBundle` publishes and archives the workflow."
@@ -92,12 +92,12 @@ class WorkflowShape(WorkflowSummary):
 
     @extend_schema_field(GitStateShape)
     def get_git(self, workflow: Workflow) -> Any:
-        """Return the workflow's source in Git."""
+        """Return the workflow's source in Git, and whether only Git publishes the workflow."""
         return GitStateShape(git_state(workflow)).data
 
 
 class WorkflowQuery(ListQuery):
-    """The filters of the list of workflows."""
+    """The query parameters of `listWorkflows`: filters, order and page."""
 
     slug = serializers.CharField(required=False, max_length=80)
     name = serializers.CharField(
@@ -112,7 +112,7 @@ class WorkflowQuery(ListQuery):
 
 
 class WorkflowChange(Body):
-    """The fields of a workflow that a PATCH may change."""
+    """The body of `patchWorkflow`: the fields to change."""
 
     name = Text(max_length=200, required=False)
     slug = serializers.SlugField(max_length=80, required=False)
@@ -122,7 +122,7 @@ class WorkflowChange(Body):
 
 
 class WorkflowReplacement(WorkflowChange):
-    """A complete workflow, for PUT; omitted fields get their defaults."""
+    """The body of `updateWorkflow`: a complete workflow; omitted fields get their defaults."""
 
     name = Text(max_length=200)
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")
@@ -131,7 +131,7 @@ class WorkflowReplacement(WorkflowChange):
 
 
 class NewWorkflow(WorkflowChange):
-    """A new workflow; the name may come from the definition."""
+    """The body of `createWorkflow`; the name may come from the definition."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Optional if you have only one workspace."
@@ -158,7 +158,7 @@ def name_in(definition: dict[str, Any]) -> str:
 
 
 class Draft(Body):
-    """A definition to check instead of the stored draft."""
+    """The body of `validateWorkflow`: a definition to check instead of the stored draft."""
 
     definition = JsonObject(required=False)
 
@@ -205,7 +205,7 @@ class ValidationResult(CamelCaseSerializer):
 
 
 class Publication(Body):
-    """The draft or an earlier version to publish."""
+    """The body of `publishWorkflow`: the version's kind, and an earlier version to publish."""
 
     kind = serializers.ChoiceField(VersionKind.choices, required=False, default="published")
     version = Whole(
@@ -228,7 +228,7 @@ class Published(CamelCaseSerializer):
 
 
 class VersionQuery(PageQuery):
-    """The filters of the list of a workflow's versions."""
+    """The query parameters of `listWorkflowVersions`: the kind of version, and the page."""
 
     kind = serializers.ChoiceField(VersionKind.choices, required=False)
 

@@ -158,7 +158,7 @@ _provider: Callable[[], Catalog] | None = None
 
 
 def register(provider: Callable[[], Catalog]) -> None:
-    """Set the function that returns the modules; a later call replaces it."""
+    """Set the function that returns the modules by type; a later call replaces the function."""
     global _provider  # noqa: PLW0603 - set once, at start-up
     _provider = provider
 

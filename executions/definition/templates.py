@@ -66,7 +66,7 @@ def has_template(text: str) -> bool:
 def split(text: str) -> list[Part]:
     """Split `text` into its parts. Raises ExpressionSyntaxError for statements and open braces.
 
-    The parts are plain texts and expressions. As in Jinja, `{{-` and `-}}` remove white space.
+    As in Jinja, `{{-` removes the white space before itself, and `-}}` that after itself.
     """
     parts: list[Part] = []
     position = 0

@@ -49,7 +49,7 @@ def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """The data that every body shares with its workflow."""
+    """The data that a workflow shares with every body in it."""
 
     workflow_id: UUID
     variables: Mapping[str, Any]

@@ -30,7 +30,7 @@ PARTS = 4
 
 
 def charged(keyword: str, rule: Rule) -> Rule:
-    """Return `rule`, whose cost and errors are charged to the current budget."""
+    """Return `rule` as a function that charges its cost and errors to the current budget."""
     fixed = _COSTS.get(keyword, 1)
     # The cost of these does not grow with the value, or is charged where it occurs.
     is_fixed = keyword in (*_REFERENCES, *_BRANCHES, "type", "if", "not", "minimum", "maximum")

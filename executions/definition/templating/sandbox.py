@@ -156,7 +156,7 @@ PLAIN: Mapping[str, Callable[..., Any]] = {name: _TESTS[name] for name in OF_TYP
 
 
 class ScopeContext(Context):
-    """Looks names up only in the scope and among the few functions."""
+    """A context in which names come only from the scope and from `FUNCTIONS`."""
 
     budget: RenderBudget
 
@@ -167,7 +167,7 @@ class ScopeContext(Context):
 
 
 def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter, test or function in Jinja's form, with the budget as first argument."""
+    """Return a function in Jinja's form; `function` gets the budget as its first argument."""
 
     @pass_context
     def call(context: ScopeContext, /, *args: Any, **kwargs: Any) -> Any:

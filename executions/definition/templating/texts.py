@@ -196,7 +196,7 @@ def truncated(
     end: str = "...",
     leeway: int | None = None,
 ) -> str:
-    """Apply the filter `truncate`; the result is at most as long as the text, or as `length`."""
+    """Apply the filter `truncate`: cut a text longer than `length` plus `leeway`, and add `end`."""
     text, ending = as_text(budget, value), as_text(budget, end)
     most = whole(length, "truncate")
     more = 5 if leeway is None else whole(leeway, "truncate")
@@ -256,7 +256,7 @@ def word_count(budget: RenderBudget, value: Any) -> int:
 
 
 def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[str]:
-    """Return the lines of a text; charge the budget before splitting it."""
+    """Return the lines of a text; charge the budget first. Raises TooLarge for too many lines."""
     budget.spend(2 * scan(text))
     lines = 1 + sum(text.count(end) for end in _LINE_ENDS)
     bounded_items(lines)
