@@ -192,7 +192,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
 
 
 class _TypedFilter:
-    """A filter with a small form next to the list, which keeps the other parameters."""
+    """A filter with a small form next to the list, which keeps the URL's other parameters."""
 
     template = "valkyr/plain/filter.html"
 

@@ -157,7 +157,7 @@ class PlanShape(CamelCaseSerializer):
 
 
 class AppliedShape(CamelCaseSerializer):
-    """The result of `applyBundle`: the applied plan, and the latest versions."""
+    """The result of `applyBundle`: the applied plan, and the workflows' latest versions."""
 
     plan = PlanShape()
     versions = Json(help_text="The latest versions of created and changed workflows, by slug.")

@@ -80,7 +80,7 @@ def choices(request: HttpRequest) -> list[CellChoice]:
 
 
 def _is_page(request: HttpRequest) -> bool:
-    """Return whether the request is for the admin's home page, or for pages of rows in cells."""
+    """Return whether the request is for the admin's home page or a model with rows in cells."""
     admin = addresses.admin_or_none("index")
     if not admin or not request.path.startswith(admin):
         return False

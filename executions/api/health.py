@@ -90,7 +90,7 @@ class Overall(OpenEndpoint):
         """Return the status of every part; 503 if a part that this process needs is DOWN.
 
         With cells, the name of a cell's part begins with the cell's name. If `b:database` is DOWN,
-        the response is only DEGRADED, because the other cells still work.
+        the overall status is only DEGRADED, because the other cells still work.
         """
         return answer(request, parts.NEEDED)
 

@@ -56,7 +56,7 @@ class TaskEntry:
 
     @property
     def container(self) -> str:
-        """Return `loop` or `map` for a container, and "" for other tasks."""
+        """Return the kind of a container task: `loop` or `map`; "" for other tasks."""
         spec = self.modules[0].spec if self.modules else None
         return spec.container if spec is not None else ""
 
@@ -109,7 +109,7 @@ class BodyReading:
 
     @property
     def kind(self) -> str | None:
-        """Return `loop` or `map`, "" for the workflow itself, and None if the kind is unknown."""
+        """Return the body's kind: `loop` or `map`, "" for the workflow itself, None if unknown."""
         return "" if self.holder is None else self.holder.body_kind or None
 
     @property

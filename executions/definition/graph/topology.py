@@ -1,4 +1,4 @@
-"""Compute the order, ancestors and cycles of a body's tasks, by index, in linear time.
+"""Compute the order, ancestors and cycles of a body's tasks, which are given by index.
 
 A pair (a, b) means that b comes after a.
 """

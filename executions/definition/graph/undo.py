@@ -42,7 +42,7 @@ class UndoMove(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UndoPlan:
-    """The next action, and the path of its undo step; "" at the end."""
+    """The next action, and the path of the undo step that it concerns; the path is "" for END."""
 
     move: UndoMove
     path: str = ""

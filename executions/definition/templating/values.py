@@ -63,7 +63,7 @@ def built_texts(budget: RenderBudget, texts: Any) -> Any:
 
 
 def scan(text: str) -> int:
-    """Return the work of reading a text once, character by character."""
+    """Return the work, in units of the budget, of reading a text once."""
     return 1 + (len(text) >> 3)
 
 
@@ -112,7 +112,7 @@ def as_text(budget: RenderBudget, value: Any) -> str:
 
 
 def scan_of(characters: int) -> int:
-    """Return the work of writing `characters` characters as JSON."""
+    """Return the work, in units of the budget, of writing `characters` characters as JSON."""
     return 1 + (characters >> 3)
 
 
