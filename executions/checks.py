@@ -64,7 +64,7 @@ def with_settings(check: Check) -> Check:
 
 @register()
 def settings(**_: Any) -> list[CheckMessage]:
-    """Check that each setting has a valid value, and that each entry of `VALKYR` is a setting."""
+    """Check all settings, the entries of `VALKYR`, keys, egress rules and USE_TZ."""
     found: list[CheckMessage] = [
         Error(str(problem), hint=REFERENCE, id="valkyr.E001") for problem in problems(classes())
     ]

@@ -185,6 +185,6 @@ class TokenScheme(SimpleJWTScheme):  # type: ignore[no-untyped-call]
 
 
 class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """Describes the session in the OpenAPI document."""
+    """Describes the session cookie in the OpenAPI document."""
 
     target_class: Any = "executions.api.authentication.SessionAuthentication"

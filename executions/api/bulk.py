@@ -44,7 +44,7 @@ class ManyWithReason(Many):
 
 
 class RefusedItem(CamelCaseSerializer):
-    """An object whose change was rejected, and the reason."""
+    """The ID of an object whose change was rejected, and the reason."""
 
     id = serializers.UUIDField()
     code = serializers.CharField(help_text="The same code as in the response to a single request.")

@@ -117,7 +117,7 @@ class AnyAnswer(BaseContentNegotiation):
 
 
 class Hook(OpenEndpoint):
-    """The endpoint of one webhook trigger."""
+    """The endpoint that receives the requests of one webhook trigger."""
 
     content_negotiation_class: Any = AnyAnswer
 

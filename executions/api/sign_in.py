@@ -27,7 +27,7 @@ from executions.ports import second_factor
 
 
 class Credentials(Body):
-    """A user name and a password, with a code if the account has a second factor."""
+    """The body of `obtainToken`: a user name, a password and, for a second factor, a code."""
 
     username = Text(max_length=LONGEST_NAME, help_text="The user name of the account.")
     password = Text(max_length=1000, trim_whitespace=False)
@@ -55,7 +55,7 @@ class Refresh(Body):
 
 
 class Revocation(Body):
-    """A token of the session to end; the names of the fields come from RFC 7009."""
+    """The body of `revokeToken`: a token of the session to end, with RFC 7009's field names."""
 
     as_declared = frozenset({"token_type_hint"})
 

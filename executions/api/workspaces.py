@@ -26,7 +26,7 @@ from executions.states import Role
 
 
 class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
-    """A workspace, and the caller's role in it."""
+    """A workspace, and the caller's role and permissions in it."""
 
     tier_id = serializers.UUIDField()
     tierName = serializers.CharField(source="tier.name")
@@ -111,7 +111,7 @@ class WorkspaceQuery(PageQuery):
 
 
 class TierShape(CamelCase, serializers.ModelSerializer[Tier]):
-    """Limits on the executions of a workspace; null means unlimited."""
+    """A tier: limits on the executions of a workspace; null means unlimited."""
 
     max_concurrent = serializers.IntegerField(allow_null=True)
     max_pending = serializers.IntegerField(allow_null=True)

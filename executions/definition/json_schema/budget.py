@@ -116,7 +116,7 @@ _request: ContextVar[EvaluationBudget | None] = ContextVar("request_schema_budge
 
 @contextmanager
 def one_request(payloads: int) -> Iterator[None]:
-    """Let all payloads in this block share one budget."""
+    """Let the payloads that this block checks share one budget; `payloads` is their number."""
     payloads = max(1, payloads)
     token = _request.set(EvaluationBudget(REQUEST + FURTHER * (payloads - 1), payloads))
     try:
