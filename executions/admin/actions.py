@@ -209,7 +209,7 @@ def _variant(operation: AdminOperation) -> Any:
 
 
 def with_primary(buttons: Iterable[Mapping[str, Any]], name: str) -> Iterable[Mapping[str, Any]]:
-    """Return a page's buttons; if `name` is not empty, only the operation `name` is primary."""
+    """Return a page's buttons; if `name` is given, only that operation's button is primary."""
     if not name:
         return buttons
     chosen = {True: ActionVariant.PRIMARY, False: ActionVariant.DEFAULT}

@@ -55,7 +55,7 @@ CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Endpoint(APIView):
-    """The base of the views of one URL, whose methods are operations of the OpenAPI document."""
+    """The base of views: each view serves one URL, and its methods are operations of the API."""
 
     settings = FRAMEWORK
     authentication_classes: Any = [

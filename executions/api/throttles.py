@@ -59,7 +59,7 @@ def of_principal(request: Request, *, starts: bool) -> list[Rate]:
 
 
 def of_sign_in(request: Request, name: object) -> list[Rate]:
-    """Return the rates of a sign-in; `name`, the user name in the body, is ignored if not text."""
+    """Return the rates of a sign-in; `name` is the user name in the body, ignored if not text."""
     return rates.of_sign_in(_address(request), name if isinstance(name, str) else None)
 
 
