@@ -28,7 +28,7 @@ CALLBACKS = "v1/callbacks/"
 def api(name: str, *args: Any, **named: Any) -> str:
     """Return the address of one of Valkyr's routes for this client: `api("workflow", id=…)`.
 
-    Raises NoReverseMatch if the urlconf does not include `valkyr.urls`, or the plugin is absent.
+    Raises NoReverseMatch without `valkyr.urls` in the urlconf, or without the route's plugin.
     """
     return reverse(f"{PREFIX}{name}", args=args or None, kwargs=named or None)
 
@@ -108,7 +108,7 @@ def shown_page(path: str) -> str:
 
 
 def public_page(path: str) -> str:
-    """Return the public address of a path that `page` made."""
+    """Return the public address of a path that `page` made; the root's address without an admin."""
     given = valkyr_settings().admin_prefix
     if given is None:
         index = admin_or_none("index")

@@ -1,4 +1,4 @@
-"""The app `executions`."""
+"""The configuration of the app `executions`, and what it does at start-up."""
 
 from executions.plugins import ApiConfig
 
@@ -25,7 +25,7 @@ class ExecutionsConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Reject invalid limits and keys at start-up, not at first use. Connect the receivers."""
+        """Reject invalid settings at start-up, not at first use, and connect the receivers."""
         from django.core.signals import request_finished, request_started
 
         from executions import checks, messaging, redis_client

@@ -28,7 +28,7 @@ REFERENCE = "Fix it where it is set; docs/reference/configuration.md lists every
 
 
 def classes() -> list[type[SettingsModel]]:
-    """Return the settings classes of the engine and of the installed plugins."""
+    """Return the settings classes of the engine and of those installed plugins that have one."""
     found = (plugin.settings_class for plugin in plugins())
     return [EngineSettings, *(one for one in found if one is not None)]
 
@@ -64,7 +64,7 @@ def with_settings(check: Check) -> Check:
 
 @register()
 def settings(**_: Any) -> list[CheckMessage]:
-    """Check that each setting has a valid value, and that each entry of `VALKYR` is a setting."""
+    """Check all settings, the entries of `VALKYR`, keys, egress rules and USE_TZ."""
     found: list[CheckMessage] = [
         Error(str(problem), hint=REFERENCE, id="valkyr.E001") for problem in problems(classes())
     ]
@@ -193,7 +193,7 @@ def _times() -> Iterator[str]:
 
 
 def _keys() -> Iterator[str]:
-    """Yield problems of the keys that seal secrets."""
+    """Yield the problem of the installation key or of its earlier keys, if there is one."""
     try:
         installation_key.present()
         installation_key.old()

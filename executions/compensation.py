@@ -2,7 +2,7 @@
 
 If steps with an undo have succeeded, an execution that must end undoes them first: `begin` stores
 its final state, `proceed` starts its undo steps when none of its other steps is running, and `end`
-ends it. Until then it keeps its slot and its concurrency key, and its end is not announced.
+ends it. Until then the execution keeps its slot and concurrency key, and its end is not announced.
 """
 
 from typing import Any

@@ -43,8 +43,8 @@ class ReportedCondition:
     """A condition of an object, of a `kind` for which users may request notifications.
 
     The code that detects the start of the condition reports it in the same transaction. The code
-    that notifies users listens, and later queries which conditions persist. Neither imports the
-    other.
+    that notifies users listens, and later queries which conditions persist. Neither module imports
+    the other.
 
     `noun` is a word for the object, and `path` is the path of its page. `sentence` is for users and
     contains no payload; `details` are for programs.

@@ -1,6 +1,6 @@
 """The writer of an execution's state: one guarded move per function.
 
-Two other statements write it, `runners/sql/end_well.sql` and `end_only.sql`: they end an execution
+Two other statements write it, too: `runners/sql/end_well.sql` and `end_only.sql` end an execution
 with its last run. Each function locks the execution first and ends or wakes its runs in a second
 statement (by signal). So it cannot miss a concurrent claim, which locks the execution FOR SHARE.
 """
@@ -202,7 +202,7 @@ def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list
 
     It omits executions that another transaction has locked. It also omits those for which `reopen`
     must be called one by one: executions of a workspace with limits, children, executions with a
-    concurrency key, and suspended or ended ones.
+    concurrency key, suspended and undone ones, and those that ended, except as FAILED.
     """
     if limited(workspace_id):
         return []
@@ -224,7 +224,7 @@ def announce(execution: WorkflowExecution) -> None:
 
 
 def _refuse_orphan(execution_id: UUID) -> None:
-    """Raise WrongState for a child that ended together with its parent."""
+    """Raise WrongState for a child whose parent was cancelled or has timed out."""
     row = (
         WorkflowExecution.objects.filter(
             pk=execution_id, parent__state__in=[State.CANCELLED, State.TIMEOUT]

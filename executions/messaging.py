@@ -128,7 +128,7 @@ def sending() -> Iterator[None]:
 
 
 def at_broker(queue: str) -> str:
-    """Return the Celery queue for a queue's name in definitions."""
+    """Return the Celery queue, in this cell, for a queue's name in definitions."""
     known, cell = settings(), routing.cell()
     prefix = "" if queue in known.celery_queues else known.queue_prefix
     return f"{prefix}{cell}{OF_CELL}{queue}" if cell else prefix + queue
@@ -153,7 +153,7 @@ def _parsed(name: str) -> tuple[str, str] | None:
 
 
 def ours_among(names: Iterable[str]) -> list[str]:
-    """Return the names, in definitions, of the Celery queues that steps of this cell may use."""
+    """Return the names, as in definitions, of those queues that steps of this cell may use."""
     cell = routing.cell()
     found = (_parsed(name) for name in set(names))
     return sorted({one[1] for one in found if one and one[0] == cell})
@@ -186,7 +186,7 @@ def broker_url() -> str:
 
 
 def is_redis(url: str) -> bool:
-    """Return whether a broker's address is that of a Redis server."""
+    """Return whether a broker's address names a Redis or Valkey server, or Sentinels."""
     return url.startswith(REDIS)
 
 

@@ -32,9 +32,8 @@ _encoder = json.JSONEncoder(
 def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
     """Return canonical JSON of `value`: sorted keys, no spaces, UTF-8 text.
 
-    Raises PayloadError, which names `what`, if the value is not JSON or is longer than `limit`
-    bytes. It is also raised for NaN, infinity, NUL, a lone surrogate, and a value that is nested
-    too deeply.
+    Raises PayloadError, which names `what`, if the value is not JSON, is longer than `limit` bytes,
+    is nested too deeply, or contains NaN, infinity, NUL, a lone surrogate or a reserved key.
     """
     try:
         if (left := _left(value, limit)) < 0:
@@ -314,7 +313,7 @@ def _holds_key(value: Any, key: str) -> bool:
 
 
 def _holds_untrusted_reference(value: Any) -> bool:
-    """Return whether an object at any depth has the key of a reference that the engine made."""
+    """Return whether an object at any depth imitates a reference that the engine made."""
     left = [value]
     while left:
         one = left.pop()

@@ -63,7 +63,7 @@ class ApiConfig(AppConfig):
 
 
 class PluginConfig(ApiConfig):
-    """The additions of a plugin.
+    """A plugin's app, which declares what the plugin adds.
 
     Its module must be cheap to import, because every process imports it at its start.
     """

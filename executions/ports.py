@@ -27,7 +27,7 @@ class Port(Generic[P, R]):
     def provide(self, function: Callable[P, R]) -> Callable[P, R]:
         """Provide the function; usable as a decorator.
 
-        Raises ImproperlyConfigured if a function is provided already.
+        Raises ImproperlyConfigured if another function is provided already.
         """
         if self._function is not None and self._function is not function:
             raise ImproperlyConfigured(

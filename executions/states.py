@@ -20,7 +20,7 @@ class ExecutionState(TextChoices):
 
 
 class TriggerType(TextChoices):
-    """The cause of an execution."""
+    """What started an execution: a user or program (MANUAL), or a trigger of this type."""
 
     MANUAL = "MANUAL", lazy("manual")
     CRON = "CRON", lazy("schedule")
@@ -30,7 +30,7 @@ class TriggerType(TextChoices):
 
 
 class CompensationState(TextChoices):
-    """The progress of an execution's undo steps; NONE if it was never undone."""
+    """The progress of undoing an execution; NONE if undoing has not begun."""
 
     NONE = "", lazy("none")
     WAITING = "WAITING", lazy("waits for running steps")
@@ -40,7 +40,7 @@ class CompensationState(TextChoices):
 
 
 class CapacityState(TextChoices):
-    """The use of the workspace's capacity by an unfinished execution."""
+    """The state of an unfinished execution's capacity slot."""
 
     HELD = "HELD", lazy("held")
     FREE = "FREE", lazy("released while all its steps wait")
@@ -106,7 +106,7 @@ class Permission(TextChoices):
 
 
 class QuotaWindow(TextChoices):
-    """The period of a counter: from one full hour, or midnight in UTC, to the next one."""
+    """The period of a counter: a full hour, or a day from midnight to midnight in UTC."""
 
     HOUR = "hour", lazy("hour")
     DAY = "day", lazy("day")

@@ -1,4 +1,4 @@
-"""The Celery tasks of this app: each receives ids and makes one call."""
+"""The Celery tasks of this app: each makes one call, with the ID that it receives, if any."""
 
 from uuid import UUID
 
@@ -26,13 +26,13 @@ def fire_cron(trigger_id: str) -> None:
 
 @task("executions.run_job")
 def run_job(job_id: str) -> None:
-    """Run a job that a request created."""
+    """Run a job that a request created, and store its result."""
     worker.run(UUID(job_id))
 
 
 @task("executions.start_ticks")
 def start_ticks() -> dict[str, int]:
-    """Record schedule times without a message and start due ticks, every 5 s; return the counts."""
+    """Record fire times that have no tick and start due ticks, every 5 s; return the counts."""
     return cron.tend()
 
 
@@ -44,7 +44,7 @@ def prune_signatures() -> int:
 
 @task("executions.prune_counts")
 def prune_counts() -> int:
-    """Delete counters of old sign-ins and quota windows every hour; return the number."""
+    """Delete counters of old sign-ins and quota windows every hour; return their number."""
     return quotas.prune() + rates.prune()
 
 
@@ -62,7 +62,7 @@ def seal_audit() -> int:
 
 @task("executions.prune_sessions")
 def prune_sessions() -> int:
-    """Delete expired sessions every hour; return the number."""
+    """Delete expired sessions every hour; return the number of sessions."""
     return sessions.prune()
 
 

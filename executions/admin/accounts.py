@@ -1,4 +1,4 @@
-"""Sessions: users see their own with their devices, and superusers see all sessions."""
+"""Sessions and their devices: users see and end their own sessions, and superusers all sessions."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -76,7 +76,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_end_others_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow all users to end their own sessions."""
+        """Allow all users to end their own other sessions."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
@@ -84,7 +84,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
         return self.has_view_permission(request, row)
 
     def end_others(self, request: HttpRequest) -> HttpResponse:
-        """Show the dialog that ends all sessions of the user except the session of this browser."""
+        """Show a dialog; once confirmed, end the user's sessions except this browser's session."""
         form = DialogForm(data=request.POST or None, request=request)
         if request.method != "POST" or not form.is_valid():
             context = {"form": form, "dialog": OTHERS}
@@ -137,7 +137,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
         return marks.ago(row.expires_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of a session."""
+        """Return the page of a session: its user, device, addresses and times."""
         here = obj.pk == browser_sessions.current(request)
         return Page(
             [gettext("this browser")] if here else [],

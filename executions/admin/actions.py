@@ -30,7 +30,7 @@ OUTSIDE = 2
 
 
 class OperatingAdmin(ScopedAdmin):
-    """An admin with `operations`; subclasses get every kind of action from this list."""
+    """An admin that offers each of its `operations` as an action of rows, pages and selections."""
 
     operations: ClassVar[tuple[AdminOperation, ...]] = ()
     # Methods that show another page of one object; their buttons precede those of operations.
@@ -40,7 +40,7 @@ class OperatingAdmin(ScopedAdmin):
     offers: ClassVar[Mapping[str, tuple[Power, Callable[[Any], bool]]]] = {}
 
     def leads_to(self, view: str, row: Any) -> bool:
-        """Return whether the row's page has the button of the view with this name."""
+        """Return whether the row's page has the button of this view; True by default."""
         return True
 
     def may_open(self, request: HttpRequest, view: str, row: Any) -> bool:
@@ -88,7 +88,7 @@ class OperatingAdmin(ScopedAdmin):
         needs: Power | None = None,
         fits: Callable[[Any], bool] = bool,
     ) -> None:
-        """Add a page of one object, at `<id>/<name>/`, answered by `view(admin, request, id)`.
+        """Add a page of one object at `<id>/<name>/`; `view(admin, request, id)` returns it.
 
         The object's page shows its button if `fits(row)` and the user has the power `needs` (if
         None, the permission to view the object). The view checks both again.
@@ -114,7 +114,7 @@ class OperatingAdmin(ScopedAdmin):
         cls.offer()
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the page's buttons for the operations that the object allows now."""
+        """Return the page's buttons for views and operations that are possible and allowed."""
         row = self.get_object(request, str(object_id))
         can = {
             f"operate_{op.name}"
@@ -127,7 +127,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show two buttons, and the others in a menu; without Unfold, show all in a row."""
+        """Show the page with two buttons and a menu of the others; without Unfold, with all."""
         buttons = context.get("actions_detail") or []
         if row := context.get("original"):
             buttons = with_primary(buttons, self.primary_of(row))
@@ -209,7 +209,7 @@ def _variant(operation: AdminOperation) -> Any:
 
 
 def with_primary(buttons: Iterable[Mapping[str, Any]], name: str) -> Iterable[Mapping[str, Any]]:
-    """Return the buttons of a page; only the button of the operation `name` is primary."""
+    """Return a page's buttons; if `name` is given, only that operation's button is primary."""
     if not name:
         return buttons
     chosen = {True: ActionVariant.PRIMARY, False: ActionVariant.DEFAULT}
@@ -265,7 +265,7 @@ def _leave(
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
-    """Redirect to the page that opened the dialog, with the header that htmx needs."""
+    """Redirect to the operation's next page, or else to the page that opened the dialog."""
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:

@@ -1,4 +1,4 @@
-"""The audit trail: read and export it."""
+"""The audit trail in the admin: read it, filter it and export it."""
 
 import json
 from collections.abc import Iterable
@@ -176,17 +176,17 @@ class ActivityAdmin(FactAdmin):
 
     @display(description=lazy("actor"))
     def who(self, row: Activity) -> str:
-        """Return the name of the account or of the part of the engine."""
+        """Return the name of the user or of the part of the engine; a dash without a name."""
         return row.actor_name or marks.EMPTY
 
     @display(description=lazy("id"))
     def object_link(self, row: Activity) -> Any:
-        """Return the object's ID, linked to its page if there is one."""
+        """Return the object's ID, linked to its page if there is one; a dash without an ID."""
         return _linked(row, marks.short(row.object_id)) if row.object_id else marks.EMPTY
 
     @display(description=lazy("reason"))
     def reason_short(self, row: Activity) -> str:
-        """Return the beginning of the reason."""
+        """Return the beginning of the reason; a dash without a reason."""
         return marks.clipped(row.reason) or marks.EMPTY
 
     def get_urls(self) -> Any:
@@ -200,7 +200,7 @@ class ActivityAdmin(FactAdmin):
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
         """Export the list's filtered rows as JSON lines.
 
-        Only POST is allowed, because the export is recorded.
+        Only POST is allowed, because the audit trail records the export.
         """
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
@@ -214,7 +214,7 @@ class ActivityAdmin(FactAdmin):
         return export.answer(request, exported)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of a row of the trail."""
+        """Return the page of a row of the audit trail, with the changed values."""
         about = _linked(obj, obj.object_id) if obj.object_id else ""
         return Page(
             [f"{obj.actor_name}: {obj.action}"],

@@ -1,4 +1,4 @@
-"""The base of admins: scoped to the user's workspaces, bounded, read-only where needed."""
+"""The base classes of admins: scoped to the user's workspaces, bounded, read-only where needed."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -72,14 +72,14 @@ class FewerScripts(_DjangosAdmin):
 
 
 class AuditedAdmin(ModelAdmin, FewerScripts):
-    """Records the rows that its forms and lists add, change and delete."""
+    """Records in the audit trail which rows its forms and lists add, change and delete."""
 
     # Whether its forms change permissions or hold secrets: then they need a recent sign-in.
     sensitive = False
 
     @property
     def media(self) -> forms.Media:
-        """Return the site's media and the pages' styles."""
+        """Return the styles and scripts of the admin site and of Valkyr's pages."""
         both: forms.Media = super().media + MEDIA
         return both
 
@@ -106,12 +106,12 @@ class AuditedAdmin(ModelAdmin, FewerScripts):
             _note_inlines(Actor.of_request(request), formset)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Delete the object, and record the deletion."""
+        """Delete the object, and record the deletion in the audit trail."""
         note(Actor.of_request(request), "delete", obj, before=_row(obj))
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Delete the rows, and record the deletion of each."""
+        """Delete the rows, and record each deletion in the audit trail."""
         for obj in queryset:
             note(Actor.of_request(request), "delete", obj, before=_row(obj))
         super().delete_queryset(request, queryset)
@@ -125,7 +125,7 @@ def note(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record that a user performed the action `verb` on a row in the admin."""
+    """Record that a user performed the action `verb` on a row in the admin, with its values."""
     name = name_of(type(row))
     record(
         actor,
@@ -229,7 +229,7 @@ class ScopedAdmin(AuditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows whose ID is the search term, or whose searched columns contain it."""
+        """Return the rows with the term as ID or in a searched column, and False: no duplicates."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -333,7 +333,7 @@ class FactAdmin(ScopedAdmin):
         return False
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return no form fields: the page shows facts."""
+        """Return [], no form fields, because the page shows facts."""
         return []
 
     def changelist_view(
@@ -356,7 +356,7 @@ class FactAdmin(ScopedAdmin):
         form_url: str = "",
         obj: Model | None = None,
     ) -> HttpResponse:
-        """Pass the page's facts to the template."""
+        """Show the object's page with the content and title that `page` returns."""
         if obj is not None:
             page: Page = self.page(request, obj)
             obj.page_title = page.title  # type: ignore[attr-defined]

@@ -33,7 +33,7 @@ def _lines(label: str, help_text: str) -> forms.CharField:
 
 
 class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Name and description; `form_for` adds the inputs of a type's values."""
+    """The form of a credential's name, description and limits; `form_for` adds its values."""
 
     kind = "secret"
     inputs: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
     def limits(self) -> CredentialLimits:
         """Return the entered limits. An empty list becomes None.
 
-        None keeps the limit of an existing credential, and suggests one for a new credential.
+        None keeps an existing credential's limit; a new credential gets its type's suggestion.
         """
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}

@@ -76,11 +76,11 @@ class CredentialUseAdmin(FactAdmin):
 
     @display(description=lazy("host"))
     def host_short(self, row: CredentialUse) -> str:
-        """Return the beginning of the host."""
+        """Return the beginning of the host; a dash without a host."""
         return marks.clipped(row.host, 60) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of a use."""
+        """Return the page of one use of a credential."""
         credential = links.to("executions_credential", obj.credential_id, obj.name)
         return Page(
             [result_of(obj), obj.reason] if obj.reason else [result_of(obj)],

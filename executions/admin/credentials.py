@@ -84,7 +84,7 @@ class ReachFilter(admin.SimpleListFilter):
 
 @admin.register(Credential)
 class CredentialAdmin(OperatingAdmin, WritingAdmin):
-    """Secrets of a workspace; entered values are never shown."""
+    """The credentials of workspaces; their values can be entered but are never shown."""
 
     sensitive = True
     operations = (DELETE,)
@@ -124,7 +124,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("allowed hosts"))
     def goes_to(self, row: Credential) -> Any:
-        """Return the credential's hosts; a mark if any host is allowed, or none."""
+        """Return the credential's hosts; a mark if any host is allowed, or if no host is."""
         if ANY in row.hosts:
             return marks.mark(gettext("any host"), "warning", "amber")
         return marks.clipped(", ".join(row.hosts), 60) or marks.mark(
@@ -138,7 +138,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("workflows"))
     def for_workflows(self, row: Credential) -> str:
-        """Return the workflows that may use the credential."""
+        """Return the IDs of the workflows that may use the credential."""
         return marks.clipped(", ".join(row.workflows), 200)
 
     @display(description=lazy("remote runners"), boolean=True)
@@ -158,12 +158,12 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("created by"))
     def maker(self, row: Credential) -> str:
-        """Return the name of the user who created the credential."""
+        """Return the name of the user who created the credential; a dash if it is unknown."""
         return row.created_by or marks.EMPTY
 
     @display(description=lazy("used by"))
     def named_by(self, row: Credential) -> Any:
-        """Return links to the published workflows that name the credential."""
+        """Return links to published workflows that name the credential; a dash without any."""
         found = credentials.naming(row)
         pages = [
             (links.to("executions_workflow", one.workflow_id, one.workflow),)
@@ -213,7 +213,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         return [*known, "description", *inputs, *BOUNDARY, "version_seen"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep name, type and workspace read-only."""
+        """Keep facts of an existing credential read-only, such as its name and type."""
         if obj is None:
             return ("kinds",)
         return (
@@ -236,7 +236,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Credential:
-        """Create the credential, or set the entered values."""
+        """Create the credential, or set its entered values, description and limits."""
         actor, data = Actor.of_request(request), form.cleaned_data
         if not change:
             return credentials.create(

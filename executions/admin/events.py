@@ -1,4 +1,4 @@
-"""Published events and the result of each."""
+"""Published events, each with its result."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ class EventAdmin(FactAdmin):
         )
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of an event."""
+        """Return the page of an event, with its result and its payload."""
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         return Page(
             [f"{obj.name}: {self.outcome(obj)}"],

@@ -206,7 +206,7 @@ class _Archived(Exception):
 
 @admin.register(WorkflowExecution)
 class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
-    """Executions, whose rows the engine owns; users cancel, pause and resume them."""
+    """Executions, whose rows the engine owns; users cancel, pause, resume and undo them."""
 
     operations = (PAUSE, RESUME, CANCEL, UNDO, reveal_operation(WorkflowExecution, EXECUTION))
     list_display = ("short_id", "which", "mark", "trigger", "created", "duration", "error")
@@ -314,7 +314,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return marks.clipped(row.error_message) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the live part, and below it the facts and the complete history."""
+        """Return the page: the live part, facts, panels of other apps, payloads and audit rows."""
         sections: list[PageSection] = []
         if obj.error_stack_trace and may(request, obj, Action.ADMINISTER):
             sections.append(text_section(gettext("Traceback"), obj.error_stack_trace, folded=True))

@@ -98,8 +98,8 @@ class AgeFilter(SimpleListFilter):
 class EndedFilter(SimpleListFilter):
     """Filter executions by the period in which they ended.
 
-    Links pass the period as an ISO 8601 interval in UTC. `chip` is the period as text and the URL
-    without it.
+    Links pass the period as an ISO 8601 interval in UTC. `chip` is the period as text, and the URL
+    without the period.
     """
 
     title = lazy("ended")

@@ -31,7 +31,7 @@ EXPLAINED = (
 
 
 class ShareForm(DialogForm):
-    """The form of a user or group, and of its permissions on one workflow."""
+    """The form that gives a user or a group permissions on one workflow."""
 
     name = forms.CharField(
         max_length=LONGEST_NAME,
@@ -117,7 +117,7 @@ def taking_back(model: Any) -> AdminOperation:
 
 
 class GrantAdmin(OperatingAdmin, FactAdmin):
-    """Single permissions of users or groups on one workflow."""
+    """Object permissions, each of one user or one group on one workflow."""
 
     needs = Action.ADMINISTER
     ordering = ("-id",)
@@ -125,11 +125,11 @@ class GrantAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("permission"))
     def permission_name(self, row: Any) -> str:
-        """Return READ, WRITE, EXECUTE or DELETE."""
+        """Return the permission's name: READ, WRITE, EXECUTE or DELETE."""
         return str(row.permission.codename.removesuffix("_workflow").upper())
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of a permission."""
+        """Return the page of an object permission: its workflow and its name."""
         known = [
             (gettext("Workflow"), self.workflow(obj)),
             (gettext("Permission"), self.permission_name(obj)),
@@ -144,7 +144,7 @@ class GrantAdmin(OperatingAdmin, FactAdmin):
 
 @admin.register(WorkflowUserPermission)
 class UserGrantAdmin(GrantAdmin):
-    """Permissions of users."""
+    """Object permissions of users on workflows."""
 
     operations = (taking_back(WorkflowUserPermission),)
     list_display = ("user", "permission_name", "workflow")
@@ -156,7 +156,7 @@ class UserGrantAdmin(GrantAdmin):
 
 @admin.register(WorkflowGroupPermission)
 class GroupGrantAdmin(GrantAdmin):
-    """Permissions of groups."""
+    """Object permissions of groups on workflows."""
 
     operations = (taking_back(WorkflowGroupPermission),)
     list_display = ("group", "permission_name", "workflow")

@@ -15,7 +15,7 @@ def page(model: str, pk: Any) -> str:
 
 
 def listing(model: str, **filters: Any) -> str:
-    """Return the URL of a list with its filters."""
+    """Return the URL of a list, with the filters as its query; `model` is `app_model`."""
     address = admin(f"{model}_changelist")
     return f"{address}?{urlencode(filters)}" if filters else address
 

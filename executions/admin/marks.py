@@ -161,9 +161,9 @@ def clipped(text: str, length: int = 90) -> str:
 
 
 def filled(template: str, name: str, value: Any) -> str:
-    """Return a URL with `{name}` replaced by the value.
+    """Return the URL `template` with `{name}` replaced by the value.
 
-    Return "" without a value, or if the URL is unsafe.
+    Return "" without a value, or if the URL does not begin with http or https.
     """
     if not value or urlsplit(template).scheme not in ("http", "https"):
         return ""
@@ -176,7 +176,7 @@ def trace(trace_id: str) -> str:
 
 
 def trace_mark(trace_id: str) -> SafeString | str:
-    """Return a trace ID to copy, and a link to the trace if there is one."""
+    """Return a trace ID to copy, with a link to the trace if VALKYR_TRACE_URL is set."""
     address, shown = trace(trace_id), copyable(trace_id)
     if not address:
         return shown

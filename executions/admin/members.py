@@ -1,4 +1,4 @@
-"""Members of workspaces, for their administrators."""
+"""Members of workspaces, for administrators of these workspaces."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -87,7 +87,7 @@ class NewMembershipForm(MembershipForm):
 
 
 class ServiceAccountForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The form of a service account, a program of a workspace."""
+    """The form of a service account: its workspace, texts, role and permissions."""
 
     role = role_field(Role.SYSTEM)
     permissions = permissions_field()
@@ -168,12 +168,12 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("extra permissions"))
     def beyond(self, row: Membership) -> str:
-        """Return the member's permissions in addition to those of the role."""
+        """Return the member's permissions in addition to the role's; a dash without any."""
         return ", ".join(row.permissions) or marks.EMPTY
 
     @display(description=lazy("granted by"))
     def origin(self, row: Membership) -> str:
-        """Return what created the membership: an identity provider, a user or a service account."""
+        """Return what granted the role: an identity provider, "hand" or a service account."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
         return row.source or "hand"

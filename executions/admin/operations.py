@@ -1,7 +1,7 @@
 """Operations of the admin: one description serves the row menu, the page and the bulk bar.
 
 Each operation asks for confirmation: GET shows the question, and POST performs the API's operation.
-Then it reports which rows were changed or skipped, with the reasons. Nothing changes state on GET.
+Then the page reports which rows were changed or skipped, and why. GET never changes state.
 """
 
 import json
@@ -70,7 +70,7 @@ class JSONTextField(forms.CharField):
 
 
 class ReasonForm(DialogForm):
-    """Asks for a reason for the audit trail."""
+    """Asks for an optional reason for the audit trail."""
 
     reason = forms.CharField(
         required=False,
@@ -82,7 +82,7 @@ class ReasonForm(DialogForm):
 
 
 class PayloadForm(DialogForm):
-    """Asks for an execution's payload."""
+    """Asks for the payload of a new execution."""
 
     payload = JSONTextField(
         label=lazy("Payload (JSON)"),
@@ -92,7 +92,7 @@ class PayloadForm(DialogForm):
 
 
 class OverridesForm(ReasonForm):
-    """Asks for a change to the step's inputs."""
+    """Asks for a change to the step's inputs, and for a reason."""
 
     overrides = JSONTextField(
         label=lazy("Overrides (JSON)"),
@@ -140,7 +140,7 @@ class AdminOperation:
 
     @property
     def name(self) -> str:
-        """Return the operation's name: part of the page's address."""
+        """Return the operation's name, which is part of its page's URL."""
         return self.operation.name
 
     @property
@@ -156,7 +156,7 @@ class AdminOperation:
 
 @dataclass
 class OperationReport:
-    """The result of an operation: the number of changed rows, and a reason for each skipped row."""
+    """The result of an operation: the number of changed rows, and the reasons of skipped rows."""
 
     done: int = 0
     skipped: list[str] = field(default_factory=list)
@@ -184,7 +184,7 @@ def perform(
 ) -> OperationReport:
     """Perform an operation on each row in its own transaction, and return the report.
 
-    The operation continues after a row that fails.
+    The function continues after a row that fails.
     """
     report = OperationReport()
     for pk in ids:
@@ -214,7 +214,7 @@ def _where(problem: Any) -> str:
 
 
 class GivenReasonForm(ReasonForm):
-    """Asks for a required reason."""
+    """Asks for a reason, which is required."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -53,12 +53,12 @@ def display(
     image: Any = None,
     **options: Any,
 ) -> Any:
-    """Apply Django's decorator, without Unfold's additional arguments."""
+    """Apply Django's decorator `display`, and ignore the additional arguments of Unfold."""
     return admin.display(function, **options)
 
 
 class DialogForm(forms.Form):
-    """A form in a dialog, which keeps the request and its object."""
+    """A form in a dialog, which keeps the request and the ID of its object."""
 
     def __init__(
         self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any
@@ -69,7 +69,7 @@ class DialogForm(forms.Form):
 
 
 class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
-    """Django's admin, with buttons of lists, rows and objects, and templates above both."""
+    """Django's admin, with buttons for lists, rows and objects, and templates above pages."""
 
     change_list_template = "valkyr/plain/change_list.html"
     change_form_template = "valkyr/plain/change_form.html"
@@ -97,11 +97,11 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         return self._permitted(request, self.actions_list)
 
     def get_actions_row(self, request: HttpRequest) -> list[PageAction]:
-        """Return the buttons of each row."""
+        """Return the buttons of each row that the user may use."""
         return self._permitted(request, self.actions_row)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[PageAction]:
-        """Return the buttons of one object."""
+        """Return the buttons of one object that the user may use."""
         return self._permitted(request, self.actions_detail, object_id)
 
     def get_list_display(self, request: HttpRequest) -> Any:
@@ -192,7 +192,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
 
 
 class _TypedFilter:
-    """A filter with a small form next to the list, which keeps the other parameters."""
+    """A filter with a small form next to the list, which keeps the URL's other parameters."""
 
     template = "valkyr/plain/filter.html"
 
@@ -201,7 +201,7 @@ class _TypedFilter:
         return True
 
     def choices(self, changelist: Any) -> Any:
-        """Yield the fields, and the URL's other parameters to keep."""
+        """Yield the fields of the form, and the URL's other parameters, which the form keeps."""
         names = [name for name, *_ in self.inputs()]
         yield {
             "inputs": self.inputs(),
@@ -227,7 +227,7 @@ class TextFilter(_TypedFilter, admin.SimpleListFilter):
         return ()
 
     def inputs(self) -> list[tuple[str, str, str, str]]:
-        """Return one text input."""
+        """Return the only input: the filter's parameter, as text."""
         name = str(self.parameter_name)
         return [(name, "text", str(self.title), self.value() or "")]
 
@@ -247,7 +247,7 @@ class RangeDateFilter(_TypedFilter, admin.FieldListFilter):
         return [f"{self.field_path}_{end}" for end in ("from", "to")]
 
     def inputs(self) -> list[tuple[str, str, str, str]]:
-        """Return inputs for both days."""
+        """Return the inputs for the first and the last day."""
         return [(f"{self.field_path}_{end}", "date", end, self._of(end)) for end in ("from", "to")]
 
     def _of(self, end: str) -> str:

@@ -36,7 +36,7 @@ class _Instead(JSONTextField):
 
 
 class StartAgainForm(ReasonForm):
-    """Asks for an optional payload to use instead, and for a reason."""
+    """Asks for an optional payload that replaces the message's body, and for a reason."""
 
     payload = _Instead(
         label=lazy("Payload (JSON)"),
@@ -134,11 +134,11 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("resolution"))
     def mark(self, row: RefusedMessage) -> Any:
-        """Return the message's state as word, icon and colour."""
+        """Return the message's resolution as word, icon and colour."""
         return marks.mark(*MARKS[row.resolution])
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of a message."""
+        """Return the page of a refused message, with its body and its headers."""
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         started = (
             links.to("executions_workflowexecution", obj.execution_id, gettext("Execution"))

@@ -13,7 +13,7 @@ from executions.access.powers import Power
 
 
 def reach(request: HttpRequest) -> Reach:
-    """Return the signed-in user's reach, read once per request."""
+    """Return the signed-in user's powers (`Reach`), read once per request."""
     found: Reach | None = getattr(request, "reach", None)
     if found is None:
         found = request.reach = access.reach_of(request.user)  # type: ignore[attr-defined]
@@ -36,7 +36,7 @@ def user_of(actor: Actor) -> Any:
 
 
 def is_superuser(request: HttpRequest) -> bool:
-    """Return whether the user may do everything."""
+    """Return whether the user is an active superuser, who may do everything."""
     user: Any = request.user
     return bool(user.is_active and getattr(user, "is_superuser", False))
 

@@ -1,7 +1,7 @@
 """Search over the admin: objects by any kind of ID, workflows by name, lists by title.
 
-The command palette (`executions/static/executions/palette.js`) calls it. Every finder is bounded: a
-few rows by an index, and only rows that the user may see.
+The command palette (`executions/static/executions/palette.js`) calls `search`. Every finder is
+bounded: a few rows by an index, and only rows that the user may see.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -141,7 +141,7 @@ FINDERS += [_executions, _labelled, _workflows]
 
 
 def search(request: HttpRequest) -> JsonResponse:
-    """Respond to `?q=` with `{"results": [{"title", "kind", "icon", "address"}]}`, best first."""
+    """Respond to `?q=` with `{"results": [{"title", "kind", "icon", "address"}]}`."""
     term = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST]
     finders = [*FINDERS, _places] if term else [_places]
     found = {each.address: each for find in finders for each in find(request, term)}

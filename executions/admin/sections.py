@@ -53,7 +53,7 @@ class PageSection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole page; `lead` is an introductory sentence or mark.
+    """A whole page; `lead` contains introductory sentences or marks.
 
     `top` precedes everything, and `first` contains the sections above the facts. Without a `title`,
     the object's own text is the title. `refresh` is the number of seconds after which the browser
@@ -120,7 +120,7 @@ def hidden_section(title: str, folded: bool = True) -> PageSection:
 def text_section(
     title: str, text: str, *, folded: bool = False, error: bool = False
 ) -> PageSection:
-    """Return a panel with preformatted text."""
+    """Return a panel with preformatted text; `error` marks the panel as an error."""
     return PageSection(title, body=preformatted(text), folded=folded, error=error)
 
 

@@ -62,7 +62,7 @@ EXPLAINED = [
 
 
 class TokenForm(DialogForm):
-    """A token's name, expiry time and scopes."""
+    """The form of a new token: its name, its lifetime in days and its scopes."""
 
     name = forms.CharField(
         max_length=80,
@@ -93,13 +93,13 @@ class TokenForm(DialogForm):
         self.order_fields(("name", "workspace", "days", "scopes"))
 
     def clean(self) -> dict[str, Any]:
-        """Set the creator, because the token must not have more scopes than its creator."""
+        """Return the values, with the user as creator, whose permissions limit the token."""
         data = super().clean() or {}
         return {**data, "maker": self.request.user}
 
 
 class OwnTokenForm(TokenForm):
-    """A token for the user who creates it."""
+    """The form of a new token for the user who creates it, for one workspace."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(), empty_label=None, widget=Select(), label=lazy("Workspace")
@@ -153,7 +153,7 @@ REVOKE = AdminOperation(
 
 
 def standing(token: ApiToken) -> Any:
-    """Return a mark that says whether the token is accepted."""
+    """Return a mark that says whether the token is valid, or why it is not accepted."""
     if token.revoked_at is not None:
         return marks.mark(gettext("revoked"), "key_off", "grey")
     if token.expires_at is not None and token.expires_at <= timezone.now():
@@ -165,7 +165,7 @@ def standing(token: ApiToken) -> Any:
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(OperatingAdmin, FactAdmin):
-    """API tokens, the credentials of programs."""
+    """API tokens, with which programs sign in."""
 
     sensitive = True
     operations = (REVOKE,)
@@ -221,7 +221,7 @@ class ApiTokenAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: ApiToken) -> Any:
-        """Return a mark that says whether the token is accepted."""
+        """Return a mark that says whether the token is accepted; see `standing`."""
         return standing(row)
 
     @display(description=lazy("expires"))

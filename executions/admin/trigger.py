@@ -117,7 +117,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of a trigger with its times."""
+        """Return the page of a trigger, with its settings and a schedule's fire times."""
         ticks = links.listing("executions_crontick", q=str(obj.pk))
         return Page(
             [
@@ -269,11 +269,11 @@ class CronTickAdmin(FactAdmin):
 
     @display(description=lazy("execution"))
     def started(self, row: CronTick) -> Any:
-        """Return a link to the started execution."""
+        """Return a link to the started execution; a dash without one."""
         return _execution_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of a fire time."""
+        """Return the page of a fire time, with its result."""
         return Page(
             [
                 gettext("{workflow} was due at {fire_at:%Y-%m-%d %H:%M:%S} UTC").format(

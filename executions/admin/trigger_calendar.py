@@ -33,7 +33,7 @@ COUNTED = 2_000
 
 
 def calendar(trigger: Trigger, now: datetime) -> PageSection:
-    """Return the last two weeks, this week and the next two weeks, in the schedule's time zone."""
+    """Return a section with two past weeks, this week and two more, in the schedule's time zone."""
     zone = ZoneInfo(trigger.settings.get("timezone", "UTC"))
     today = now.astimezone(zone).date()
     first = today - timedelta(days=today.weekday(), weeks=WEEKS_BEFORE)
@@ -51,7 +51,7 @@ def calendar(trigger: Trigger, now: datetime) -> PageSection:
 def _past(
     trigger: Trigger, since: datetime, zone: ZoneInfo
 ) -> defaultdict[date, dict[TickStatus, int]]:
-    """Return the number of ticks by day and status."""
+    """Return the number of ticks since `since`, by day in the time zone, and by status."""
     rows = trigger.ticks.filter(fire_at__gte=since).order_by()
     by_day = rows.annotate(day=TruncDate("fire_at", tzinfo=zone)).values_list("day", "status")
     found: defaultdict[date, dict[TickStatus, int]] = defaultdict(dict)

@@ -16,7 +16,7 @@ from executions.triggers.webhook import MAX_OVERLAP_SECONDS, OVERLAP_SECONDS
 
 
 class RotateForm(ReasonForm):
-    """Asks for a reason, and for the time until which the current secret stays valid."""
+    """Asks for a reason, and for how long the current secret stays valid."""
 
     overlap = forms.TypedChoiceField(
         label=lazy("Accept the current secret"),
@@ -86,7 +86,7 @@ ROTATE = AdminOperation(
 
 
 class PauseForm(ReasonForm):
-    """Asks for the end of a pause."""
+    """Asks for the end of a pause, and for a reason."""
 
     until = forms.DateTimeField(
         label=lazy("Pause until (UTC)"),

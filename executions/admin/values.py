@@ -17,7 +17,7 @@ SECRET = re.compile(
 
 
 def masked(value: Any) -> Any:
-    """Return the value with dots in place of values under common names of secrets."""
+    """Return the value with dots in place of values whose keys are common names of secrets."""
     if isinstance(value, dict):
         return {
             key: MASK if SECRET.match(str(key)) and inner not in (None, "") else masked(inner)

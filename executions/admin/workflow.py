@@ -102,7 +102,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             ) from None
 
     def clean(self) -> dict[str, Any]:
-        """Raise ValidationError for a change that would overwrite another; report a taken slug."""
+        """Return the values. Raises ValidationError if another user saved; reports a taken slug."""
         data = super().clean() or {}
         seen = data.get("revision_seen")
         if self.instance.pk and seen and not self.instance._state.adding:
@@ -259,7 +259,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("state"))
     def switch(self, row: Workflow) -> Any:
-        """Return a mark that says whether triggers can start the workflow."""
+        """Return a mark that says whether the workflow is enabled."""
         if row.enabled:
             return marks.mark(gettext("enabled"), "toggle_on", "green")
         return marks.mark(gettext("disabled"), "toggle_off", "grey")
@@ -325,7 +325,7 @@ class WorkflowAdmin(OperatingAdmin):
 
     @display(description=lazy("definition"))
     def draft(self, row: Workflow) -> Any:
-        """Return the definition that the workflow's code describes."""
+        """Return the definition that the workflow's code describes, as YAML."""
         return preformatted(as_yaml(row.definition))
 
     def changeform_view(
@@ -386,7 +386,7 @@ class WorkflowAdmin(OperatingAdmin):
 
 @admin.register(WorkflowVersion)
 class WorkflowVersionAdmin(FactAdmin):
-    """Published definitions, with all defaults filled in."""
+    """Versions, each with its definition as written and with all defaults filled in."""
 
     list_display = ("__str__", "kind", "published_by", "created")
     list_select_related = ("workflow", "published_by")
@@ -398,11 +398,11 @@ class WorkflowVersionAdmin(FactAdmin):
 
     @display(description=lazy("published"))
     def created(self, row: WorkflowVersion) -> Any:
-        """Return the time since the version was published."""
+        """Return the time since the version was created."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the version's page: the definition as written and as it runs."""
+        """Return the version's page: the definition as its author wrote it, and as it runs."""
         written, runs_as = obj.source, obj.definition
         if not may(request, obj, Permission.VIEW_PAYLOADS):
             written, runs_as = (without_values(one, "(hidden)") for one in (written, runs_as))

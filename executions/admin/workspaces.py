@@ -1,4 +1,4 @@
-"""Workspaces and their tiers."""
+"""Workspaces, and tiers, which are the limits of workspaces."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -141,7 +141,7 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
 
 @admin.register(Workspace)
 class WorkspaceAdmin(RootAdmin):
-    """Tenants. Their administrators see them; superusers create, move and archive them."""
+    """Workspaces: administrators change their own; superusers create and archive workspaces."""
 
     sensitive = True
     form = WorkspaceForm
@@ -246,7 +246,7 @@ class TierAdmin(RootAdmin):
         return is_superuser(request)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Tier:
-        """Create the tier, or change its limits."""
+        """Create the tier, or change its name and limits."""
         actor = Actor.of_request(request)
         if change:
             return workspaces.change_tier(obj.pk, form.cleaned_data, actor=actor)

@@ -1,1 +1,1 @@
-"""The HTTP API of this app."""
+"""The HTTP API of the app `executions`: its views and serializers, and the OpenAPI document."""

@@ -1,4 +1,4 @@
-"""The audit trail over HTTP: list, read, export as JSON lines."""
+"""The audit trail over HTTP: list and read rows, read the newest seal, and export all rows."""
 
 from uuid import UUID
 
@@ -28,7 +28,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class ActivitySummary(CamelCase, serializers.ModelSerializer[Activity]):
-    """A row of the audit trail in a list, without the changed values."""
+    """A row of the audit trail in a list, without the changed values and details."""
 
     workspace_id = serializers.UUIDField(
         allow_null=True,
@@ -51,7 +51,7 @@ class ActivitySummary(CamelCase, serializers.ModelSerializer[Activity]):
 
 
 class ActivityShape(ActivitySummary):
-    """A row of the audit trail in full."""
+    """A row of the audit trail, with the changed values and further details."""
 
     before = Json(allow_null=True, help_text="The changed fields, before the change.")
     after = Json(allow_null=True, help_text="The changed fields, after the change.")
@@ -62,7 +62,7 @@ class ActivityShape(ActivitySummary):
 
 
 class AuditHead(CamelCase, serializers.ModelSerializer[AuditSeal]):
-    """The newest seal of the audit trail."""
+    """The newest seal of the audit trail: its number, digest and time."""
 
     head = serializers.SerializerMethodField(
         help_text=("The head to store elsewhere: `number:digest`.")
@@ -75,11 +75,11 @@ class AuditHead(CamelCase, serializers.ModelSerializer[AuditSeal]):
         fields = ["head", "number", "digest", "sealed_at"]
 
     def get_head(self, seal: AuditSeal) -> str:
-        """Return the seal's number and digest."""
+        """Return the seal's number and digest as `number:digest`."""
         return str(seal)
 
     def get_digest(self, seal: AuditSeal) -> str:
-        """Return only the seal's digest."""
+        """Return the seal's digest in hex."""
         return bytes(seal.digest).hex()
 
 
@@ -124,8 +124,8 @@ class Activities(Endpoint):
     def get(self, request: Request) -> Response:
         """List the recorded actions, newest first.
 
-        Administrators see all of their workspaces, superusers the whole installation. With the
-        `objectId` of a workflow or its execution, permission to view that object is enough.
+        Administrators see the actions in their workspaces, superusers all. With the `objectId` of a
+        workflow or its execution, permission to view that object is enough.
         """
         query = self.query(ActivityQuery)
         found = trail.readable(self.user, query.get("objectId", ""))
@@ -150,8 +150,8 @@ class NewestSeal(Endpoint):
     def get(self, request: Request) -> Response:
         """Return the newest seal, for administrators.
 
-        Keep it outside the database: `manage.py verify_audit --head` then detects changes to the
-        rows that it covers. The seal covers the whole installation.
+        Keep its `head` outside the database: `manage.py verify_audit --head` then detects changes
+        to the rows that it covers. The seal covers the whole installation.
         """
         if trail.administered(self.user).workspaces == []:
             raise refused(None, Action.ADMINISTER)
@@ -174,9 +174,9 @@ class ExportActivity(Endpoint):
         parameters=[ActivityFilters],
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Export all matching rows as one JSON object per line, oldest first; for administrators.
+        """Export all matching rows, oldest first, one JSON object per line; for administrators.
 
-        The export contains the rows that existed when it began. The export itself is recorded.
+        The export contains the rows that existed when it began. The audit trail records the export.
         """
         query = self.query(ActivityFilters)
         if wanted := query.get("workspaceId"):

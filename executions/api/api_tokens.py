@@ -54,7 +54,7 @@ class ApiTokenShape(CamelCase, serializers.ModelSerializer[ApiToken]):
 
 
 class NewApiTokenShape(ApiTokenShape):
-    """A new API token: the only response that has its text."""
+    """A new API token, with its text, which no other response contains."""
 
     token = serializers.SerializerMethodField(
         help_text="Store it safely: it cannot be shown again."
@@ -91,7 +91,7 @@ class NewApiToken(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Reject `workspaceId` with `serviceAccountId`: a service account has one workspace."""
+        """Return the values. Raises ValidationError for `workspaceId` with `serviceAccountId`."""
         if "serviceAccountId" in attrs and "workspaceId" in attrs:
             raise serializers.ValidationError(
                 {"workspaceId": "Omit it: a service account has one workspace."},
@@ -110,7 +110,7 @@ class ApiTokenChange(Body):
 
 
 class ApiTokenQuery(PageQuery):
-    """The query of `listApiTokens`."""
+    """The query parameters of `listApiTokens`."""
 
     workspaceId = serializers.UUIDField(required=False)
     userId = asked_user_id(required=False)
@@ -125,7 +125,7 @@ def api_tokens(user: User) -> QuerySet[ApiToken]:
 
 
 def found(user: User, pk: UUID) -> ApiToken:
-    """Return one of the tokens that the caller may see. Raises NotFound."""
+    """Return the token with the ID `pk`. Raises NotFound if the caller may not see it."""
     token = api_tokens(user).filter(pk=pk).first()
     if token is None:
         raise NotFound(f"Neither you nor a workspace that you administer has an API token {pk}.")
@@ -141,7 +141,7 @@ class ApiTokens(Endpoint):
         "listApiTokens", "ApiToken", {200: ApiTokenShape(many=True)}, parameters=[ApiTokenQuery]
     )
     def get(self, request: Request) -> Response:
-        """List your own tokens and those of the workspaces you administer, newest first."""
+        """List your own tokens, and all tokens of workspaces that you administer, newest first."""
         query = self.query(ApiTokenQuery)
         filters = {path: query[name] for name, path in FILTERS.items() if name in query}
         rows = page(request, api_tokens(self.user).filter(**filters), query)
@@ -158,8 +158,8 @@ class ApiTokens(Endpoint):
     def post(self, request: Request) -> Response:
         """Create a token for yourself or a service account; only this response contains its text.
 
-        A token allows an operation if its scopes include the operation, and if its user has the
-        permission when the token is used.
+        A token allows an operation if its scopes include the permission for it, and if its user has
+        that permission when the token is used.
         """
         given = self.body(NewApiToken)
         workspace, owner = self._whose(given)
@@ -176,7 +176,7 @@ class ApiTokens(Endpoint):
         return Response(shown, 201, headers={"Location": addresses.api("api-token", token.pk)})
 
     def _whose(self, given: dict[str, Any]) -> tuple[Workspace, Any]:
-        """Return the token's workspace and user.
+        """Return the new token's workspace and user.
 
         Raises WrongState for a disabled service account, and the errors of `obtain` and
         `own_workspace`.
@@ -194,9 +194,9 @@ class ApiTokens(Endpoint):
 
 
 def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
-    """Return the named active workspace, or the caller's only one; any role is enough.
+    """Return the caller's active workspace with the ID, or, for None, the caller's only one.
 
-    Raises NotFound, Forbidden for a caller without a workspace, and AmbiguousWorkspace.
+    Any role is enough. Raises NotFound, Forbidden without a workspace, and AmbiguousWorkspace.
     """
     rows = seen_workspaces(user)[0].filter(archived_at=None)
     if workspace_id is not None:
@@ -235,7 +235,7 @@ class OneApiToken(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Rename a token, or let it expire earlier; 400 without a change."""
+        """Rename a token, or let it expire earlier; 422 for a body without a change."""
         token = found(self.user, id)
         given = self.body(ApiTokenChange)
         if not given:

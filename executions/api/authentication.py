@@ -51,15 +51,15 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
             raise AuthenticationFailed(error.message, error.code) from None
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the challenge of a 401 response."""
+        """Return the `WWW-Authenticate` challenge of a 401 response."""
         return f'Bearer realm="{REALM}"'
 
 
 class TokenAuthentication(JWTAuthentication):
     """Authenticates callers by a JWT in `Authorization: Bearer <access>`.
 
-    Users obtain it for a user name and password. A project's SIMPLE_JWT only decides how tokens are
-    signed.
+    Callers get the JWT for a user name and password. Of a project's SIMPLE_JWT, only the signing,
+    the names of claims and USER_AUTHENTICATION_RULE are used.
     """
 
     www_authenticate_realm = REALM
@@ -69,7 +69,7 @@ class TokenAuthentication(JWTAuthentication):
 
         Returns None also for a bearer token that Valkyr did not issue, if the project added
         authentication classes that may accept it. Raises AuthenticationFailed or InvalidToken for
-        other tokens.
+        all other rejected tokens.
         """
         self.likely = _likely(request)
         try:
@@ -94,7 +94,7 @@ class TokenAuthentication(JWTAuthentication):
     def get_raw_token(self, header: bytes) -> bytes | None:
         """Return the token of `Bearer …`, regardless of AUTH_HEADER_TYPES; None for another scheme.
 
-        Raises AuthenticationFailed for a header in another form.
+        Raises AuthenticationFailed unless exactly one token follows `Bearer`.
         """
         scheme, *tokens = header.split() or [b""]
         if scheme != b"Bearer":
@@ -108,7 +108,7 @@ class TokenAuthentication(JWTAuthentication):
     def get_validated_token(self, raw_token: bytes) -> Any:
         """Return a session's access token.
 
-        Raises InvalidToken if it is not signed or has expired.
+        Raises InvalidToken if its form or signature is not valid, or if it has expired.
         """
         try:
             return SessionAccess(raw_token)  # type: ignore[arg-type]
@@ -118,7 +118,7 @@ class TokenAuthentication(JWTAuthentication):
     def get_user(self, validated_token: Any) -> Any:
         """Return the account, read together with its session by one prepared statement.
 
-        Raises TokenRefused if the account may not use the token.
+        Raises TokenRefused if the session has ended or the account may not use the token.
         """
         self.seen = account_in_session(
             session_of(validated_token),
@@ -142,7 +142,7 @@ class TokenAuthentication(JWTAuthentication):
 
 
 def _likely(request: Request) -> signing_in.Likely:
-    """Return the view's `likely`: the queries to run together with authentication, if any."""
+    """Return the view's method `likely`, or, if it has none, a function that returns no queries."""
     view = (request.parser_context or {}).get("view")
     found: signing_in.Likely = getattr(view, "likely", signing_in.nothing)
     return found
@@ -152,9 +152,9 @@ class SessionAuthentication(authentication.SessionAuthentication):
     """Authenticates callers by the admin's session cookie; unsafe requests need the CSRF token."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """Return the session's user; None without one.
+        """Return the session's user and None as the token; None without a user.
 
-        Raises AuthenticationFailed with the reason for an incomplete sign-in.
+        Raises AuthenticationFailed if the sign-in is incomplete, PermissionDenied if CSRF fails.
         """
         refusal = getattr(request, signing_in.SESSION_REFUSAL, None)
         if refusal is not None:
@@ -185,6 +185,6 @@ class TokenScheme(SimpleJWTScheme):  # type: ignore[no-untyped-call]
 
 
 class CookieScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """Describes the session in the OpenAPI document."""
+    """Describes the session cookie in the OpenAPI document."""
 
     target_class: Any = "executions.api.authentication.SessionAuthentication"

@@ -1,4 +1,4 @@
-"""One operation on many objects, each in its own transaction, so that failures are independent."""
+"""Perform one operation on many objects, each in its own transaction; failures are independent."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ FREE_IDS = 20
 
 
 class Many(Body):
-    """The IDs of the objects."""
+    """The body of an operation on many objects: their IDs."""
 
     ids = serializers.ListField(
         child=Id(),
@@ -38,13 +38,13 @@ class Many(Body):
 
 
 class ManyWithReason(Many):
-    """The IDs of the objects, and a reason."""
+    """The body of an operation on many objects: their IDs, and a reason for the audit trail."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
 
 class RefusedItem(CamelCaseSerializer):
-    """An object whose change was rejected, and the reason."""
+    """The ID of an object whose change was rejected, and the reason."""
 
     id = serializers.UUIDField()
     code = serializers.CharField(help_text="The same code as in the response to a single request.")
@@ -52,7 +52,7 @@ class RefusedItem(CamelCaseSerializer):
 
 
 class ManyDone(CamelCaseSerializer):
-    """The changed objects and the rejected objects, each in the order of the request."""
+    """The IDs of the changed objects and the rejected objects, each in the request's order."""
 
     done = serializers.ListField(child=serializers.UUIDField())
     refused = RefusedItem(many=True)
@@ -149,7 +149,7 @@ class CancelMany(MoveMany):
     def post(self, request: Any) -> Response:
         """Cancel each execution.
 
-        An execution that has already ended is rejected; the others are cancelled.
+        An execution that has ended or is being undone is rejected; the others are cancelled.
         """
         return self._moved()
 

@@ -1,4 +1,4 @@
-"""Definitions as one bundle: export a workspace, plan a change, apply it in one transaction."""
+"""A workspace's definitions as one bundle: export it, plan it, and apply it in one transaction."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -37,7 +37,7 @@ LEFT_OUT = [
 
 
 class BundleQuery(Body):
-    """The query of `exportBundle`."""
+    """The query parameters of `exportBundle`."""
 
     installation = serializers.BooleanField(
         required=False,
@@ -61,7 +61,7 @@ class BundleSourceShape(Body):
 
 
 class Definitions(Body):
-    """A bundle to plan."""
+    """The body of `planBundle`: a bundle."""
 
     workflows = JsonObject(help_text="Definitions by slug, as their authors wrote them.")
     resources = JsonObject(
@@ -98,7 +98,7 @@ class Definitions(Body):
 
 
 class NewDefinitions(Definitions):
-    """A bundle to apply."""
+    """The body of `applyBundle`: a bundle, its origin, and the fingerprint of its plan."""
 
     fingerprint = Text(
         required=False,
@@ -113,14 +113,14 @@ class NewDefinitions(Definitions):
 
 
 class PlanLine(CamelCaseSerializer):
-    """One difference: a sign for its kind, and its text."""
+    """One difference in a changed object: a sign for its kind, and its text."""
 
     sign = serializers.ChoiceField(SIGNS)
     text = serializers.CharField()
 
 
 class BundleChangeShape(CamelCaseSerializer):
-    """One object that the bundle would change."""
+    """One object that the bundle would create, change, archive or delete, with the differences."""
 
     kind = serializers.CharField(help_text="`workflows`, or the name of a list in `resources`.")
     name = serializers.CharField(help_text="The workflow's slug, or what identifies the item.")
@@ -133,7 +133,7 @@ class BundleChangeShape(CamelCaseSerializer):
 
 
 class PlanShape(CamelCaseSerializer):
-    """The changes that a bundle would make."""
+    """The changes that a bundle would make, and its problems."""
 
     fingerprint = serializers.CharField(
         help_text="The fingerprint of both compared states, for `applyBundle`."
@@ -157,7 +157,7 @@ class PlanShape(CamelCaseSerializer):
 
 
 class AppliedShape(CamelCaseSerializer):
-    """A bundle that was applied."""
+    """The result of `applyBundle`: the applied plan, and the workflows' latest versions."""
 
     plan = PlanShape()
     versions = Json(help_text="The latest versions of created and changed workflows, by slug.")
@@ -174,7 +174,7 @@ class AppliedBundleShape(CamelCaseSerializer):
 
 
 class ExportedShape(CamelCaseSerializer):
-    """A workspace's definitions."""
+    """The response of `exportBundle`: a workspace's definitions and other items."""
 
     workspace = serializers.CharField(help_text="The workspace's slug.")
     workflows = Json(help_text="Definitions of published workflows, by slug.")
@@ -189,7 +189,7 @@ def _workspace(user: User, pk: UUID, power: Action) -> Workspace:
 
 
 def readable(user: User, workspace: Workspace, *, installation: bool) -> list[BundleKind]:
-    """Return the kinds that the caller may export."""
+    """Return the kinds that the caller may export; `installation` adds the installation's kinds."""
     powers = require(user, workspace.pk, Action.VIEW)
     root = installation and is_root(user)
     return [
@@ -200,7 +200,7 @@ def readable(user: User, workspace: Workspace, *, installation: bool) -> list[Bu
 
 
 def require_kinds(user: User, workspace: Workspace, names: Iterable[str]) -> None:
-    """Raise Forbidden if the caller may not write one of the kinds."""
+    """Raise Forbidden if the caller may not write items of one of the named kinds."""
     for name in names:
         kind = kinds().get(name)
         if kind is None:
@@ -238,7 +238,7 @@ class ExportBundle(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return a workspace's published workflows and the items that you may configure.
 
-        `planBundle` and `applyBundle` accept this response. It has at most 500 workflows and 4 MiB.
+        `planBundle` and `applyBundle` accept the response. It has at most 500 workflows and 4 MiB.
         """
         installation = self.query(BundleQuery)["installation"]
         workspace = _workspace(self.user, id, Action.VIEW)
@@ -280,7 +280,7 @@ class ApplyBundle(BundleEndpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Create, change and publish everything in one transaction, or nothing at all.
+        """Create, change and publish all objects in one transaction, or none of them.
 
         With the `fingerprint` of a plan, the response is 412 if anything that the plan compared has
         changed since. Requires permission to write workflows and to write each kind of item in the

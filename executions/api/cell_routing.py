@@ -39,7 +39,7 @@ class CellRouting:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, produced with the cell's database; 400 for an unknown cell."""
+        """Return the cell's response, or a redirect to a chosen cell; 400 for an unknown cell."""
         page = _is_page(request)
         chosen = request.GET.get(PARAMETER, "") if page else ""
         kept = request.COOKIES.get(COOKIE, "") if page else ""
@@ -80,7 +80,7 @@ def choices(request: HttpRequest) -> list[CellChoice]:
 
 
 def _is_page(request: HttpRequest) -> bool:
-    """Return whether the request is for the admin's home page, or for a model that cells have."""
+    """Return whether the request is for the admin's home page or a model with rows in cells."""
     admin = addresses.admin_or_none("index")
     if not admin or not request.path.startswith(admin):
         return False

@@ -1,4 +1,4 @@
-"""The uses of credentials by steps: list, and export as JSON lines. No response has a value."""
+"""Uses of credentials by steps: list them, and export them as JSON lines. No value is returned."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -25,7 +25,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
-    """A use of a credential by a step, or a refused use, without values."""
+    """A use of a credential by a step, or a refused use, without the credential's values."""
 
     workspace_id = serializers.UUIDField()
     credential_id = serializers.UUIDField(
@@ -92,7 +92,7 @@ FILTERS = {
 
 
 def _given(query: dict[str, Any]) -> dict[str, Any]:
-    """Return the query's values, except omitted filters."""
+    """Return the query's values without None, the value of an omitted `allowed`."""
     return {name: value for name, value in query.items() if value is not None}
 
 
@@ -108,8 +108,8 @@ class CredentialUses(Endpoint):
     def get(self, request: Request) -> Response:
         """List the uses of credentials by steps and the refused uses, newest first.
 
-        You need the permission to use the workspace's credentials. Old uses are deleted after
-        VALKYR_KEEP_CREDENTIAL_USES_DAYS.
+        You need permission to write workflows; an API token without the scope `author` needs
+        `configure`. Uses are deleted after VALKYR_KEEP_CREDENTIAL_USES_DAYS.
         """
         query = _given(self.query(CredentialUseQuery))
         rows = visible(self.user, CredentialUse.objects.all(), to_read(self.user))

@@ -1,4 +1,4 @@
-"""Credentials: list, create, change, delete. No response contains a value."""
+"""Credentials: list, read, create, change and delete them. No response contains a secret value."""
 
 from typing import Any
 from uuid import UUID
@@ -41,21 +41,21 @@ REMOTE = (
 
 
 class Names(serializers.ListField):
-    """A list of texts; `credentials` checks each of them."""
+    """A list of texts; `executions.credentials` checks each text."""
 
     child = Text(max_length=300)
 
 
 @extend_schema_field({"type": "object", "additionalProperties": _VALUE})
 class SecretFields(JsonObject):
-    """A new credential's values by field; `credentials` checks them against the type."""
+    """A new credential's values by field name; `credentials` checks them against its type."""
 
 
 @extend_schema_field(
     {"type": "object", "additionalProperties": {**_VALUE, "type": ["string", "null"]}}
 )
 class ChangedFields(JsonObject):
-    """New values by field; null removes a field."""
+    """A credential's new values by field name; null removes a field."""
 
 
 class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
@@ -86,7 +86,7 @@ class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):
 
 
 class CredentialChange(Body):
-    """The body of `patchCredential`. It cannot change the credential's name or type."""
+    """The body of `patchCredential`, which cannot change the credential's name or type."""
 
     description = Text(allow_blank=True, max_length=10_000, required=False)
     fields = ChangedFields(  # type: ignore[assignment]
@@ -135,7 +135,7 @@ class NewCredential(Body):
 
 
 class CredentialQuery(ListQuery):
-    """The filters of the list of credentials."""
+    """The query parameters of `listCredentials`."""
 
     name = serializers.CharField(required=False, max_length=MAX_NAME)
     type = serializers.CharField(required=False, max_length=40)
@@ -153,9 +153,9 @@ def rows() -> QuerySet[Credential]:
 
 
 def to_read(user: User) -> Power:
-    """Return the power that is required to read names and types.
+    """Return the power that is required to read the names and types of credentials.
 
-    Authors have it; an API token without the scope of authors needs the permission to configure.
+    It is AUTHOR, or CONFIGURE for an API token without the scope `author`.
     """
     limits = limits_of(user)
     if limits is not None and Action.AUTHOR not in limits.scopes:
@@ -164,7 +164,7 @@ def to_read(user: User) -> Power:
 
 
 def shown(credential: Credential, status: int = 200) -> Response:
-    """Return the response for a credential, with its ETag."""
+    """Return the response for a credential, with its ETag and, for a 201, its address."""
     headers = {"ETag": etags.tag(credential.version)}
     if status == 201:
         headers["Location"] = addresses.api("credential", credential.pk)
@@ -211,7 +211,7 @@ class OneCredential(Endpoint):
 
     @operation("getCredential", "Credential", {200: CredentialShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one credential without its values; the ETag counts its changes."""
+        """Return one credential without its values; the ETag is the number of its changes."""
         credential, _ = obtain(self.user, rows(), id, to_read(self.user))
         return shown(credential)
 

@@ -51,7 +51,7 @@ REPLAYED = OpenApiParameter(
 
 
 class ProblemItem(CamelCaseSerializer):
-    """One problem: its path, a stable code and a message."""
+    """One problem in a request: its path, a stable code and a message."""
 
     path = serializers.CharField(allow_blank=True)
     code = serializers.CharField()
@@ -90,7 +90,7 @@ def operation(
     public: bool = False,
     idempotent: bool = False,
 ) -> Callable[[Any], Any]:
-    """Describe a view's method under its operation ID.
+    """Return a decorator that describes a view's method under its operation ID.
 
     With `idempotent`, the method accepts an `Idempotency-Key` and runs once per key.
     """
@@ -123,5 +123,5 @@ def operation(
 
 
 def header(name: str, description: str) -> OpenApiParameter:
-    """Return the description of a request header."""
+    """Return the OpenAPI description of a request header, whose value is a text."""
     return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description)

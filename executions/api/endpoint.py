@@ -1,6 +1,6 @@
 """The base of all API views: permissions, strict bodies and queries, and the actor.
 
-It sets every default that REST framework would otherwise take from a project's settings
+`Endpoint` sets every default that REST framework would otherwise take from a project's settings
 (`pinned.py`).
 """
 
@@ -55,7 +55,7 @@ CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Endpoint(APIView):
-    """One URL; its methods are operations of the OpenAPI document."""
+    """The base of views: each view serves one URL, and its methods are operations of the API."""
 
     settings = FRAMEWORK
     authentication_classes: Any = [
@@ -92,7 +92,7 @@ class Endpoint(APIView):
         return view
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Handle the request; the response is private and must not be cached."""
+        """Return the response; unless the view allows it, the response must not be cached."""
         with surroundings(), ahead.reading(), row_scope.limited(None):
             response = limit_stream(super().dispatch(request, *args, **kwargs))
         response.headers.setdefault("Cache-Control", "no-store")
@@ -104,7 +104,7 @@ class Endpoint(APIView):
         return ()
 
     def perform_authentication(self, request: Request) -> None:
-        """Authenticate the caller; from then on, only rows of their workspaces are visible."""
+        """Authenticate the caller; then only rows of the caller's workspaces are visible."""
         super().perform_authentication(request)
         limit_to(request.user)
         own: Any = self  # REST framework looks for the handler after authentication
@@ -127,13 +127,13 @@ class Endpoint(APIView):
         return throttles.of_principal(self.request, starts=starts)
 
     def check_throttles(self, request: Request) -> None:
-        """Count the request. Raises TooMany."""
+        """Count the request against its rates. Raises TooMany if a rate is exceeded."""
         throttles.check(self.rates())
 
     def handle_exception(self, exc: Exception) -> Response:
         """Return the response for an error; 429 instead of 401 if too many sign-ins were rejected.
 
-        With DEBUG, an unexpected error is raised.
+        With DEBUG, an unexpected error is raised again.
         """
         if self.counts_refusals and isinstance(exc, NotAuthenticated | AuthenticationFailed):
             try:
@@ -151,7 +151,7 @@ class Endpoint(APIView):
     def _failed(self, error: Exception) -> Any:
         """Return an unexpected error as a problem, even if the project has its own error page.
 
-        Error collectors receive it like any other error.
+        The error is logged and signalled, so that error collectors receive it.
         """
         request = django_request(self.request)
         answer: Any = problems.failed(request)
@@ -211,7 +211,7 @@ def _validated(form: Body) -> dict[str, Any]:
 
 @extend_schema(exclude=True)
 class Nowhere(Endpoint):
-    """An unknown URL, which requires a sign-in, so that strangers cannot find existing URLs."""
+    """The view of unknown URLs; it requires a sign-in, to hide which URLs exist."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authenticate, then raise Http404 for every method."""

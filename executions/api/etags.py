@@ -1,4 +1,4 @@
-"""ETag and If-Match: an ETag is a number of changes (a draft's revision, a row's version)."""
+"""ETags of drafts and rows, which count changes, and of fixed content, which are digests."""
 
 import re
 from typing import Any
@@ -21,12 +21,12 @@ def of(workflow: Workflow) -> str:
 
 
 def expected(request: Request, workflow: Workflow) -> int | None:
-    """Return the revision that If-Match requires, or None; see `asked`."""
+    """Return the draft's revision that If-Match requires, or None; see `asked`."""
     return asked(request, workflow.revision)
 
 
 def tag(number: int) -> str:
-    """Return the ETag after this number of changes."""
+    """Return the ETag for a number of changes."""
     return f'"{number}"'
 
 
@@ -46,10 +46,10 @@ def asked(request: Request, present: int) -> int | None:
 
 
 def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
-    """Return the response with content that changes only with a release.
+    """Return the response with `told`, content that changes only with a release.
 
-    Clients keep it for `fresh` seconds, and then get a 304 if it is unchanged. The tag is a digest
-    of the content.
+    Clients keep the response for `fresh` seconds. They then get a 304 if the ETag, a digest of the
+    content, is unchanged.
     """
     digest = f'"{payloads.digest(JsonRenderer().render(told).decode())[:32]}"'
     headers = {"ETag": digest, "Cache-Control": f"private, max-age={fresh}"}

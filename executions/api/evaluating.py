@@ -73,7 +73,7 @@ class EvaluateTemplate(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Return the value of a template for the given data, within the limits of web requests.
 
-        Nothing is stored, and only the request is read.
+        Nothing is stored. The template reads only the data in the request.
         """
         obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
         given = self.body(Evaluation)

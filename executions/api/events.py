@@ -1,4 +1,4 @@
-"""Events: publish, list, read."""
+"""Events: publish, list and read them."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -37,7 +37,7 @@ class PublishEvent(Body):
 
 
 class Refusal(CamelCaseSerializer):
-    """A workflow that listens for the event but could not be started."""
+    """A workflow that listens for the event but could not be started, and the reason."""
 
     workflowId = serializers.UUIDField(allow_null=True)
     code = serializers.CharField()
@@ -80,13 +80,13 @@ class EventSummary(EventResult):
 
 
 class EventShape(EventSummary):
-    """An event in full."""
+    """An event with its payload and its result."""
 
     payload = Payload(allow_null=True)
 
 
 class EventQuery(ListQuery):
-    """The filters of the list of events."""
+    """The query parameters of `listEvents`: filters, order and page."""
 
     name = serializers.CharField(required=False, max_length=200, trim_whitespace=False)
     createdAfter = serializers.DateTimeField(required=False)
@@ -118,7 +118,7 @@ class Events(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Start every workflow that listens for the event; for a known ID, start none (200)."""
+        """Publish an event: workflows start and steps wake up; a known ID has no effect (200)."""
         given = self.body(PublishEvent)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
         published = publish_event(

@@ -1,4 +1,4 @@
-"""Executions: list, read, cancel, pause, resume."""
+"""Executions: list, read, cancel, pause, resume and undo them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +46,7 @@ QUEUE_STATES = [(name, name.lower()) for name in ("PENDING", "DISPATCHED", "FAIL
 
 
 class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecution]):
-    """An execution in a list, without the large JSON values."""
+    """An execution in a list, without its payload, variables, output and stack trace."""
 
     workspace_id = serializers.UUIDField()
     workflow_id = serializers.UUIDField()
@@ -99,7 +99,7 @@ class WorkflowExecutionSummary(Flat, serializers.ModelSerializer[WorkflowExecuti
 
 
 class WorkflowExecutionShape(WorkflowExecutionSummary):
-    """An execution in full; the stack trace is for administrators."""
+    """An execution with its payload, variables and output; administrators see its stack trace."""
 
     trigger_payload = Payload(allow_null=True)
     context_data = Payload()
@@ -127,7 +127,7 @@ class WorkflowExecutionShape(WorkflowExecutionSummary):
 
 
 class Start(Flat, Body):
-    """The body of `execute`."""
+    """The body of `executeWorkflow`."""
 
     params = Json(required=False, default=dict, allow_null=True, help_text="The payload.")
     priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
@@ -135,7 +135,7 @@ class Start(Flat, Body):
 
 
 class StartBatch(Body):
-    """The body of `execute-batch`."""
+    """The body of `executeWorkflowBatch`."""
 
     payloads = serializers.ListField(child=Json(allow_null=True), max_length=MAX_BATCH)
     priority = Whole(required=False, allow_null=True, min_value=0, max_value=9)
@@ -143,13 +143,13 @@ class StartBatch(Body):
 
 
 class StartedBatch(CamelCaseSerializer):
-    """The IDs of the executions, in the order of the payloads."""
+    """The IDs of the started executions, in the order of the payloads."""
 
     ids = serializers.ListField(child=serializers.UUIDField())
 
 
 class ExecutionQuery(ListQuery):
-    """The filters of the list of executions."""
+    """The query parameters of `listWorkflowExecutions`: filters, order and page."""
 
     workflowId = serializers.UUIDField(required=False)
     version = Whole(
@@ -169,7 +169,7 @@ class ExecutionQuery(ListQuery):
 
 
 class Reason(Body):
-    """A reason for the audit trail."""
+    """The body of an operation on an execution: a reason for the audit trail."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2000)
 
@@ -183,7 +183,7 @@ class QueuedStart(Body):
 
 
 class QueuedShape(CamelCaseSerializer):
-    """A new queue item; its ID is the ID of the execution."""
+    """An accepted start as a queue item, whose ID is the ID of the execution."""
 
     queueId = serializers.UUIDField(source="id")
     status = serializers.SerializerMethodField()
@@ -213,7 +213,7 @@ FILTERS = {
 
 
 def executions() -> QuerySet[WorkflowExecution]:
-    """Return executions with their version's number and kind."""
+    """Return all executions, each with the number and kind of its version."""
     return WorkflowExecution.objects.annotate(
         version_number=F("version__number"), version_kind=F("version__kind")
     )
@@ -290,7 +290,7 @@ class OneExecution(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one execution in full; `archivedAt` is set if it comes from the archive."""
+        """Return one execution in full; `archivedAt` is set if the execution is in the archive."""
         try:
             execution, may = obtain(self.user, executions(), id, Action.VIEW)
         except NotFound:
@@ -300,9 +300,9 @@ class OneExecution(Endpoint):
         return Response(WorkflowExecutionShape(execution, context={"may": may}).data)
 
     def _archived(self, pk: UUID) -> tuple[WorkflowExecution, Powers]:
-        """Return an archived execution; the audit trail records it.
+        """Return an archived execution and the caller's powers on it; record the access.
 
-        Raises NotFound and Forbidden.
+        Raises NotFound, Forbidden and ArchiveUnavailable.
         """
         execution, may = ports.archived_execution(self.user, pk, Action.VIEW)
         record(
@@ -344,7 +344,7 @@ class Cancel(Move):
 
     @_described("cancel")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Cancel an execution: running steps are notified, and no new step starts."""
+        """Cancel an execution: running steps are notified, and only undo steps still start."""
         return self._moved(id)
 
 

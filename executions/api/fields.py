@@ -27,7 +27,7 @@ Field = serializers.Field[Any, Any, Any, Any]
 class CamelCase:
     """Renames a serializer's fields to camel case, except those in `as_declared`.
 
-    List it before the serializer among the base classes.
+    List this class before the serializer among the base classes.
     """
 
     as_declared: ClassVar[frozenset[str]] = frozenset()
@@ -42,7 +42,7 @@ class CamelCase:
 
 
 class CamelCaseSerializer(CamelCase, serializers.Serializer[Any]):
-    """A serializer of plain fields."""
+    """A serializer whose fields are declared in snake case and sent in camel case."""
 
 
 @cache
@@ -64,7 +64,7 @@ def _renamed(name: str, field: Field) -> tuple[str, Field]:
 
 
 def _pin(field: Field) -> Field:
-    """Return the field with the arguments set that a project's settings would otherwise decide."""
+    """Set the field's arguments that a project's settings would otherwise decide; return it."""
     pinned = next((named for kind, named in _PINNED if isinstance(field, kind)), None)
     if pinned:
         # The field's own arguments take precedence.
@@ -98,7 +98,7 @@ class Body(CamelCaseSerializer):
     """A request's body or query, which rejects all unknown names at once."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the validated values. Raises ValidationError."""
+        """Return the validated values. Raises ValidationError, also for unknown names."""
         if not isinstance(data, Mapping):
             return super().to_internal_value(data)
         problems: dict[str, Any] = {
@@ -122,12 +122,12 @@ class Body(CamelCaseSerializer):
 class Flat(CamelCaseSerializer):
     """A shape of plain fields, without nested lists or shapes: its fields are created once.
 
-    DRF would create them for each response, which takes longer than rendering it. Each response has
-    its own copies, since a field refers to its shape.
+    DRF would create them for each response, which takes longer than rendering the response. Each
+    response has its own copies, since a field refers to its shape.
     """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return the fields by name, unbound."""
+        """Return copies of the fields by name, not yet bound to a shape."""
         return {name: copy(field) for name, field in _made(type(self)).items()}
 
 
@@ -140,7 +140,7 @@ class Text(serializers.CharField):
     """A JSON string, without conversion of other types."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Return the text. Raises ValidationError."""
+        """Return the text. Raises ValidationError for another type or an invalid text."""
         if not isinstance(data, str):
             self.fail("invalid")
         return str(super().to_internal_value(data))
@@ -150,7 +150,7 @@ class Id(serializers.UUIDField):
     """A UUID as a JSON string, not a number."""
 
     def to_internal_value(self, data: Any) -> UUID:
-        """Return the UUID. Raises ValidationError."""
+        """Return the UUID. Raises ValidationError for another type or an invalid text."""
         if not isinstance(data, str | UUID):
             self.fail("invalid", value=data)
         return UUID(str(super().to_internal_value(data)))
@@ -160,7 +160,7 @@ class Flag(serializers.BooleanField):
     """A JSON boolean, not "yes" or 1."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """Return the boolean. Raises ValidationError."""
+        """Return the boolean. Raises ValidationError for another type."""
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
@@ -170,7 +170,7 @@ class Whole(serializers.IntegerField):
     """A JSON integer, not "5" or true."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Return the number. Raises ValidationError."""
+        """Return the number. Raises ValidationError for another type."""
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return data
@@ -208,15 +208,15 @@ class Json(serializers.JSONField):
     """Any JSON value; the parser has checked that it can be stored."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the value itself."""
+        """Return the value unchanged."""
         return data
 
 
 class Payload(Json):
-    """A user's data: inputs, outputs, variables.
+    """A user's data: inputs, outputs or variables.
 
-    Shown to users with the permission view_payloads on the object (`may` in the serializer's
-    context); others get `HIDDEN` in its place.
+    Users with the permission view_payloads on the object (`may` in the serializer's context) see
+    it; others get `HIDDEN` in its place.
     """
 
     def to_representation(self, value: Any) -> Any:
@@ -233,7 +233,7 @@ class JsonObject(Json):
     default_error_messages = {"object": "Expected an object."}
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the object itself. Raises ValidationError."""
+        """Return the object unchanged. Raises ValidationError for another type."""
         if not isinstance(data, dict):
             self.fail("object")
         return data

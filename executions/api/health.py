@@ -1,4 +1,4 @@
-"""Liveness, readiness and health of the installation, for load balancers and people.
+"""Liveness, readiness and health of the installation, for load balancers and operators.
 
 Anonymous callers see the status of each part. Signed-in staff and holders of the metrics token also
 see findings and remedies.
@@ -29,7 +29,7 @@ Component = dict[str, str]
 
 
 class Health(CamelCaseSerializer):
-    """The overall status and that of each part; it is DEGRADED if no required part is DOWN."""
+    """The status of each part and overall: DEGRADED if only parts that are not needed are DOWN."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)
@@ -62,7 +62,7 @@ class ReadyQuery(Body):
 
 
 class Ready(OpenEndpoint):
-    """The readiness endpoint."""
+    """The endpoint that returns whether this process can serve requests."""
 
     urgent = True
 
@@ -90,13 +90,13 @@ class Overall(OpenEndpoint):
         """Return the status of every part; 503 if a part that this process needs is DOWN.
 
         With cells, the name of a cell's part begins with the cell's name. If `b:database` is DOWN,
-        the response is only DEGRADED, because the other cells still work.
+        the overall status is only DEGRADED, because the other cells still work.
         """
         return answer(request, parts.NEEDED)
 
 
 class Live(OpenEndpoint):
-    """The liveness endpoint."""
+    """The endpoint that returns whether this process responds."""
 
     urgent = True
 
@@ -107,7 +107,7 @@ class Live(OpenEndpoint):
 
 
 def answer(request: Request, required: Iterable[str]) -> Response:
-    """Return the status of all parts, with 503 if one of the required parts is DOWN."""
+    """Return the response with the status of all parts; 503 if a required part is DOWN."""
     found = HEALTH_CHECKS.findings()
     telling = _may_know(request, found)
     down = not all(found[name].well for name in required)

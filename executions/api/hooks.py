@@ -37,16 +37,17 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 def check_size(body: bytes) -> None:
-    """Raise BodyTooLarge for a body over the limit of payloads."""
+    """Raise BodyTooLarge for a body that is larger than a payload may be."""
     most = most_bytes()
     if len(body) > most:
         raise BodyTooLarge(most)
 
 
 def payload_of(body: bytes, content_type: str) -> Any:
-    """Return the payload; an empty body is {}.
+    """Return a body as a payload: JSON, or an object with other text; {} for an empty body.
 
-    Raises ParseError for invalid JSON or UTF-8, and ValidationError for text that cannot be stored.
+    Raises ParseError for invalid JSON or UTF-8, BodyTooLarge, and ValidationError for text that
+    cannot be stored.
     """
     if not body.strip():
         return {}
@@ -68,7 +69,7 @@ def _seats() -> BoundedSemaphore:
 
 
 def wait_for_end(execution_id: UUID, seconds: float) -> WorkflowExecution | None:
-    """Return the ended execution; None after the timeout, or if too many requests wait already."""
+    """Wait for an execution and return it; None after `seconds`, or if too many requests wait."""
     if not _seats().acquire(blocking=False):
         return None
     try:
@@ -96,7 +97,7 @@ FAILED = 502
 
 
 class Received(CamelCaseSerializer):
-    """The execution that a request started."""
+    """The response to a webhook: the ID of the execution that the request started."""
 
     executionId = serializers.UUIDField()  # noqa: N815 - the JSON's name
 
@@ -116,12 +117,12 @@ class AnyAnswer(BaseContentNegotiation):
 
 
 class Hook(OpenEndpoint):
-    """The endpoint of one webhook trigger."""
+    """The endpoint that receives the requests of one webhook trigger."""
 
     content_negotiation_class: Any = AnyAnswer
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the challenge, which makes the status of a rejection 401."""
+        """Return the `WWW-Authenticate` challenge, so that a rejected request gets a 401."""
         return 'Bearer realm="valkyr webhook"'
 
     @operation(

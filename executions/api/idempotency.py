@@ -44,11 +44,11 @@ def idempotency_key(request: Request) -> str | None:
 
 
 def once(method: Callable[..., Response]) -> Callable[..., Response]:
-    """Make a view's method run once per caller and key.
+    """Return a view's method that runs once per caller and key.
 
-    A view's `before_once` runs before the transaction. Raises KeyReused if the key was used with
-    another body or operation, and RequestInProgress while the first request with the key is
-    running.
+    The view's `before_once`, if any, runs before the transaction. Raises ValidationError for an
+    invalid key, KeyReused if the key was used with another body or operation, and RequestInProgress
+    while the first request with the key is running.
     """
 
     @wraps(method)

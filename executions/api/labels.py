@@ -1,4 +1,4 @@
-"""Labels: the field to select rows by labels, and counts by the values of a label."""
+"""Labels: the field that selects rows by labels, and the counts of rows by a label's values."""
 
 # ruff: noqa: N815 - the names are the JSON's
 import json
@@ -36,7 +36,7 @@ class LabelsField(serializers.Field[Any, Any, Any, Any]):
     """Labels to select by: `name:value`, or an object with several labels."""
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
-        """Return the values by name. Raises ValidationError."""
+        """Return the labels' values by name. Raises ValidationError for invalid labels."""
         try:
             return _labels(data)
         except BadLabel as error:
@@ -71,7 +71,7 @@ class LabelCountQuery(Body):
     createdBefore = serializers.DateTimeField(required=False)
 
     def validate_name(self, value: str) -> str:
-        """Return the name. Raises ValidationError."""
+        """Return the label's name. Raises ValidationError if it is not valid."""
         try:
             check_name(value)
         except BadLabel as error:
@@ -86,7 +86,7 @@ class ExecutionLabelQuery(LabelCountQuery):
 
 
 class LabelValueShape(CamelCaseSerializer):
-    """A value of a label, and how many rows have it."""
+    """A value of a label, and the number of rows that have it, in total and by state."""
 
     value = serializers.CharField()
     count = serializers.IntegerField()
@@ -94,7 +94,7 @@ class LabelValueShape(CamelCaseSerializer):
 
 
 class LabelCountsShape(CamelCaseSerializer):
-    """The most frequent values of a label."""
+    """The most frequent values of a label, and how many rows were read to find them."""
 
     rows = serializers.IntegerField(
         help_text=f"How many rows were read: the newest that match, at most {counting.MOST_ROWS:,}."

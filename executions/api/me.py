@@ -74,7 +74,7 @@ def _token(token: ApiToken) -> dict[str, Any]:
 
 
 class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
-    """A session: its origin and its last use."""
+    """A sign-in session: its kind, its client, its addresses and times."""
 
     kind = serializers.ChoiceField(
         SessionKind.choices, help_text="TOKEN: by `obtainToken`. BROWSER: by a cookie."
@@ -100,7 +100,7 @@ class SessionShape(CamelCase, serializers.ModelSerializer[AccountSession]):
 
 
 class EndedSessions(CamelCaseSerializer):
-    """The result of `endOtherSessions`."""
+    """The result of `endOtherSessions`: the number of ended sessions."""
 
     ended = serializers.IntegerField()
 

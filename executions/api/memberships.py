@@ -28,7 +28,7 @@ from executions.states import Permission, Role
 
 
 class PermissionList(serializers.ListField):
-    """Additional permissions, without duplicates."""
+    """Additional permissions of a member; at most as many items as there are permissions."""
 
     child = serializers.ChoiceField(Permission.choices)
 
@@ -37,7 +37,7 @@ class PermissionList(serializers.ListField):
 
 
 class MembershipShape(CamelCase, serializers.ModelSerializer[Membership]):
-    """A user's role in a workspace, and additional permissions."""
+    """A user's role in a workspace, and the user's additional permissions there."""
 
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id()
@@ -55,13 +55,13 @@ class MembershipShape(CamelCase, serializers.ModelSerializer[Membership]):
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_serviceAccountId(self, membership: Membership) -> str | None:  # noqa: N802
-        """Return the ID of the service account that has this membership, if any."""
+        """Return the ID of the service account that has this membership; None for a person."""
         account = getattr(membership.user, "valkyr_service_account", None)
         return None if account is None else str(account.pk)
 
 
 class NewMembership(Body):
-    """The body of `createMembership`: either `username` or `userId`."""
+    """The body of `createMembership`, which names the user by `username` or by `userId`."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Optional if you administer only one workspace."
@@ -88,7 +88,7 @@ class MembershipChange(Body):
 
 
 class MembershipQuery(PageQuery):
-    """The query of `listMemberships`."""
+    """The query parameters of `listMemberships`."""
 
     workspaceId = serializers.UUIDField(required=False)
     userId = asked_user_id(required=False)
@@ -99,7 +99,7 @@ FILTERS = {"workspaceId": "workspace_id", "userId": "user_id", "role": "role"}
 
 
 def memberships() -> QuerySet[Membership]:
-    """Return memberships with their users."""
+    """Return all memberships, with their users and service accounts."""
     return Membership.objects.select_related("user__valkyr_service_account")
 
 
@@ -131,7 +131,7 @@ class Memberships(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Make an existing user a member; the role takes effect at once."""
+        """Make an existing user a member of a workspace; the role takes effect at once."""
         given = self.body(NewMembership)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.ADMINISTER)
         membership = members.add_member(
@@ -164,7 +164,7 @@ class OneMembership(Endpoint):
 
     @operation("getMembership", "Membership", {200: MembershipShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one membership."""
+        """Return one membership: the user, the role and the additional permissions."""
         membership, _ = obtain(self.user, memberships(), id, Action.ADMINISTER)
         return Response(MembershipShape(membership).data)
 
@@ -176,7 +176,7 @@ class OneMembership(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change the role or the permissions; 409 if the workspace would lose its last ADMIN."""
+        """Change a member's role or permissions; 409 if the workspace would lose its last ADMIN."""
         obtain(self.user, memberships(), id, Action.ADMINISTER)
         given = self.body(MembershipChange)
         if not given:

@@ -1,4 +1,4 @@
-"""Merge a list's pages of several cells, for callers whose rows may be in any of them.
+"""Merge a list's pages from several cells, for callers whose rows may be in any of the cells.
 
 Each cell returns its page after the same cursor. The merged page ends at the limit, or earlier, at
 the last row up to which every cell's page is complete. Its cursor names that row in all cells.
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ListPart:
-    """A list's rows of one database: their keys, and the key up to which the list is complete.
+    """A list's page from one database: the rows' keys, and the key where the page ends.
 
     `reached` is None if no row follows.
     """
@@ -41,7 +41,7 @@ _parts: ContextVar[list[ListPart] | None] = ContextVar("list parts", default=Non
 
 
 def note(order: KeysetOrder, rows: list[Any], reached: Key | None, limit: int) -> None:
-    """Record the rows of a list if it is being merged; otherwise, do nothing."""
+    """Record the keys of a page's rows if the list is being merged; otherwise, do nothing."""
     parts = _parts.get()
     if parts is not None:
         keys = [tuple(getattr(row, name) for name in order.columns) for row in rows]
@@ -61,10 +61,10 @@ def _noting() -> Iterator[list[ListPart]]:
 def merged(
     get: Callable[..., Response], link: Callable[[str], dict[str, str]]
 ) -> Callable[..., Response]:
-    """Return a `get` that calls the given one for each database, and merges the pages.
+    """Return a view method that calls `get` for each database and merges the pages.
 
-    `link` makes the header from a cursor. A response that is not a list comes from the first
-    database. A cell that does not respond is left out.
+    `link` makes the `Link` header from a cursor. A response that is not a list is returned as it
+    is, from the first database. A cell that does not respond is left out.
     """
 
     def handle(*given: Any, **named: Any) -> Response:
@@ -104,7 +104,7 @@ def _is_list(answer: Any, part: ListPart) -> bool:
 
 
 def everywhere(read: Callable[[], list[T]]) -> list[T]:
-    """Return the results of `read` for the databases that may have rows of the caller.
+    """Return the rows that `read` returns for each database that may have rows of the caller.
 
     A cell that does not respond is omitted.
     """

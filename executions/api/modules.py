@@ -25,7 +25,7 @@ FRESH = 300
 
 
 class BadInputShape(CamelCaseSerializer):
-    """A kind of bad input, and how its failure is reported."""
+    """A kind of bad input: its description, and the class and text of the failure."""
 
     what = serializers.CharField()
     error_type = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"])
@@ -101,7 +101,7 @@ class ModuleType(CamelCaseSerializer):
 
 
 class ModuleTypeQuery(Body):
-    """The modules to list."""
+    """The query parameters of `listModuleTypes`."""
 
     types = serializers.CharField(
         required=False,
@@ -124,7 +124,7 @@ class ModuleTypes(Endpoint):
         parameters=[ModuleTypeQuery, IF_NONE_MATCH],
     )
     def get(self, request: Request) -> Response:
-        """List every installed module by type, with the JSON Schema of its `with`."""
+        """List the installed modules, sorted by type, each with the JSON Schema of its `with`."""
         only = self.query(ModuleTypeQuery).get("types")
         found = (spec for spec in catalog().values() if only is None or spec.type in only)
         specs = sorted(found, key=lambda spec: spec.type)
@@ -136,7 +136,7 @@ class WorkflowSchema(OpenEndpoint):
     """The endpoint of the JSON Schema of definitions, public so that editors can read it."""
 
     def rates(self) -> list[Rate]:
-        """Return the rate: requests per minute and address."""
+        """Return the rate of public requests by address."""
         return [throttles.of_visitor(self.request)]
 
     @operation(
@@ -177,6 +177,6 @@ class WorkflowTemplates(Endpoint):
         parameters=[IF_NONE_MATCH],
     )
     def get(self, request: Request) -> Response:
-        """List the examples that can be published here unchanged, by name."""
+        """List the examples that can be published here unchanged, in the order of their names."""
         told = WorkflowTemplate(samples(), many=True).data
         return etags.unless_known(request, told, fresh=FRESH)

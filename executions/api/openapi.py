@@ -131,7 +131,7 @@ SETTINGS = {
 
 
 def document() -> Json:
-    """Return the document of the installed apps; paths are relative to the URL in `servers`."""
+    """Return the OpenAPI document of the installed apps; paths are relative to its server's URL."""
     server = {"url": addresses.public("").rstrip("/"), "description": "This installation."}
     return _made() | {"servers": [server]}
 
@@ -147,7 +147,7 @@ def _made() -> Json:
 
 
 def api_patterns() -> list[URLPattern | URLResolver]:
-    """Return the routes of the apps' and plugins' operations, for any prefix."""
+    """Return the routes of the operations of all apps and plugins, without a prefix."""
     return [route("", include(app.api)) for app in apps_with_api() if app.api]
 
 
@@ -191,7 +191,7 @@ def _name_problems(result: Json) -> None:
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
-    """Yield each operation as its path, method and description."""
+    """Yield each operation of a document as its path, method and description."""
     for path, methods in document["paths"].items():
         for method, described in methods.items():
             if method in METHODS:
@@ -199,7 +199,7 @@ def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 def summary(description: str) -> str:
-    """Return the first sentence, up to a full stop, semicolon or colon; at most 120 characters."""
+    """Return a description up to the first full stop, semicolon or colon, or 120 characters."""
     first = description.strip().partition("\n\n")[0].replace("\n", " ")
     for end in (". ", "; ", ": "):
         first = first.partition(end)[0]
@@ -207,7 +207,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """Return the document with names such as `WorkflowExecutionShape` shortened."""
+    """Return the document; names of schemas lose the end `Shape` where no other has that name."""
     schemas = result["components"]["schemas"]
     names = {
         name: short
@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Return the part without `oneOf: [{}, null]`, which would reject the null that it allows."""
+    """Return a part of the document without each `oneOf: [{}, null]`, which null would violate."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):
@@ -235,7 +235,7 @@ def _plainer(part: Any) -> Any:
 
 
 def _close_bodies(result: Json) -> None:
-    """Mark request bodies as closed: unknown names are rejected."""
+    """Declare in the schemas of request bodies that unknown names are rejected."""
     schemas = schemas_of(result)
     bodies = [described.get("requestBody", {}) for _, _, described in operations(result)]
     waiting, known = _named(bodies), set()
@@ -341,7 +341,7 @@ def _problem(status: int) -> Json:
 
 @cache
 def examples() -> Json:
-    """Return recorded requests and responses by operation; `make examples` writes them."""
+    """Return recorded requests and responses by operation ID; `make examples` writes them."""
     kept: Json = json.loads(EXAMPLES.read_text())
     return kept
 
@@ -369,7 +369,7 @@ class OpenApiDocument(Endpoint):
     renderer_classes: Any = [OpenApiJsonRenderer, OpenApiYamlRenderer, JsonRenderer]
 
     def get(self, request: Request) -> Response:
-        """Return the document, for signed-in users."""
+        """Return the OpenAPI document, for signed-in users."""
         name = f"Valkyr.{request.accepted_renderer.format}"
         headers = {"Content-Disposition": f'inline; filename="{name}"'}
         return Response(document(), headers=headers)
@@ -383,7 +383,7 @@ SWAGGER = {"style_src_attr": ("'unsafe-inline'",), "img_src": ("'self'", "data:"
 
 @method_decorator(own_page(**SWAGGER), "dispatch")
 class Docs(View):
-    """The API reference for people, with a form for every operation."""
+    """The page of the API reference, with a form for every operation."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Return the page, or a 401 that asks an anonymous caller to sign in."""
@@ -398,6 +398,6 @@ class Docs(View):
 
 @method_decorator(own_page(), "dispatch")
 class ErrorReference(TemplateView):
-    """Every error code with its cause and remedy: docs/reference/errors.md, public."""
+    """The public page of all error codes with causes and remedies: docs/reference/errors.md."""
 
     template_name = "executions/errors.html"

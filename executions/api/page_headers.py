@@ -1,4 +1,4 @@
-"""Headers of Valkyr's own pages: a Content-Security-Policy, and no caching.
+"""Headers of Valkyr's own pages, such as a Content-Security-Policy that also forbids framing.
 
 Each page sets them, so they apply in any project. A project's middleware that sets a policy
 (django-csp, Django's) keeps a header that is already set.
@@ -32,7 +32,7 @@ _OF_FILES = ("script-src", "style-src", "img-src", "font-src")
 
 
 def own_page(**more: Sequence[str]) -> Callable[[View], View]:
-    """Apply the strict policy to a page.
+    """Return a decorator that adds the strict policy and the other headers to a page.
 
     `more` adds sources by directive; in a directive's name, `_` stands for `-`.
     """

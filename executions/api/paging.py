@@ -1,4 +1,4 @@
-"""Lists in pages: the `Link` header has the next page; rows are never counted."""
+"""Lists in pages: the `Link` header has the next page's address; rows are never counted."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ class PageQuery(Body):
 
 
 class ListQuery(PageQuery):
-    """The parameters of a list across workspaces."""
+    """The parameters of a list whose rows belong to workspaces: page, workspace and order."""
 
     workspaceId = serializers.UUIDField(  # noqa: N815 - the JSON's name
         required=False, help_text="Only objects of this workspace."
@@ -47,7 +47,7 @@ class ListQuery(PageQuery):
 
 @dataclass(frozen=True, slots=True)
 class KeysetPage:
-    """The rows of one page, and the headers with the address of the next page."""
+    """The rows of one page, and the headers, with the next page's address if there is one."""
 
     rows: list[Any]
     headers: dict[str, str]
@@ -64,8 +64,9 @@ def page(
 ) -> KeysetPage:
     """Return one page of `rows`, ordered by `order` (a column and the ID, or the ID alone).
 
-    "asc" in the query's own `order` puts the oldest first. Rows may be some seconds old
-    (`executions.replica`) unless `fresh` is set. Raises ValidationError for an invalid cursor.
+    The newest rows are first unless `ascending` is set or the query's `order` is "asc". They may be
+    some seconds old (`executions.replica`) unless `fresh` is set. Raises ValidationError for an
+    invalid cursor.
     """
     limit = query["limit"]
     keyset = KeysetOrder(order, ascending or query.get("order") == OLDEST_FIRST)
@@ -98,12 +99,12 @@ def next_link(request: Request, keyset: KeysetOrder, reached: Any) -> dict[str, 
 
 
 def end_of(reached: Any) -> tuple[Any, ...] | None:
-    """Return the key of the row with the ID `reached`; None if no row follows."""
+    """Return the ID `reached` as the key of a row; None if `reached` is None."""
     return None if reached is None else (reached,)
 
 
 def link_of(request: Request, cursor: str) -> dict[str, str]:
-    """Return the header with the address of the page after a cursor."""
+    """Return the `Link` header with the address of the page after a cursor."""
     url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
     return {"Link": f'<{url}>; rel="next"'}
 
@@ -119,7 +120,7 @@ def _rejecting_cursors() -> Iterator[None]:
 def narrowed(
     rows: QuerySet[M], query: Mapping[str, Any], filters: Mapping[str, str]
 ) -> QuerySet[M]:
-    """Return the rows that match the query's workspace and `filters` (lookups by parameter)."""
+    """Return the rows that match the query's workspace and `filters` (lookups by query field)."""
     wanted = {path: query[name] for name, path in filters.items() if name in query}
     if "workspaceId" in query:
         wanted[workspace_path(rows.model)] = query["workspaceId"]

@@ -70,19 +70,19 @@ class TextParser(BaseParser):
 
 
 class YamlText(TextParser):
-    """YAML, as text."""
+    """Accepts YAML, and returns it as text."""
 
     media_type = "application/yaml"
 
 
 class OldYamlText(TextParser):
-    """YAML under the name it had before RFC 9512."""
+    """Accepts YAML under its media type from before RFC 9512, and returns it as text."""
 
     media_type = "application/x-yaml"
 
 
 class JsonText(TextParser):
-    """JSON, as text."""
+    """Accepts JSON, and returns it as text."""
 
     media_type = "application/json"
 

@@ -26,7 +26,7 @@ class GrantShape(CamelCaseSerializer):
 
 
 class GrantChange(Body):
-    """The new permissions of a `username` or a `group`."""
+    """The body of `setWorkflowPermissions`: the new permissions of one user or one group."""
 
     username = Text(required=False, max_length=LONGEST_NAME)
     group = Text(required=False, max_length=150)

@@ -49,6 +49,6 @@ def added_authentication() -> list[type[Any]]:
 
 @contextmanager
 def surroundings() -> Iterator[None]:
-    """Respond in English, and reject the rendering of tenants' templates, while a view runs."""
+    """In this block, in which a view runs, respond in English and forbid rendering templates."""
     with refused(), translation.override("en"):
         yield

@@ -1,4 +1,4 @@
-"""Return every error as `application/problem+json` (RFC 9457) with a stable code, never a trace.
+"""Return every error as `application/problem+json` (RFC 9457) with a stable code, without a trace.
 
 `handle` is for errors in the API's views; the functions at the end are for errors before or outside
 views.
@@ -213,7 +213,7 @@ def _of_database(error: BaseException) -> JsonResponse:
 
 
 def _page_without_database(request: HttpRequest, error: BaseException) -> HttpResponseBase:
-    """Return an HTML page that needs no database query."""
+    """Return the admin's 503 page, which needs no database query, and log the error."""
     log.error("the database did not answer: %s", error)
     headers = {"Retry-After": str(RETRY_SECONDS)}
     # A list can show another cell; an object has its own.
@@ -240,21 +240,21 @@ def _of_django(error: Exception) -> JsonResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Return the response for Django's handler404."""
+    """Return the response for Django's handler404: the admin's page, or a problem."""
     if _is_admin(request):
         return defaults.page_not_found(request, exception)
     return problem(404, f"There is no resource at {request.path[:200]}.", code="unknown_address")
 
 
 def refused(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Return the response for Django's handler403."""
+    """Return the response for Django's handler403: the admin's page, or a problem."""
     if _is_admin(request):
         return defaults.permission_denied(request, exception)
     return problem(403, "You do not have permission for this operation.")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Return the response for Django's handler400; 413 for a body above the limit."""
+    """Return a problem for Django's handler400; its status is 413 for a body above the limit."""
     return _of_django(exception)
 
 

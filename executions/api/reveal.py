@@ -26,7 +26,7 @@ class RevealReason(Body):
 
 
 class RevealedExecution(CamelCaseSerializer):
-    """An execution's payloads as they are stored."""
+    """An execution's payloads, unmasked."""
 
     id = serializers.UUIDField()
     triggerPayload = Json(allow_null=True)
@@ -35,7 +35,7 @@ class RevealedExecution(CamelCaseSerializer):
 
 
 class Reveal(Endpoint):
-    """The base of endpoints that reveal payloads as stored."""
+    """The base of endpoints that reveal payloads, unmasked."""
 
     sensitive = CHANGES
 

@@ -1,4 +1,4 @@
-"""The sealing of a workspace's payloads: read it, turn it on and off, rotate the key."""
+"""The sealing of a workspace's payloads: read it, turn it on and off, and rotate its key."""
 
 from typing import Any
 from uuid import UUID
@@ -47,7 +47,7 @@ class WorkspaceSealing(Endpoint):
 
     @operation("getSealing", "Workspace", {200: SealingShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return whether the workspace seals its payloads."""
+        """Return whether the workspace seals new payloads, and with which key."""
         found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         return Response(_shown(id))

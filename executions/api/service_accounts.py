@@ -25,7 +25,7 @@ from executions.states import Role
 
 
 class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]):
-    """A program of one workspace; it signs in only by API tokens."""
+    """A program's account in one workspace; it signs in only by API tokens."""
 
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id()
@@ -85,13 +85,13 @@ class ServiceAccountChange(Body):
 
 
 class ServiceAccountQuery(PageQuery):
-    """The query of `listServiceAccounts`."""
+    """The query parameters of `listServiceAccounts`."""
 
     workspaceId = serializers.UUIDField(required=False)
 
 
 def service_accounts() -> QuerySet[ServiceAccount]:
-    """Return service accounts with their users and memberships."""
+    """Return all service accounts, with their users and memberships."""
     rows = ServiceAccount.objects.select_related("user")
     return rows.prefetch_related("user__valkyr_memberships")
 
@@ -140,7 +140,7 @@ class OneServiceAccount(Endpoint):
 
     @operation("getServiceAccount", "ServiceAccount", {200: ServiceAccountShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one service account."""
+        """Return one service account, with its role and permissions."""
         account, _ = obtain(self.user, service_accounts(), id, Action.ADMINISTER)
         return Response(ServiceAccountShape(account).data)
 

@@ -1,6 +1,6 @@
 """Sign in with JSON, get the next token pair for a refresh token, and sign out.
 
-All three operations are public, and therefore limited by address and by user name.
+All three operations are public, and therefore limited by address; sign-ins also by user name.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ from executions.ports import second_factor
 
 
 class Credentials(Body):
-    """A user name and a password, with a code if the account has a second factor."""
+    """The body of `obtainToken`: a user name, a password and, for a second factor, a code."""
 
     username = Text(max_length=LONGEST_NAME, help_text="The user name of the account.")
     password = Text(max_length=1000, trim_whitespace=False)
@@ -49,13 +49,13 @@ class TokenPair(CamelCase, serializers.Serializer[Pair]):
 
 
 class Refresh(Body):
-    """The body with a refresh token."""
+    """The body of `refreshToken`."""
 
     refresh = Text(max_length=4000)
 
 
 class Revocation(Body):
-    """A token of the session to end; the names of the fields come from RFC 7009."""
+    """The body of `revokeToken`: a token of the session to end, with RFC 7009's field names."""
 
     as_declared = frozenset({"token_type_hint"})
 
@@ -75,12 +75,12 @@ class OpenEndpoint(Endpoint):
     counts_refusals = False
 
     def rates(self) -> list[Rate]:
-        """Return no rates by caller, since the caller is unknown."""
+        """Return [], because the caller is unknown."""
         return []
 
 
 class ObtainToken(OpenEndpoint):
-    """The endpoint that signs in with a user name and password."""
+    """The endpoint that exchanges a user name and a password for a token pair."""
 
     def rates(self) -> list[Rate]:
         """Return the rates of sign-ins by address and by the user name in the body."""
@@ -97,7 +97,7 @@ class ObtainToken(OpenEndpoint):
         public=True,
     )
     def post(self, request: Request) -> Response:
-        """Return a token pair for a user name and password."""
+        """Return a token pair for a user name, a password and, if the account needs it, a code."""
         body = self.body(Credentials)
         named = {TokenObtainSerializer.username_field: body["username"]}
         data = {**named, "password": body["password"]}
@@ -110,15 +110,12 @@ class ObtainToken(OpenEndpoint):
         return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the challenge, which makes the status of a rejection 401."""
+        """Return the `WWW-Authenticate` challenge, so that a rejected request gets a 401."""
         return 'Bearer realm="valkyr"'
 
 
 def _require_second_factor(user: Any, code: str, request: Request) -> None:
-    """Raise AuthenticationFailed if the account needs a second factor.
-
-    `code` proves this factor if it is valid.
-    """
+    """Raise AuthenticationFailed if the account needs a second factor and `code` is not valid."""
     if not second_factor.provided:
         return
     try:
@@ -156,7 +153,7 @@ class RefreshToken(OpenEndpoint):
         return Response(TokenPair(pair).data)
 
     def get_authenticate_header(self, request: Request) -> str:
-        """Return the challenge, which makes the status of a rejection 401."""
+        """Return the `WWW-Authenticate` challenge, so that a rejected request gets a 401."""
         return 'Bearer realm="valkyr"'
 
 

@@ -90,7 +90,7 @@ class Starting(Endpoint):
     names = "workflowId"  # the address's name for the workflow's id
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return the queries for the workflow and its workspace's limits."""
+        """Return the queries for the workflow and, if its workspace is known, its limits."""
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:
@@ -99,7 +99,7 @@ class Starting(Endpoint):
         return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
 
     def check_version(self, workflow: Workflow, may: Powers, number: int | None) -> None:
-        """Raise Forbidden for an older version if the caller may start only the latest version."""
+        """Raise Forbidden for an old version if the caller may start only the latest version."""
         if number is None or may.allows(Action.OPERATE):
             return
         latest = Workflow.objects.filter(pk=workflow.pk, latest_version__number=number)

@@ -47,7 +47,7 @@ class Pins(serializers.DictField):
 
 
 class NewTestRun(Body):
-    """The body of `test`."""
+    """The body of `testWorkflow`."""
 
     definition = JsonObject(required=False, help_text="Runs in place of the stored draft.")
     params = Json(required=False, default=dict, allow_null=True, help_text="The payload.")
@@ -95,8 +95,8 @@ class StartTestRun(Starting):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Run the draft, or the definition in the body, as a separate test version.
 
-        `upTo` and `from` choose a part of it; `pinned` gives results for tasks, which then do not
-        run. The draft stays unchanged, and the version is deleted after a day.
+        `upTo` and `from` choose a part of the graph; `pinned` gives results for tasks, which then
+        do not run. The draft stays unchanged, and the test version is deleted after a day.
         """
         workflow, may = self.workflow(id, Action.AUTHOR)
         self.workflow(id, Action.TRIGGER)

@@ -13,7 +13,7 @@ REFUSED_HOOKS = 60
 
 
 class TooMany(APIException):
-    """A rate was exceeded; the response names the rate and its duration."""
+    """A rate was exceeded; the headers name the rate and the seconds to wait."""
 
     status_code = 429
     default_code = "throttled"
@@ -30,7 +30,7 @@ class TooMany(APIException):
 
 
 def check(counted: Sequence[Rate]) -> None:
-    """Count a request against its rates. Raises TooMany."""
+    """Count a request against its rates. Raises TooMany if one of them is exceeded."""
     excess = rates.count(counted)
     if excess is not None:
         raise TooMany(excess)
@@ -59,7 +59,7 @@ def of_principal(request: Request, *, starts: bool) -> list[Rate]:
 
 
 def of_sign_in(request: Request, name: object) -> list[Rate]:
-    """Return the rates of an attempt to sign in; `name` is the body's user name, if it is text."""
+    """Return the rates of a sign-in; `name` is the user name in the body, ignored if not text."""
     return rates.of_sign_in(_address(request), name if isinstance(name, str) else None)
 
 
@@ -77,13 +77,13 @@ def of_visitor(request: Request) -> Rate:
 
 
 def of_hook(request: Request, trigger_id: object) -> Rate:
-    """Return the rate of an accepted sender, which is counted separately from other senders."""
+    """Return the rate of one sender's accepted requests to one webhook."""
     whom = f"{trigger_id} {_whom(request)}"
     return Rate("requests to this webhook", whom, valkyr_settings().webhook_rate)
 
 
 def of_refused_hook(request: Request) -> Rate:
-    """Return the rate of requests with a forged signature or an unknown callback URL."""
+    """Return the rate of rejected webhook and callback requests, by address."""
     return Rate("rejected calls from your address", _whom(request), REFUSED_HOOKS)
 
 

@@ -27,14 +27,14 @@ from executions.quotas.counting import Window
 
 
 def seen_tiers(user: User) -> QuerySet[Tier]:
-    """Return the tiers of the caller's workspaces; all tiers for a superuser."""
+    """Return the tiers of the caller's workspaces; all tiers for a superuser without a token."""
     if is_root(user):
         return Tier.objects.all()
     return Tier.objects.filter(pk__in=seen_workspaces(user)[0].values("tier_id"))
 
 
 def found(user: User, pk: UUID) -> Tier:
-    """Return one of the tiers that the caller may see. Raises NotFound."""
+    """Return the tier with the ID `pk`. Raises NotFound if the caller may not see it."""
     tier = seen_tiers(user).filter(pk=pk).first()
     if tier is None:
         raise NotFound(f"None of your workspaces uses the tier {pk}.")
@@ -66,12 +66,12 @@ class OneTier(Endpoint):
 
     @operation("getTier", "Tier", {200: TierShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one tier."""
+        """Return one tier with its limits."""
         return Response(TierShape(found(self.user, id)).data)
 
     @operation("patchTier", "Tier", {200: TierShape}, request=TierChange, errors=[403, 404, 409])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change a tier's limits, from the next admission on; superusers only."""
+        """Change a tier's name or limits, from the next admission on; superusers only."""
         found(self.user, id)
         require_root(self.user, "change tiers")
         given = self.body(TierChange)

@@ -120,7 +120,7 @@ class Rotation(Body):
 
 
 class TriggerQuery(ListQuery):
-    """The filters of the list of triggers."""
+    """The query parameters of `listTriggers`: filters, order and page."""
 
     workflowId = serializers.UUIDField(required=False)
     type = serializers.ChoiceField(TriggerType.choices, required=False)
@@ -136,14 +136,14 @@ FROM_DEFINITION = (
 
 
 def triggers() -> QuerySet[Trigger]:
-    """Return triggers with their workflow, without its draft."""
+    """Return all triggers, each with its workflow, without the workflow's draft."""
     return Trigger.objects.select_related("workflow").defer(
         "workflow__definition", "workflow__description"
     )
 
 
 class Triggers(Endpoint):
-    """The endpoint that lists triggers."""
+    """The endpoint that lists triggers, and rejects their creation."""
 
     @operation("listTriggers", "Trigger", {200: TriggerShape(many=True)}, parameters=[TriggerQuery])
     def get(self, request: Request) -> Response:
@@ -159,11 +159,11 @@ class Triggers(Endpoint):
 
 
 class OneTrigger(Endpoint):
-    """The endpoint that returns and changes one trigger."""
+    """The endpoint that returns and changes one trigger, and rejects its deletion."""
 
     @operation("getTrigger", "Trigger", {200: TriggerShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one trigger."""
+        """Return one trigger, without its secret."""
         trigger, _ = obtain(self.user, triggers(), id, Action.VIEW)
         return Response(TriggerShape(trigger).data)
 
@@ -198,7 +198,7 @@ class Secret(Endpoint):
 
     @operation("getTriggerSecret", "Trigger", {200: SecretShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the secret, for administrators; each request is recorded in the audit trail."""
+        """Return the secret; requires the permission `configure`. Each use is recorded."""
         secret, _ = self.perform(REVEAL_SECRET, triggers(), id, {})
         return Response({"secret": secret})
 
@@ -212,6 +212,6 @@ class RotateSecret(Endpoint):
         "rotateTriggerSecret", "Trigger", {200: SecretShape}, request=Rotation, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Create a new secret, for administrators; the old one stays valid for some time."""
+        """Create a new secret; the old secret stays valid for some time. Requires `configure`."""
         secret, _ = self.perform(ROTATE_SECRET, triggers(), id, Rotation)
         return Response({"secret": secret})

@@ -1,4 +1,4 @@
-"""The URLs of workflows, executions, sign-in, health and the API's description."""
+"""The URLs of this app's API, from workflows and executions to health and the OpenAPI document."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""Definitions as files: YAML for people, JSON for programs."""
+"""Export and import definitions as files: YAML for people, JSON for programs."""
 # ruff: noqa: N815 - the names are the JSON's
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from executions.publishing import versioning
 
 
 class YamlRenderer(BaseRenderer):
-    """A definition as YAML, with keys in the schema's order."""
+    """Renders a definition as YAML, with keys in the schema's order."""
 
     media_type = "application/yaml"
     format = "yaml"
@@ -38,7 +38,7 @@ class YamlRenderer(BaseRenderer):
         accepted_media_type: str | None = None,
         renderer_context: Any = None,
     ) -> str:
-        """Return the YAML text."""
+        """Return the definition `data` as YAML text."""
         return definition_yaml(data)
 
 

@@ -31,7 +31,7 @@ from executions.publishing.operations import PUBLISH
 
 
 class ValidateWorkflow(Endpoint):
-    """The endpoint that validates a draft."""
+    """The endpoint that validates a draft, or a definition in its place."""
 
     @operation(
         "validateWorkflow", "Workflow", {200: ValidationResult}, request=Draft, errors=[403, 404]

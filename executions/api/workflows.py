@@ -1,4 +1,4 @@
-"""Workflows: list, create, read, change, archive."""
+"""Workflows: list, create, read, change, archive and copy them."""
 
 from typing import Any
 from uuid import UUID
@@ -66,7 +66,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
 
 
 class GitStateShape(CamelCaseSerializer):
-    """The source of a workflow's definition in Git."""
+    """A workflow's source in Git, and whether only Git publishes the workflow."""
 
     locked = serializers.BooleanField(
         help_text="Whether only `applyBundle` publishes and archives the workflow."
@@ -92,12 +92,12 @@ class WorkflowShape(WorkflowSummary):
 
     @extend_schema_field(GitStateShape)
     def get_git(self, workflow: Workflow) -> Any:
-        """Return the workflow's source in Git."""
+        """Return the workflow's source in Git, and whether only Git publishes the workflow."""
         return GitStateShape(git_state(workflow)).data
 
 
 class WorkflowQuery(ListQuery):
-    """The filters of the list of workflows."""
+    """The query parameters of `listWorkflows`: filters, order and page."""
 
     slug = serializers.CharField(required=False, max_length=80)
     name = serializers.CharField(
@@ -112,7 +112,7 @@ class WorkflowQuery(ListQuery):
 
 
 class WorkflowChange(Body):
-    """The fields of a workflow that a PATCH may change."""
+    """The body of `patchWorkflow`: the fields to change."""
 
     name = Text(max_length=200, required=False)
     slug = serializers.SlugField(max_length=80, required=False)
@@ -122,7 +122,7 @@ class WorkflowChange(Body):
 
 
 class WorkflowReplacement(WorkflowChange):
-    """A complete workflow, for PUT; omitted fields get their defaults."""
+    """The body of `updateWorkflow`: a complete workflow; omitted fields get their defaults."""
 
     name = Text(max_length=200)
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")
@@ -131,16 +131,16 @@ class WorkflowReplacement(WorkflowChange):
 
 
 class NewWorkflow(WorkflowChange):
-    """A new workflow; the name may come from the definition."""
+    """The body of `createWorkflow`; the name may come from the definition."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Optional if you have only one workspace."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Use the name in the definition if none is given.
+        """Return the values; the default of `name` is the name in the definition.
 
-        Raises ValidationError without either.
+        Raises ValidationError without either name.
         """
         attrs.setdefault("definition", {})
         attrs.setdefault("name", name_in(attrs["definition"]))
@@ -158,13 +158,13 @@ def name_in(definition: dict[str, Any]) -> str:
 
 
 class Draft(Body):
-    """A definition to check instead of the stored draft."""
+    """The body of `validateWorkflow`: a definition to check instead of the stored draft."""
 
     definition = JsonObject(required=False)
 
 
 class NewDraft(Body):
-    """A definition that is not stored."""
+    """The body of `validateDefinition`: a definition that is not stored, and its workspace."""
 
     definition = JsonObject()
     workspaceId = serializers.UUIDField(
@@ -173,7 +173,7 @@ class NewDraft(Body):
 
 
 class TakingOver(Body):
-    """The name and slug of the copy; both are optional."""
+    """The body of `takeOverWorkflow`: the name and slug of the copy, both optional."""
 
     name = Text(max_length=200, required=False)
     slug = serializers.SlugField(max_length=80, required=False)
@@ -205,7 +205,7 @@ class ValidationResult(CamelCaseSerializer):
 
 
 class Publication(Body):
-    """The draft or an earlier version to publish."""
+    """The body of `publishWorkflow`: the version's kind, and an earlier version to publish."""
 
     kind = serializers.ChoiceField(VersionKind.choices, required=False, default="published")
     version = Whole(
@@ -228,7 +228,7 @@ class Published(CamelCaseSerializer):
 
 
 class VersionQuery(PageQuery):
-    """The filters of the list of a workflow's versions."""
+    """The query parameters of `listWorkflowVersions`: the kind of version, and the page."""
 
     kind = serializers.ChoiceField(VersionKind.choices, required=False)
 
@@ -360,7 +360,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change only the fields that the body contains."""
+        """Change only those fields of a workflow that the body contains."""
         return self._change(id, WorkflowChange)
 
     @operation(

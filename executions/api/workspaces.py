@@ -26,7 +26,7 @@ from executions.states import Role
 
 
 class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
-    """A workspace, and the caller's role in it."""
+    """A workspace, and the caller's role and permissions in it."""
 
     tier_id = serializers.UUIDField()
     tierName = serializers.CharField(source="tier.name")
@@ -59,7 +59,7 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
         return self._powers(workspace).role
 
     def get_permissions(self, workspace: Workspace) -> list[str]:
-        """Return the caller's additional permissions in the workspace."""
+        """Return the caller's permissions in the workspace, by role, membership or Django."""
         return permissions_of(self._powers(workspace))
 
     def _powers(self, workspace: Workspace) -> Powers:
@@ -103,7 +103,7 @@ class WorkspaceChange(Body):
 
 
 class WorkspaceQuery(PageQuery):
-    """The query of `listWorkspaces`."""
+    """The query parameters of `listWorkspaces`."""
 
     archived = serializers.BooleanField(
         required=False, help_text=("true: only archived workspaces; false: only others.")
@@ -111,7 +111,7 @@ class WorkspaceQuery(PageQuery):
 
 
 class TierShape(CamelCase, serializers.ModelSerializer[Tier]):
-    """Limits on the executions of a workspace; null means unlimited."""
+    """A tier: limits on the executions of a workspace; null means unlimited."""
 
     max_concurrent = serializers.IntegerField(allow_null=True)
     max_pending = serializers.IntegerField(allow_null=True)
@@ -159,7 +159,7 @@ class NewTier(TierChange):
 
 
 class MyWorkspace(CamelCaseSerializer):
-    """A workspace of the caller."""
+    """A workspace of the caller, with the caller's role and permissions there."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -191,7 +191,7 @@ class MeShape(CamelCaseSerializer):
 
 
 def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
-    """Return a workspace of the caller, and the caller's permissions by the workspace's ID.
+    """Return a workspace of the caller, and the caller's powers in all workspaces, by ID.
 
     Raises NotFound.
     """
@@ -206,7 +206,7 @@ def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
 
 
 def shown(workspace: Workspace, powers: dict[UUID, Powers]) -> Any:
-    """Return a workspace as JSON."""
+    """Return a workspace as JSON; `powers` are the caller's powers by workspace ID."""
     return WorkspaceShape(workspace, context={"powers": powers}).data
 
 

@@ -19,7 +19,7 @@ class OutcomeRule:
 
     `each` adds every item of the key's list, or every value of its mapping, as text. `value` adds
     the key's value, or `otherwise` if the key has no value. `given` adds `outcomes` if the key is
-    present and not null. `equals` adds `outcomes` if the key's value equals it.
+    present and not null. `equals` adds `outcomes` if the key's value is the rule's `equals`.
     """
 
     key: str
@@ -83,7 +83,7 @@ class ConfigProblem:
 
 @dataclass(frozen=True, slots=True)
 class BadInput:
-    """A failure for bad input: its description, its class, and a part of its message."""
+    """A kind of bad input: its description, and the class and part of the message of its error."""
 
     what: str
     error_type: str
@@ -92,20 +92,20 @@ class BadInput:
 
 @dataclass(frozen=True, slots=True)
 class ModuleSpec:
-    """A module type as the graph sees it.
+    """A module type, with the properties that the graph needs.
 
     `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its outcomes.
-    `check` reports all problems of a `with` mapping, in which a string holding a template stands
+    `check` reports the problems of a `with` mapping, in which a string holding a template stands
     for any value. `outcomes_for` returns a gate's outcomes if they depend on its `with`;
-    `outcomes_from` is the same as data, if the module declares it. A `container` holds a body
-    (`loop` or `map`) that the engine runs. A container that has `expand` writes that body itself
-    from its task, whose own `body` then has the names of a `body_kind`; `check_task` reports
-    problems of such a task, by places in the task. `deferred` are the keys of `with` whose
-    templates the engine renders later, in another scope: a loop's `until`. `credential` lists the
-    types of credential that the module accepts, one at a time; its `with` may name secrets if it
-    `takes_secrets`. `judges_hosts` says which data the module sends to checked hosts only:
-    `everything` in its `with`, its `credential` alone, or nothing (""). `addresses` are the keys of
-    `with` that hold the address. `keeps` are the keys whose values never leave this machine.
+    `outcomes_from` declares the same as data, if possible. A `container` has a body (`loop` or
+    `map`) that the engine runs. A container with `expand` creates that body from its task, whose
+    own `body` has the names of a `body_kind`; `check_task` reports problems of such a task, by
+    places in it. `deferred` are the keys of `with` whose templates the engine renders later, in
+    another scope, such as a loop's `until`. `credential` lists the types of credential that the
+    module accepts, one at a time; its `with` may name secrets if it `takes_secrets`. `judges_hosts`
+    says which data the module sends to checked hosts only: `everything` in its `with`, its
+    `credential` alone, or nothing (""). `addresses` are the keys of `with` that hold the address.
+    `keeps` are the keys whose values never leave this machine.
     """
 
     type: str
@@ -148,7 +148,7 @@ class ModuleSpec:
 
     @property
     def retry_name(self) -> str:
-        """Return the name of the task's or module's retry policy; `custom` if it is written out."""
+        """Return the name of the module type's retry policy; `custom` if it is written out."""
         return self.retry if isinstance(self.retry, str) else "custom"
 
 
@@ -158,7 +158,7 @@ _provider: Callable[[], Catalog] | None = None
 
 
 def register(provider: Callable[[], Catalog]) -> None:
-    """Set the function that returns the modules; a later call replaces it."""
+    """Set the function that returns the modules by type; a later call replaces the function."""
     global _provider  # noqa: PLW0603 - set once, at start-up
     _provider = provider
 

@@ -8,7 +8,7 @@ from executions.definition.graph.model import DEFAULTS, Limits
 
 @lru_cache(maxsize=1)
 def limits() -> Limits:
-    """Return this installation's limits.
+    """Return this installation's limits on definitions.
 
     Raises ImproperlyConfigured, which names the setting.
     """

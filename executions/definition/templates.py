@@ -59,14 +59,14 @@ Part = str | ExpressionText
 
 
 def has_template(text: str) -> bool:
-    """Return whether the string contains an expression or a statement."""
+    """Return whether the string contains `{{` or `{%`, with which templates begin."""
     return "{{" in text or "{%" in text
 
 
 def split(text: str) -> list[Part]:
     """Split `text` into its parts. Raises ExpressionSyntaxError for statements and open braces.
 
-    As in Jinja, `{{-` removes the white space before it, and `-}}` the white space after it.
+    As in Jinja, `{{-` removes the white space before itself, and `-}}` that after itself.
     """
     parts: list[Part] = []
     position = 0
@@ -94,7 +94,7 @@ def _trimmed(literal: str, *, left: bool, right: bool) -> str:
 
 
 def _expression(text: str, start: int) -> tuple[int, int, int]:
-    """Return the bounds of the expression's text and the start of the text after it."""
+    """Return the start and end of an expression, and the start of the text after its braces."""
     brackets: list[str] = []
     position = start
     while (token := _TOKEN.search(text, position)) is not None:
@@ -149,9 +149,9 @@ LocatedReference = tuple[Pointer, Reference]
 class Template:
     """A compiled value.
 
-    `references` are the leading names its expressions read, such as `("tasks", "a", "output")`,
-    `("vars", "carrier")`, `("input",)`; `located` pairs each with its position in the value.
-    `sealed` are the texts that name secrets: the position, the renderer, and the names of each.
+    `references` are the leading names that its expressions read, such as `("vars", "carrier")` or
+    `("tasks", "a", "output")`; `located` pairs each with its position in the value. `sealed` are
+    the texts that name secrets: for each, its position, its renderer, and the secrets.
     """
 
     __slots__ = ("_render", "constant", "located", "references", "sealed")
@@ -171,7 +171,7 @@ class Template:
 
     @property
     def secrets(self) -> frozenset[SecretField]:
-        """Return every named secret."""
+        """Return all secrets that the template names, as pairs of a credential and a field."""
         return frozenset(secret for _, _, named in self.sealed for secret in named)
 
     def render(self, scope: Mapping[str, Any], budget: RenderBudget | None = None) -> Any:
@@ -227,7 +227,7 @@ def one_expression(text: str) -> bool:
 class _Compiler:
     """Turns nested values into nested functions; None means a constant that is not a container.
 
-    Containers always get a function, so that no two renderings share one.
+    Containers always get a function, so that two results never share a list or object.
     """
 
     def __init__(self) -> None:

@@ -1,1 +1,1 @@
-"""Workflow definitions as pure functions: parse, validate, resolve, compile, plan."""
+"""Pure functions on workflow definitions: parse, validate, resolve, compile and plan."""

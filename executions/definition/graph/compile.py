@@ -49,7 +49,7 @@ def compile_graph(resolved: Mapping[str, Any], workflow_id: UUID) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """The data that every body shares with its workflow."""
+    """The data that a workflow shares with every body in it."""
 
     workflow_id: UUID
     variables: Mapping[str, Any]
@@ -59,7 +59,7 @@ class _Whole:
 
 @dataclass(frozen=True, slots=True)
 class _BodyContext:
-    """A body's position: its path, and the IDs of the tasks around it, innermost first."""
+    """A body's place: its path, its kind, and the tasks around it by ID, innermost first."""
 
     prefix: str = ""
     around: tuple[Mapping[str, int], ...] = ()
@@ -179,7 +179,7 @@ def _order(tasks: list[Task]) -> tuple[int, ...]:
 def _watches(
     step: Step, body: Graph, ids: tuple[Mapping[str, int], ...]
 ) -> frozenset[tuple[int, int]]:
-    """Return the references of a container's deferred templates, as seen from its body."""
+    """Return the tasks that a container's deferred templates read, as seen from its body."""
     found: set[tuple[int, int]] = set()
     for template in step.deferred.values():
         own, outer = tasks_read(template, (body.task_by_id, *ids))

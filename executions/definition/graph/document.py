@@ -43,7 +43,7 @@ def _read(text: str, content_type: str) -> Any:
 
 
 def read_json(text: str) -> Any:
-    """Return the value that the text describes. Raises TextError."""
+    """Return the value that a JSON text describes. Raises TextError."""
     try:
         return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
     except json.JSONDecodeError as error:

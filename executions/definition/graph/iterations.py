@@ -81,7 +81,7 @@ class MapTurns:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Return the indexes of the open iterations."""
+        """Return the indexes of the open items."""
         return self.open
 
     @property
@@ -91,7 +91,7 @@ class MapTurns:
 
     @property
     def over(self) -> bool:
-        """Return whether all items have ended and none is left to start."""
+        """Return whether no item is open, and none will start."""
         return not self.open and (self.failed is not None or not self.waiting)
 
     def closed(self, ended: Iterable[int]) -> "MapTurns":
@@ -161,5 +161,5 @@ def lanes(max_concurrency: int, *, pure: bool) -> int:
 
 
 def batch(turns: MapTurns) -> int:
-    """Return how many pure items a worker takes at once; the number decreases towards the end."""
+    """Return how many items of a pure body a worker takes at once; fewer towards the end."""
     return max(1, min(BATCH, turns.waiting // (2 * turns.wide)))

@@ -43,7 +43,7 @@ class CachePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """A limit on running executions with the same rendered key."""
+    """A limit on running executions with the same rendered key, and what happens above it."""
 
     key: Template
     limit: int
@@ -85,8 +85,8 @@ class Edge:
 class Step:
     """One module of one task, with everything needed to run it.
 
-    `path` is relative to its Graph; a run's step path begins with the body's place: `refine[2].`
-    and `draft.main`.
+    `path` is relative to its Graph; a run's step path begins with the body's place, `refine[2].`,
+    so that it is `refine[2].draft.main`.
     """
 
     index: int
@@ -187,7 +187,7 @@ class Passed:
 
 
 def due(policy: CheckpointPolicy | None, passed: Passed) -> bool:
-    """Return whether a checkpoint is due."""
+    """Return whether a checkpoint is due after these steps; False without an enabled policy."""
     if policy is None or not policy.enabled:
         return False
     return (
@@ -267,7 +267,7 @@ def _as_document(policy: RetryPolicy) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The settings' limits and defaults for definitions, with the settings' names."""
+    """The limits and defaults for definitions, which come from the settings."""
 
     loop_limit_condition: int = 1_000  # maximum number of iterations of a `while` or `until` loop
     loop_limit_default: int = 1_000  # the default limit

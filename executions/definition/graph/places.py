@@ -18,7 +18,7 @@ UNDO = "undo:"  # no task id holds a colon
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One iteration of a body; `outer` is None for the workflow itself."""
+    """The workflow, whose `outer` is None; one iteration of a body; or the undo steps of either."""
 
     prefix: str
     graph: Graph
@@ -97,7 +97,7 @@ def undo_path(path: str) -> str:
 
 
 def place_of(root: Graph, prefix: str) -> Place:
-    """Return the place with a prefix. Raises KeyError if the workflow has no such body."""
+    """Return the place with a prefix. Raises KeyError or ValueError if there is no such place."""
     place = Place("", root)
     for part in prefix.split(".")[:-1] if prefix else ():
         name, _, number = part.rstrip("]").partition("[")
@@ -116,7 +116,7 @@ def undo_place(place: Place) -> Place:
 
 
 def find(root: Graph, path: str) -> tuple[Place, Step]:
-    """Return the place and the step of a path. Raises KeyError if the workflow has no such step."""
+    """Return the place and the step of a path. Raises KeyError or ValueError if there is none."""
     prefix, inner = split(path)
     place = place_of(root, prefix)
     return place, place.graph.steps[place.graph.by_path[inner]]

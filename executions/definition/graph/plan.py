@@ -47,7 +47,7 @@ def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
 
 @dataclass(slots=True)
 class Settlement:
-    """The consequences of the end of some tasks."""
+    """The tasks that are ready, skipped or unsettled, now that some tasks have ended."""
 
     ready: list[int] = field(default_factory=list)
     skipped: list[int] = field(default_factory=list)
@@ -67,7 +67,7 @@ def settle(graph: Graph, outcomes: dict[int, str], ended: Iterable[int]) -> Sett
 
 
 def decide(graph: Graph, outcomes: dict[int, str], candidates: Iterable[int]) -> Settlement:
-    """Return which candidates, none of which has started, are ready, skipped or unsettled."""
+    """Decide on candidates that have not started, and on the tasks after skipped candidates."""
     result = Settlement()
     decided: set[int] = set()
     unsettled: dict[int, None] = {}
@@ -113,7 +113,7 @@ class StepFact:
 
 @dataclass(slots=True)
 class Plan:
-    """The steps to start, the tasks to skip, and what is live, dead or blocked."""
+    """The steps to start, the tasks to skip, and the live, dead and blocked parts of a graph."""
 
     start: list[int] = field(default_factory=list)
     skip: list[int] = field(default_factory=list)

@@ -11,7 +11,7 @@ MAX_COMPARED = 100
 
 @dataclass(frozen=True, slots=True)
 class DefinitionProblem:
-    """One problem: its path, a stable code and a message.
+    """One problem of a definition: its path, a stable code and a message.
 
     A path is like `tasks[3].with.url`; it is empty for the whole document.
     """

@@ -56,13 +56,13 @@ class TaskEntry:
 
     @property
     def container(self) -> str:
-        """Return `loop` or `map` for a container, and "" for other tasks."""
+        """Return the kind of a container task: `loop` or `map`; "" for other tasks."""
         spec = self.modules[0].spec if self.modules else None
         return spec.container if spec is not None else ""
 
     @property
     def body_kind(self) -> str:
-        """Return the kind of names in the task's body: `loop` or `map`; "" for other tasks."""
+        """Return the kind of the body as authors write it: `loop`, `map`, or "" for other tasks."""
         spec = self.modules[0].spec if self.modules else None
         return (spec.body_kind or spec.container) if spec is not None else ""
 
@@ -93,7 +93,7 @@ class EdgeEntry:
 
 @dataclass(slots=True)
 class BodyReading:
-    """One `{tasks, edges}` with the pointers of its parts."""
+    """The well-formed tasks and edges of one body, with their pointers."""
 
     tasks: list[TaskEntry] = field(default_factory=list)
     edges: list[EdgeEntry] = field(default_factory=list)
@@ -109,7 +109,7 @@ class BodyReading:
 
     @property
     def kind(self) -> str | None:
-        """Return `loop` or `map`, "" for the workflow itself, and None if the kind is unknown."""
+        """Return the body's kind: `loop` or `map`, "" for the workflow itself, None if unknown."""
         return "" if self.holder is None else self.holder.body_kind or None
 
     @property
@@ -259,6 +259,6 @@ def _after_edges(reading: BodyReading) -> Iterator[EdgeEntry]:
 
 
 def outcomes_of(task: TaskEntry) -> tuple[str, ...] | None:
-    """Return all outcomes that an edge from the task can name; None if unknown."""
+    """Return the outcomes that an edge from the task can name; None if they are unknown."""
     gate = task.gate_outcomes()
     return None if gate is None else (*(gate or (SUCCESS,)), ERROR)

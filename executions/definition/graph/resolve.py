@@ -1,4 +1,4 @@
-"""Publishing: write everything that a run needs into the definition, so that it does not change.
+"""Publishing: write all that a run needs into the definition, so that it never changes later.
 
 Policies, timeouts, queues and the modules' properties are filled in for each module; a version then
 runs without settings or the catalog.
@@ -38,9 +38,9 @@ def resolve(
     """Return the full definition of a valid document. Raises KeyError for an unknown module.
 
     Settings and triggers have all their keys. Tasks have only `modules`, and containers a `body`;
-    each module has `retry` written out, `timeoutSeconds`, `queue`, `inline`, `effect`,
-    `writesVariables`, `outcomes`, `cache`, `credential`, `container` and `deferred`. A task's
-    `undo` has the same form.
+    each module has `retry` written out, `timeoutSeconds`, `circuitWaitSeconds`, `queue`, `inline`,
+    `effect`, `writesVariables`, `outcomes`, `cache`, `credential`, `container` and `deferred`. A
+    task's `undo` has the same form.
     """
     normal = normalise(document)
     return normal | {
@@ -110,8 +110,8 @@ def _expanded(task: Mapping[str, Any], catalog: Catalog) -> Mapping[str, Any]:
 def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
     """Return the undo as a module.
 
-    It inherits no settings from its task, and always has its own claim. If it ran in memory, a
-    crash would lose its position among the other undo steps.
+    The module inherits no settings from its task, and always has its own claim. If it ran in
+    memory, a crash would lose its position among the other undo steps.
     """
     module = _module({"id": MAIN, **undo}, {}, catalog[undo["use"]], limits)
     return module | {"inline": False}

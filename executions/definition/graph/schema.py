@@ -1,6 +1,6 @@
 """The JSON Schema of a definition, served to the studio and to editors.
 
-It defines a well-formed document; `rules/` checks the rest. The limits are in this file, in
+The schema defines a well-formed document; `rules/` checks the rest. The limits are in this file, in
 `schema_parts.py` and in `storable.py`.
 """
 

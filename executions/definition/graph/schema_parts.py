@@ -35,7 +35,7 @@ def text(description: str, maximum: int, **more: Any) -> Schema:
 
 
 def slug(description: str, maximum: int = 100) -> Schema:
-    """Return the schema of an ID made of letters, digits, _ and -."""
+    """Return the schema of an ID of letters, digits, _ and -, at most `maximum` characters."""
     return text(description, maximum, pattern=SLUG)
 
 
@@ -55,7 +55,7 @@ def yes_or_no(description: str) -> Schema:
 
 
 def choice(description: str, options: list[str]) -> Schema:
-    """Return the schema of a string that is one of these words."""
+    """Return the schema of a string that is one of the options."""
     return {"type": "string", "description": description, "enum": options}
 
 

@@ -27,7 +27,7 @@ Ids = tuple[Mapping[str, int], ...]
 
 
 def tasks_read(template: Template, ids: Ids) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """Return the tasks a template reads: own indexes, and (level, index) pairs of outer bodies."""
+    """Return the tasks that a template reads: own indexes, and (level, index) pairs outwards."""
     own: set[int] = set()
     outer: set[tuple[int, int]] = set()
     for reference in template.references:
@@ -94,8 +94,8 @@ class _Unbuilt:
 class LazySteps(Sequence[Step]):
     """The steps of one graph or body, by index; each is built once, on first access.
 
-    Threads may share it: all get the same object for a step. Access raises TemplateSyntaxProblems
-    for an invalid template, which publishing rejects.
+    Threads may share the sequence: all get the same object for a step. Access raises
+    TemplateSyntaxProblems for an invalid template, which publishing rejects.
     """
 
     __slots__ = (
@@ -154,7 +154,7 @@ class LazySteps(Sequence[Step]):
         return MappingProxyType({path: index for index, path in enumerate(self._paths)})
 
     def mentioning(self, word: str) -> Iterator[Step]:
-        """Yield the steps that have the word in a template, without building other steps."""
+        """Yield the built steps, and those with the word in a template; build only the latter."""
         for index, unbuilt in enumerate(self._unbuilt):
             if unbuilt is None or _mentions(unbuilt.document["with"], word):
                 yield self[index]

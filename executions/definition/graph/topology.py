@@ -1,4 +1,4 @@
-"""Compute order and ancestors of a body's tasks, by index, in linear time.
+"""Compute the order, ancestors and cycles of a body's tasks, which are given by index.
 
 A pair (a, b) means that b comes after a.
 """
@@ -79,7 +79,7 @@ def _knots(following: list[list[int]], preceding: list[list[int]]) -> list[set[i
 
 
 def _walk(start: int, following: list[list[int]], seen: set[int], finished: list[int]) -> None:
-    """Walk depth first from `start`, without recursion; append each index when it is done."""
+    """Walk depth first from `start`, without recursion; append each index once it is finished."""
     if start in seen:
         return
     seen.add(start)

@@ -22,7 +22,7 @@ class UndoStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Succeeded:
-    """The end of a task that succeeded: the time of its last step, and that step's path.
+    """The end of a task that succeeded: the time of its last step, and the path of that step.
 
     `ended` is sortable: a time, then the run's ID.
     """
@@ -42,7 +42,7 @@ class UndoMove(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UndoPlan:
-    """The next action, and the path of its undo step; "" at the end."""
+    """The next action, and the path of the undo step that it concerns; the path is "" for END."""
 
     move: UndoMove
     path: str = ""
@@ -61,7 +61,7 @@ def undo_order(succeeded: Iterable[Succeeded]) -> list[str]:
 
 
 def status(states: Iterable[str]) -> UndoStatus:
-    """Return an undo's status from the states of its attempts, in any order.
+    """Return an undo step's status from the states of its attempts, in any order.
 
     At most one attempt is live or successful: the last attempt.
     """
@@ -74,7 +74,7 @@ def status(states: Iterable[str]) -> UndoStatus:
 
 
 def next_undo(order: Iterable[tuple[str, UndoStatus]]) -> UndoPlan:
-    """Return the next action for the ordered undo steps and their states."""
+    """Return the next action, for the first of the ordered undo steps that is not over."""
     for path, found in order:
         if found is not UndoStatus.OVER:
             return UndoPlan(MOVES[found], path)

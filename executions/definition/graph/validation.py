@@ -81,7 +81,7 @@ def warnings(document: Any, catalog: Catalog) -> list[DefinitionProblem]:
 
 
 def _bounded(found: Iterator[DefinitionProblem]) -> list[DefinitionProblem]:
-    """Return each problem once, up to MAX_PROBLEMS."""
+    """Return each problem once; after MAX_PROBLEMS, a last one says that there are more."""
     kept: dict[DefinitionProblem, None] = {}
     for one in found:
         if len(kept) == MAX_PROBLEMS:

@@ -28,7 +28,7 @@ MOST_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class VersionPair:
-    """Two versions of a workflow, and the tasks that have other IDs in the new version.
+    """Two versions of a workflow, and the tasks that have different IDs in the new version.
 
     `names` maps the old place of a task, such as `charge` or `refine.draft`, to its new ID.
     """
@@ -94,7 +94,7 @@ def new_path(path: str, names: Mapping[str, str]) -> str:
 
 
 def judge(change: VersionPair, reached: Iterable[ReachedStep]) -> Judgement:
-    """Decide whether an execution with these steps can move."""
+    """Decide whether an execution that has reached these steps can move to the new version."""
     rows = list(reached)
     problems: list[str] = []
     steps: list[tuple[ReachedStep, Place, Step]] = []
@@ -184,7 +184,7 @@ def _continue(
     steps: Sequence[tuple[ReachedStep, Place, Step]],
     problems: list[str],
 ) -> tuple[set[str], set[str]]:
-    """Return the tasks that are live, and the tasks that would start."""
+    """Return the live tasks and those that would start; add reasons against it to `problems`."""
     facts: dict[str, dict[int, StepFact]] = {"": {}}
     places: dict[str, Place] = {"": Place("", change.new)}
     for row, place, step in steps:
@@ -291,7 +291,7 @@ def _name_problem(change: VersionPair, place: str, name: str) -> str:
 
 
 def _body(graph: Graph, place: str) -> Graph | None:
-    """Return the body of the container at a place, or None; for no place, the graph itself."""
+    """Return the body of the container at a place, or None; for "", the graph itself."""
     if not place:
         return graph
     try:

@@ -1,4 +1,4 @@
-"""Read YAML with the 1.2 core schema: JSON values only, each key once.
+"""Read YAML with the 1.2 core schema (JSON values only, each key once), and write it.
 
 So `on:` is a key and not `true`, dates and times stay text, and there are no tags or merge keys.
 The text is read as a stream of events, in one pass without recursion.
@@ -169,7 +169,7 @@ class _Builder:
             raise _refused("too_deep", f"values are nested more than {MAX_DEPTH} deep", event)
 
     def _raise_to(self, height: int) -> None:
-        """Raise the height of the open container above `height`, the height of its content."""
+        """Make the height of the open container greater than `height`, that of its content."""
         if self.open:
             self.open[-1].height = max(self.open[-1].height, height + 1)
 

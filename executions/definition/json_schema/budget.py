@@ -44,7 +44,7 @@ class EvaluationBudget:
     __slots__ = ("_left", "_most", "_payloads")
 
     def __init__(self, most: int, payloads: int = 1) -> None:
-        """Begin with `most` evaluations, which this number of payloads share."""
+        """Begin with `most` evaluations, which the given number of payloads share."""
         self._most = self._left = most
         self._payloads = payloads
 
@@ -59,7 +59,7 @@ _current: ContextVar[EvaluationBudget] = ContextVar("json_schema_budget")
 
 
 def current() -> EvaluationBudget:
-    """Return the budget of the check that this thread runs."""
+    """Return the budget of the check that this thread runs. Raises LookupError outside a check."""
     return _current.get()
 
 
@@ -77,7 +77,7 @@ def spending(budget: EvaluationBudget) -> Iterator[None]:
 def timed() -> Iterator[None]:
     """Charge the current check of this thread, if any, for the CPU time of this block.
 
-    Use it for work in C of unknown cost; each such block must be short.
+    Use it for short work in C of unknown cost. Raises BudgetExceeded at the end of the block.
     """
     began = time.thread_time()
     try:
@@ -116,7 +116,7 @@ _request: ContextVar[EvaluationBudget | None] = ContextVar("request_schema_budge
 
 @contextmanager
 def one_request(payloads: int) -> Iterator[None]:
-    """Let all payloads in this block share one budget."""
+    """Let the payloads that this block checks share one budget; `payloads` is their number."""
     payloads = max(1, payloads)
     token = _request.set(EvaluationBudget(REQUEST + FURTHER * (payloads - 1), payloads))
     try:

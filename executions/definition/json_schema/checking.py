@@ -1,6 +1,6 @@
 """Check a value against a schema, within a budget.
 
-jsonschema does the checking. Its import takes a second, and few processes need it.
+The library jsonschema does the checking. Its import takes a second, and few processes need it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ EXTRA_FORMATS = frozenset(
 
 @lru_cache(maxsize=1)
 def format_checker() -> Any:
-    """Return the checker of draft 2020-12 with every format bounded."""
+    """Return the checker of the formats of draft 2020-12, which limits the length of texts."""
     from jsonschema import Draft202012Validator, FormatChecker
 
     checker = FormatChecker(formats=())
@@ -49,7 +49,7 @@ def unchecked_formats() -> frozenset[str]:
 
 
 def _charged(check: Any) -> Any:
-    """Return a check that charges for a text's characters first, and rejects too long texts."""
+    """Return `check` for texts of limited length, which first charges for their characters."""
 
     def checked(value: object) -> bool:
         if isinstance(value, str):
@@ -97,7 +97,7 @@ class Unresolvable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One place where a value violates its schema.
+    """One place in a value that violates the value's schema.
 
     `path` has names and indexes; `rule` is a keyword.
     """
@@ -109,7 +109,7 @@ class Mistake:
 
     @property
     def without_value(self) -> str:
-        """Return the message with "it" in place of the value, for users who may not see values."""
+        """Return the message without the value, for users who may not see values."""
         if len(self.message) >= MAX_MESSAGE:
             return f"it violates `{self.rule}`"
         return self.message.replace(_repr(self.value), "it")[:MAX_SENTENCE]
@@ -136,7 +136,7 @@ def mistakes(checker: Any, value: Any, budget: EvaluationBudget, most: int) -> l
 
 
 def schema_mistakes(schema: Any, budget: EvaluationBudget, most: int) -> list[Mistake]:
-    """Return the first `most` problems of `schema` as a JSON Schema. Raises BudgetExceeded."""
+    """Return the first `most` problems of `schema`. Raises BudgetExceeded and RecursionError."""
     return mistakes(_meta_validator(), schema, budget, most)
 
 
@@ -177,8 +177,8 @@ def _class() -> Any:
 def _evolve(checker: Any, **changes: Any) -> Any:
     """Return the validator with these changes, for a part of the schema.
 
-    It keeps its class regardless of the part's `$schema`. For a part that names a dialect, the
-    library would use its own class, with `re` and without a budget.
+    The result keeps the validator's class regardless of the part's `$schema`. For a part that names
+    a dialect, the library would use its own class, with `re` and without a budget.
     """
     for attribute, argument in _fields():
         if argument not in changes:
@@ -188,7 +188,7 @@ def _evolve(checker: Any, **changes: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _fields() -> list[tuple[str, str]]:
-    """Return the attributes of a validator that its constructor accepts, by argument name."""
+    """Return pairs of a validator's attribute and the constructor's argument that sets it."""
     import attrs
 
     return [(field.name, field.alias) for field in attrs.fields(_class()) if field.init]
@@ -201,7 +201,7 @@ def _meta_validator() -> Any:
 
 @lru_cache(maxsize=1)
 def _registry() -> Any:
-    """Return JSON Schema's own documents, without fetching any, unlike the library's default."""
+    """Return the registry of JSON Schema's own documents; it fetches no other document."""
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     return REGISTRY
@@ -217,7 +217,7 @@ Pointer = tuple[str | int, ...]
 
 
 def bad_patterns(schema: Any) -> Iterator[tuple[Pointer, BadPattern]]:
-    """Yield each pattern that cannot be matched, with its place and the reason."""
+    """Yield the place of each unusable pattern of a schema, and the reason."""
     pending: list[tuple[Pointer, Any]] = [((), schema)]
     while pending:
         pointer, value = pending.pop()

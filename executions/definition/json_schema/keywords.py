@@ -30,7 +30,7 @@ PARTS = 4
 
 
 def charged(keyword: str, rule: Rule) -> Rule:
-    """Return `rule`, whose cost and errors are charged to the current budget."""
+    """Return `rule` as a function that charges its cost and errors to the current budget."""
     fixed = _COSTS.get(keyword, 1)
     # The cost of these does not grow with the value, or is charged where it occurs.
     is_fixed = keyword in (*_REFERENCES, *_BRANCHES, "type", "if", "not", "minimum", "maximum")
@@ -48,7 +48,7 @@ def charged(keyword: str, rule: Rule) -> Rule:
 
 
 def _size(argument: Any, instance: Any) -> int:
-    """Return the number of evaluations for reading all of the value and the keyword."""
+    """Return the number of evaluations to charge for reading the value and the argument."""
     if isinstance(instance, str):
         return len(instance) // CHARACTERS
     if not isinstance(instance, dict | list):
@@ -58,7 +58,7 @@ def _size(argument: Any, instance: Any) -> int:
 
 
 def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check `pattern`: the pattern matches somewhere in the text."""
+    """Check `pattern`: yield an error if the pattern matches nowhere in the text."""
     from jsonschema import ValidationError
 
     if isinstance(instance, str) and not _matches(pattern(text), instance):
@@ -68,7 +68,7 @@ def check_pattern(validator: Any, text: str, instance: Any, schema: Any) -> Iter
 def check_pattern_properties(
     validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `patternProperties`: values whose names match a pattern match its schema."""
+    """Check `patternProperties`: yield errors of values whose names match a pattern."""
     if not isinstance(instance, dict):
         return
     for text, subschema in patterns.items():
@@ -81,7 +81,7 @@ def check_pattern_properties(
 def check_additional_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `additionalProperties`: the values of names that no other keyword covers match it."""
+    """Check `additionalProperties`: yield errors of values whose names only it covers."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -97,7 +97,7 @@ def check_additional_properties(
 
 
 def check_unique_items(validator: Any, wanted: bool, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check `uniqueItems`: no two items are equal."""
+    """Check `uniqueItems`: yield an error if two items are equal."""
     from jsonschema import ValidationError
 
     if not wanted or not isinstance(instance, list):
@@ -113,7 +113,7 @@ def check_unique_items(validator: Any, wanted: bool, instance: Any, schema: Any)
 
 
 def check_enum(validator: Any, options: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check `enum`: the value equals an option."""
+    """Check `enum`: yield an error if the value equals none of the options."""
     from jsonschema import ValidationError
 
     if not _is_one_of(instance, options):
@@ -121,7 +121,7 @@ def check_enum(validator: Any, options: Any, instance: Any, schema: Any) -> Iter
 
 
 def check_const(validator: Any, option: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Check `const`: the value equals the option."""
+    """Check `const`: yield an error if the value does not equal the option."""
     from jsonschema import ValidationError
 
     if not _is_one_of(instance, [option]):
@@ -131,7 +131,7 @@ def check_const(validator: Any, option: Any, instance: Any, schema: Any) -> Iter
 def check_unevaluated_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `unevaluatedProperties`: values of names not evaluated elsewhere match its schema."""
+    """Yield an error if `unevaluatedProperties` rejects a value not evaluated elsewhere."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -150,7 +150,7 @@ def check_unevaluated_properties(
 def check_unevaluated_items(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `unevaluatedItems`: items that no other keyword evaluated match its schema."""
+    """Yield an error if `unevaluatedItems` rejects an item not evaluated elsewhere."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, list):
@@ -228,7 +228,7 @@ def _evaluated(
 
 
 def _fitting(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the in-place subschemas that the value matches."""
+    """Yield the in-place subschemas that apply to the value; of alternatives, those it matches."""
     for key in _BRANCHES:
         for subschema in schema.get(key, ()):
             if _fits(validator, instance, subschema):

@@ -1,7 +1,7 @@
 """Arithmetic of numbers, and `+` and `*` of texts and lists, with sizes checked in advance.
 
 `*` and `**` keep numbers under MAX_BITS bits; `+` and `-` add one bit each, and an expression has
-few of them. Division and `%` of numbers cannot grow.
+few of them. The results of division and `%` of numbers are never larger than allowed.
 """
 
 import math
@@ -30,7 +30,7 @@ MAX_NUMBER_TEXT = 1_000
 
 
 def add(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left + right`, unless the result exceeds its limit."""
+    """Return `left + right`. Raises TooLarge for a text or list above its limit."""
     if type(left) in NUMBERS:
         return left + right
     if isinstance(left, str) and isinstance(right, str):
@@ -42,7 +42,7 @@ def add(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left * right`, unless the result exceeds its limit."""
+    """Return `left * right`. Raises TooLarge for a number, text or list above its limit."""
     for value, times in ((left, right), (right, left)):
         if isinstance(times, int):
             if isinstance(value, str):
@@ -56,7 +56,7 @@ def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def power(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left ** right`. Raises TooLarge above MAX_BITS, ArithmeticError if it is complex."""
+    """Return `left ** right`. Raises TooLarge above MAX_BITS, ArithmeticError if complex."""
     if isinstance(left, int) and isinstance(right, int):
         bounded_bits(left.bit_length() * abs(right))
         budget.spend(20)
@@ -67,14 +67,14 @@ def power(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def modulo(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left % right` for numbers and printf-like texts."""
+    """Return `left % right`: the remainder of numbers, or the text formatted like printf."""
     if isinstance(left, str):
         return formats.printf(budget, left, right)
     return operator.mod(left, right)
 
 
 def total(budget: RenderBudget, items: Any, start: float = 0) -> Any:
-    """Apply the filter `sum`; each addition grows the result by at most a bit. Raises TypeError."""
+    """Apply the filter `sum`: add numbers to `start`. Raises TypeError for items of other types."""
     numbers = taken(budget, items)
     if any(not isinstance(number, (int, float)) for number in [*numbers, start]):
         raise TypeError("sum adds numbers only")
@@ -89,7 +89,7 @@ def absolute(_: RenderBudget, value: Any) -> Any:
 def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "common") -> Any:
     """Apply the filter `round`: return `value` with `precision` decimals.
 
-    `method` is `common`, `ceil` or `floor`.
+    `method` is `common`, `ceil` or `floor`. Raises TooLarge for more than MAX_DIGITS decimals.
     """
     digits = number(precision, "round")
     if abs(digits) > MAX_DIGITS:
@@ -104,7 +104,7 @@ def rounded(_: RenderBudget, value: Any, precision: int = 0, method: str = "comm
 
 
 def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any:
-    """Apply the filter `int`: convert a number or a short text, or return `default`."""
+    """Apply the filter `int`; return `default` on failure. Raises TooLarge for a long text."""
     try:
         if isinstance(value, str):
             _bounded_number_text(value)
@@ -120,7 +120,7 @@ def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any
 
 
 def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
-    """Apply the filter `float`: convert a number or a short text, or return `default`."""
+    """Apply the filter `float`; return `default` on failure. Raises TooLarge for a long text."""
     if isinstance(value, str):
         _bounded_number_text(value)
     try:
@@ -130,7 +130,7 @@ def to_float(_: RenderBudget, value: Any, default: Any = 0.0) -> Any:
 
 
 def file_size(_: RenderBudget, value: Any, binary: bool = False) -> str:
-    """Apply the filter `filesizeformat`: return a number of at most 300 digits in words."""
+    """Apply the filter `filesizeformat`: return a number of bytes as a text, such as `1.2 kB`."""
     if isinstance(value, str):
         _bounded_number_text(value)
     return do_filesizeformat(value, binary)

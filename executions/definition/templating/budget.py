@@ -124,7 +124,7 @@ class RenderBudget:
             self._look(units)
 
     def hold(self, size: int) -> None:
-        """Count bytes to build, and the work of reading them. Raises TooLarge."""
+        """Count bytes to build, and the work of reading them. Raises TooLarge or OutOfTime."""
         self.spend(size >> _PAGING)
         self.memory -= size
         if self.memory < 0:
@@ -157,7 +157,7 @@ class RenderBudget:
 def while_planning() -> RenderBudget:
     """Return the budget of a loop's condition or a workflow's output, equal in every worker.
 
-    They are rendered while the execution is locked, and often in the control worker: a template
+    Both are rendered while the execution is locked, and often in the control worker: a template
     that is too costly fails in every worker.
     """
     return RenderBudget(profile=CONTROL if current_profile() is WORKER else None)

@@ -29,7 +29,7 @@ def _comparison(compare: Callable[[Any, Any], Any]) -> Comparison:
 
 
 def before_comparing(budget: RenderBudget, left: Any, right: Any) -> None:
-    """Spend the work of one comparison of two values."""
+    """Charge the budget for one comparison of two values."""
     kind = type(left)
     if kind in SCALARS or type(right) in SCALARS:
         if kind is str and type(right) is str and len(left) > SHORT_TEXT:
@@ -50,7 +50,7 @@ COMPARISONS: Mapping[str, Comparison] = {
 
 
 def contains(budget: RenderBudget, container: Any, item: Any) -> bool:
-    """Return `item in container`, after charging its work."""
+    """Return whether the container contains the item; charge the budget first."""
     if isinstance(container, str):
         budget.spend(scan(container) + (scan(item) if isinstance(item, str) else 0))
     elif isinstance(container, Mapping):
@@ -98,9 +98,9 @@ def _before_finding(budget: RenderBudget, items: Any, item: Any) -> None:
 
 
 def key(value: Any) -> Any:
-    """Return a value for use as a key. Raises TypeError for containers.
+    """Return a scalar for use as a key. Raises TypeError for containers.
 
-    Python hashes a tuple and its items again at each use.
+    Hashing a tuple would read all of its items at each use.
     """
     if type(value) not in SCALARS and not isinstance(value, str):
         if isinstance(value, Undefined):
@@ -130,7 +130,7 @@ def taken(budget: RenderBudget, items: Iterable[Any]) -> list[Any]:
 def ordered(
     budget: RenderBudget, items: list[Any], key_of: Callable[[Any], Any], *, reverse: bool = False
 ) -> list[Any]:
-    """Return the items sorted by their keys."""
+    """Return the items sorted by the keys that `key_of` returns."""
     keys = keys_of(budget, items, key_of)
     rounds = max(len(keys).bit_length(), 1)
     budget.spend(rounds * (len(keys) + _weights(budget, keys)) // 2)
@@ -158,7 +158,7 @@ def _weights(budget: RenderBudget, keys: list[Any]) -> int:
 
 
 class Chained:
-    """An operand of `a < b < c`: Python chains the comparisons, and each is counted."""
+    """An operand of `a < b < c`: Python chains the comparisons, and each is charged."""
 
     __slots__ = ("budget", "value")
     __hash__ = None  # type: ignore[assignment]

@@ -16,7 +16,7 @@ class TemplateTimeout(TemplateError):
 
 
 class TooLarge(ValueError):
-    """An operation would build or do more than a template may."""
+    """An operation would build a larger value, or do more work, than a template may."""
 
 
 class OutOfTime(Exception):
@@ -33,7 +33,7 @@ class TemplateSyntaxProblem:
 
 
 class ExpressionSyntaxError(Exception):
-    """One string of a template cannot be compiled."""
+    """One expression cannot be compiled; the message has the reason, and `code` is stable."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -115,7 +115,7 @@ def _reference(keys: tuple[str | int, ...]) -> Reference:
 
 
 def parse(source: str) -> nodes.Expr:
-    """Return the tree of one expression's text. Raises ExpressionSyntaxError."""
+    """Return the syntax tree of an expression's text. Raises ExpressionSyntaxError."""
     if not source:
         raise ExpressionSyntaxError("template_syntax", "the expression between {{ and }} is empty")
     if len(source) > MAX_SOURCE:
@@ -153,7 +153,7 @@ def parse(source: str) -> nodes.Expr:
 
 
 class _LateEvaluator:
-    """Evaluates with Jinja2's code, compiled at the first call; thread-safe."""
+    """Evaluates an expression with code that Jinja2 compiles at the first call; thread-safe."""
 
     __slots__ = ("_render", "_tree")
 
@@ -209,7 +209,7 @@ CHOICES = (nodes.CondExpr, nodes.And, nodes.Or, nodes.Call, nodes.Not)
 
 
 def certain_paths(source: str) -> list[Keys]:
-    """Return the paths that an expression always reads: those outside calls and conditions."""
+    """Return the paths that an expression always reads; [] if it has a condition or a call."""
     keys = plain_path(source)
     if keys is not None:
         return [keys]

@@ -23,7 +23,7 @@ MAX_WIDTH_DIGITS = 9
 
 
 def printf(budget: RenderBudget, text: str, values: Any) -> str:
-    """Return `text % values`."""
+    """Return `text % values`. Raises TooLarge if the result would be too long."""
     budget.spend(scan(text))
     arguments = _Arguments(budget, values)
     size = len(text)
@@ -45,7 +45,7 @@ def _directives(text: str) -> Iterator[re.Match[str]]:
 
 
 class _Arguments:
-    """The values of a format, in order or by name."""
+    """The values for a format's directives, in order or by name."""
 
     def __init__(self, budget: RenderBudget, values: Any) -> None:
         self._budget = budget
@@ -63,7 +63,7 @@ class _Arguments:
         return tuple(self._listed) if self._tuple else self._listed[0]
 
     def size_of(self, directive: re.Match[str]) -> int:
-        """Return the maximum number of characters of a directive."""
+        """Return the maximum number of characters that a directive writes."""
         width = self._number(directive["width"])
         precision = self._number(directive["precision"])
         kind = directive["kind"]

@@ -47,7 +47,7 @@ def batch(
 
 
 def default(_: RenderBudget, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
-    """Apply the filter `default`: return the value or, if it is missing, `default_value`."""
+    """Apply the filter `default`: replace a missing value or, with `boolean`, a false value."""
     return default_value if isinstance(value, Undefined) or (boolean and not value) else value
 
 
@@ -58,7 +58,7 @@ def dictsort(
     by: str = "key",
     reverse: bool = False,
 ) -> list[Any]:
-    """Return the pairs of an object, sorted by key or value. Raises TypeError and ValueError."""
+    """Return an object's pairs, sorted by key or value. Raises TypeError and ValueError."""
     if by not in ("key", "value"):
         raise ValueError('dictsort sorts by "key" or "value"')
     if not isinstance(value, Mapping):
@@ -69,7 +69,7 @@ def dictsort(
 
 
 def first(budget: RenderBudget, value: Any) -> Any:
-    """Return the first item; take at most one from a generator."""
+    """Return the first item of a list, text or generator; a StrictName if there is none."""
     budget.spend(1)
     for item in value:
         return item
@@ -77,7 +77,7 @@ def first(budget: RenderBudget, value: Any) -> Any:
 
 
 def last(budget: RenderBudget, value: Any) -> Any:
-    """Return the last item of a list or text."""
+    """Return the last item of a list or text; a StrictName if there is none."""
     budget.spend(1)
     for item in reversed(value):
         return item
@@ -91,7 +91,7 @@ def groupby(
     default: Any = None,
     case_sensitive: bool = False,
 ) -> list[tuple[Any, list[Any]]]:
-    """Return pairs of a key and the items that have it, sorted by key."""
+    """Return pairs of an attribute's value and the items that have it, sorted by that value."""
     read = attribute_reader(budget, attribute, default=default, caseless=not case_sensitive)
     shown = attribute_reader(budget, attribute, default=default)
     groups: list[tuple[Any, list[Any]]] = []
@@ -108,7 +108,7 @@ def groupby(
 
 
 def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
-    """Apply the filter `items`: return the pairs of an object; [] if the value is missing."""
+    """Apply the filter `items`: return an object's pairs; [] if missing. Raises TypeError."""
     if isinstance(value, Undefined):
         return []
     if not isinstance(value, Mapping):
@@ -117,21 +117,21 @@ def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
 
 
 def length(_: RenderBudget, value: Any) -> int:
-    """Apply the filter `length` (`count`), which needs no iteration."""
+    """Apply the filter `length` (`count`), which reads no items."""
     return len(value)
 
 
 def maximum(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Any:
-    """Return the greatest item, comparing each once."""
+    """Return the greatest item, by `attribute` if given; a StrictName if there is none."""
     return _extreme(budget, value, case_sensitive, attribute, max)
 
 
 def minimum(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Any:
-    """Return the least item, comparing each once."""
+    """Return the least item, by `attribute` if given; a StrictName if there is none."""
     return _extreme(budget, value, case_sensitive, attribute, min)
 
 
@@ -150,7 +150,7 @@ def _extreme(
 
 
 def backwards(budget: RenderBudget, value: Any) -> Any:
-    """Apply the filter `reverse`, whose result has the same length."""
+    """Apply the filter `reverse` to a text, or to items, which become a list."""
     if isinstance(value, str):
         budget.spend(1 + (len(value) >> 3))
         budget.hold(4 * len(value))
@@ -205,7 +205,7 @@ def sort(
 def unique(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Iterator[Any]:
-    """Yield each item whose key is new; keys are weighed before they are hashed."""
+    """Yield each item whose key is new; the key is the item itself or its `attribute`."""
     read = attribute_reader(budget, attribute, caseless=not case_sensitive)
     seen = set()
     for item in counted(budget, value, CALL_WORK // 2):
@@ -218,7 +218,7 @@ def unique(
 
 
 def sliced(budget: RenderBudget, value: Any, start: Any, stop: Any, step: Any) -> Any:
-    """Return `value[start:stop:step]`, whose length is at most that of the value."""
+    """Return `value[start:stop:step]`; a StrictName if the value cannot be sliced."""
     part = slice(start, stop, step)
     if not isinstance(value, (str, list, tuple, range)):
         return StrictName(obj=value, name=":")
@@ -230,7 +230,7 @@ def sliced(budget: RenderBudget, value: Any, start: Any, stop: Any, step: Any) -
 
 
 def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[Any]:
-    """Charge for the items as they are taken; items of a list are charged in groups, for speed."""
+    """Yield the items, and charge `units` for each; a list's items are charged in groups."""
     if isinstance(value, (list, tuple)):
         for start in range(0, len(value), BLOCK):
             block = value[start : start + BLOCK]
@@ -245,9 +245,8 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 def each(name: str) -> Callable[..., Any]:
     """Return `map`, `select`, `reject` or an attribute variant.
 
-    They are Jinja's own filters, over counted items.
-
-    A filter or test is named by text, and each item costs its call and the call's arguments.
+    They are Jinja's own filters, over counted items. A filter or test must be named by text, and
+    each item is charged for the call and its arguments.
     """
     function: Any = FILTERS[name]
     at = 1 if name.endswith("attr") else 0

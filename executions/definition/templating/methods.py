@@ -90,7 +90,7 @@ def _searching(name: str) -> Method:
 def _searching_back(name: str) -> Method:
     """Return the method `name`, which searches from the right.
 
-    In CPython, this takes the product of both lengths.
+    In CPython, the time grows with the product of both lengths.
     """
     method = getattr(str, name)
 
@@ -138,7 +138,7 @@ def _without_affix(name: str) -> Method:
 
 
 def _padding(name: str) -> Method:
-    """Return the method `name` (`center`, `ljust`, `rjust`), whose result has the given width."""
+    """Return the method `name` (`center`, `ljust`, `rjust`), which pads to the given width."""
     method = getattr(str, name)
 
     def pad(budget: RenderBudget, text: str, width: int, fillchar: str = " ") -> str:
@@ -154,7 +154,7 @@ def _zfill(budget: RenderBudget, text: str, width: int) -> str:
 
 
 def _expandtabs(budget: RenderBudget, text: str, tabsize: int = 8) -> str:
-    """Return the text with tabs replaced by spaces, at most `tabsize` for each tab."""
+    """Return the text with each tab replaced by at most `tabsize` spaces."""
     bounded_text(len(text) + text.count("\t") * max(texts.whole(tabsize, "expandtabs"), 0))
     budget.spend(scan(text))
     return built_text(budget, text.expandtabs(tabsize))
@@ -233,7 +233,7 @@ def _values(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[Any]:
 
 
 def pairs(budget: RenderBudget, value: Mapping[Any, Any], /) -> list[tuple[Any, Any]]:
-    """Return the pairs of a key and a value of an object."""
+    """Return an object's pairs of a key and a value, and charge the budget."""
     budget.hold(OBJECT * len(value))
     budget.spend(1 + 2 * len(value))
     return list(value.items())

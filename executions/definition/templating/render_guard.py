@@ -82,7 +82,7 @@ def refused() -> Iterator[None]:
 
 
 def guarded(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the view, in which rendering is forbidden."""
+    """Return a view that forbids rendering while `view` runs."""
 
     @wraps(view)
     def answering(*args: Any, **named: Any) -> Any:

@@ -31,7 +31,7 @@ from executions.definition.templating.texts import concatenated, string
 
 
 def rewritten(tree: nodes.Expr) -> nodes.Expr:
-    """Return the expression in which every operator is counted."""
+    """Return the expression with filters in place of operators that Jinja does not intercept."""
     return _Rewriting().visit(tree)  # type: ignore[no-any-return]
 
 
@@ -156,7 +156,7 @@ PLAIN: Mapping[str, Callable[..., Any]] = {name: _TESTS[name] for name in OF_TYP
 
 
 class ScopeContext(Context):
-    """Looks names up only in the scope and among the few functions."""
+    """A context in which names come only from the scope and from `FUNCTIONS`."""
 
     budget: RenderBudget
 
@@ -167,7 +167,7 @@ class ScopeContext(Context):
 
 
 def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter, test or function in Jinja's form, with the budget as first argument."""
+    """Return a function in Jinja's form; `function` gets the budget as its first argument."""
 
     @pass_context
     def call(context: ScopeContext, /, *args: Any, **kwargs: Any) -> Any:
@@ -240,7 +240,7 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
     context_class = ScopeContext
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """Return `obj.attribute`: an object's key, else a listed method."""
+        """Return `obj.attribute`: an object's key, else a listed method, else a StrictName."""
         if isinstance(obj, Mapping):
             try:
                 return obj[attribute]
@@ -254,7 +254,7 @@ class ExpressionEnvironment(ImmutableSandboxedEnvironment):
         return item_of(obj, argument)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Return the result of an operator that may be large."""
+        """Return the result of `+`, `*`, `**` or `%`, charged to the budget."""
         return _OPERATORS[operator](context.budget, left, right)  # type: ignore[attr-defined]
 
     # The names start with underscores so that they cannot clash with a call's keyword arguments.

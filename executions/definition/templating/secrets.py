@@ -62,7 +62,7 @@ def secret_of(keys: tuple[str | int, ...]) -> SecretField:
 
 
 def refuse_in_expression() -> ExpressionSyntaxError:
-    """Return the problem of a secret inside a larger expression."""
+    """Return the error for a secret inside a larger expression."""
     return ExpressionSyntaxError(
         "secret_in_expression",
         "only a secret may be between {{ and }}, without filters, operators or functions; "
@@ -92,8 +92,8 @@ def reveal(
 ) -> tuple[Any, list[Pointer]]:
     """Return `value`, as a template rendered it, with secrets in place of their references.
 
-    Also returns the texts that were left unchanged because a user edited them, so that they differ
-    from the template's result. `value` itself is not changed.
+    Also returns the pointers of the texts that were left unchanged, because a user edited them and
+    they differ from the template's result. `value` itself is not changed.
     """
     render_guard.check()
     with_references, with_values = {**scope, ROOT: REFERENCES}, {**scope, ROOT: values}
@@ -113,8 +113,8 @@ def places(
     """Return the places of secrets in `value`, as a template rendered it, for `fill`.
 
     A place is a pointer to a text and, for each secret in it, the index of its reference, the
-    credential and the field. Also returns the texts without places, which a user edited, so that
-    they differ from the template's result.
+    credential and the field. Also returns the pointers of texts without places, which a user
+    edited, so that they differ from the template's result.
     """
     render_guard.check()
     budget = budget or RenderBudget()
@@ -170,7 +170,7 @@ def at(value: Any, pointer: Pointer) -> Any:
 
 
 def _put(value: Any, pointer: Pointer, new: Any) -> Any:
-    """Return a copy with `new` at an existing pointer."""
+    """Return a copy of `value` with `new` at an existing pointer."""
     if not pointer:
         return new
     copied = value.copy()

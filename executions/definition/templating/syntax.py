@@ -1,4 +1,4 @@
-"""Walk a parsed expression: find the names it reads, and check that they are available."""
+"""Walk a parsed expression: find the paths that it reads, and check that its parts are known."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ Keys = tuple[str | int, ...]
 
 
 def check_syntax(tree: nodes.Expr) -> list[Keys]:
-    """Return the paths an expression reads. Raises ExpressionSyntaxError for unavailable names."""
+    """Return the paths that an expression reads. Raises ExpressionSyntaxError for unknown parts."""
     found: list[Keys] = []
     pending: list[tuple[nodes.Node, int]] = [(tree, 0)]
     while pending:
@@ -72,7 +72,7 @@ def _check_listed(what: str, name: str, known: Mapping[str, object]) -> None:
 
 
 def _path(node: nodes.Node) -> Keys | None:
-    """Return the keys of constant subscripts on a name, up to another subscript; None without."""
+    """Return the keys of constant subscripts on a name, up to another subscript, or None."""
     if not isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem)):
         return None
     keys = list(_keys_outside_in(node))

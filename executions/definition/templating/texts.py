@@ -41,7 +41,7 @@ def cased(method: Callable[[str], str]) -> Callable[[RenderBudget, Any], str]:
 
 
 def centered(budget: RenderBudget, value: Any, width: int = 80) -> str:
-    """Apply the filter `center`, whose result has the given width."""
+    """Apply the filter `center`: pad the text on both sides to the given width."""
     text = as_text(budget, value)
     bounded_text(max(whole(width, "center"), len(text)))
     return built_text(budget, text.center(width))
@@ -53,7 +53,7 @@ def concatenated(budget: RenderBudget, values: list[Any]) -> str:
 
 
 def escaped(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `e` (`escape`); a character becomes at most six."""
+    """Apply the filter `e` (`escape`), which replaces a character by at most six characters."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text))
     grown = 5 * sum(text.count(character) for character in "&<>\"'")
@@ -63,7 +63,7 @@ def escaped(budget: RenderBudget, value: Any) -> str:
 
 
 def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) -> str:
-    """Apply the filter `format`: printf-like, measured by `formats`."""
+    """Apply the filter `format`, like printf. Raises TooLarge if the result would be too long."""
     if args and kwargs:
         raise TypeError("format takes positional or named values, not both")
     budget.spend(len(args) + len(kwargs))
@@ -73,7 +73,7 @@ def formatted(budget: RenderBudget, value: Any, /, *args: Any, **kwargs: Any) ->
 def indented(
     budget: RenderBudget, value: Any, width: int | str = 4, first: bool = False, blank: bool = False
 ) -> str:
-    """Apply the filter `indent`; each line, as Python splits lines, grows by the width."""
+    """Apply the filter `indent`: begin lines with `width` spaces or the text `width`."""
     text = as_text(budget, value)
     margin = len(width) if isinstance(width, str) else max(whole(width, "indent"), 0)
     bounded_text(margin)
@@ -122,7 +122,7 @@ def string(budget: RenderBudget, value: Any) -> str:
 
 
 def to_json(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `tojson`; a character of a text becomes at most six."""
+    """Apply the filter `tojson`; a text's character takes at most six characters in JSON."""
     if not isinstance(value, str):
         return as_text(budget, value)
     bounded_text(len(value))
@@ -176,7 +176,7 @@ def _words(budget: RenderBudget, text: str) -> list[str]:
 
 
 def titled(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `title`, word by word; the words are counted first."""
+    """Apply the filter `title`: capitalize each word; the words are counted first."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text) + (0 if text.isascii() else len(text)))
     starts = 0
@@ -196,7 +196,7 @@ def truncated(
     end: str = "...",
     leeway: int | None = None,
 ) -> str:
-    """Apply the filter `truncate`; the result is at most as long as the text, or as `length`."""
+    """Apply the filter `truncate`: cut a text longer than `length` plus `leeway`, and add `end`."""
     text, ending = as_text(budget, value), as_text(budget, end)
     most = whole(length, "truncate")
     more = 5 if leeway is None else whole(leeway, "truncate")
@@ -212,7 +212,7 @@ def truncated(
 
 
 def url_encoded(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `urlencode`; a byte becomes at most three characters, counted first."""
+    """Apply the filter `urlencode`; a byte takes at most three characters, counted in advance."""
     if isinstance(value, Mapping):
         pairs = taken(budget, value.items())
     elif isinstance(value, (list, tuple)) or hasattr(value, "__next__"):
@@ -240,7 +240,7 @@ def _quoted(budget: RenderBudget, value: Any, quoted: Callable[[bytes], str], sa
 
 
 def scan_bytes(encoded: bytes) -> int:
-    """Return the work of reading bytes once."""
+    """Return the work, in units of the budget, of reading bytes once."""
     return len(encoded) >> 3
 
 
@@ -256,7 +256,7 @@ def word_count(budget: RenderBudget, value: Any) -> int:
 
 
 def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[str]:
-    """Return the lines of a text; charge the budget before splitting it."""
+    """Return the lines of a text; charge the budget first. Raises TooLarge for too many lines."""
     budget.spend(2 * scan(text))
     lines = 1 + sum(text.count(end) for end in _LINE_ENDS)
     bounded_items(lines)
@@ -265,7 +265,7 @@ def lines_of(budget: RenderBudget, text: str, keepends: bool = False) -> list[st
 
 
 def whole(value: Any, name: str) -> int:
-    """Return the value, which must be a whole number. Raises TypeError."""
+    """Return the value. Raises TypeError if it is not a whole number."""
     if not isinstance(value, int):
         raise TypeError(f"{name} takes a whole number")
     return value

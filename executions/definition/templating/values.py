@@ -49,21 +49,21 @@ def bounded_bits(bits: int) -> None:
 
 
 def built_text(budget: RenderBudget, text: str) -> str:
-    """Charge the budget for a text that was just built, and return the text."""
+    """Charge the budget for a new text, and return the text. Raises TooLarge."""
     bounded_text(len(text))
     budget.hold(sys.getsizeof(text))
     return text
 
 
 def built_texts(budget: RenderBudget, texts: Any) -> Any:
-    """Charge the budget for a list or tuple of texts that was just built, and return the texts."""
+    """Charge the budget for a new list or tuple of texts, and return it. Raises TooLarge."""
     bounded_items(len(texts))
     budget.hold(sum(map(sys.getsizeof, texts)) + POINTER * len(texts))
     return texts
 
 
 def scan(text: str) -> int:
-    """Return the work of reading a text once, character by character."""
+    """Return the work, in units of the budget, of reading a text once."""
     return 1 + (len(text) >> 3)
 
 
@@ -96,7 +96,7 @@ def as_json(budget: RenderBudget, value: Any) -> Any:
 
 
 def as_text(budget: RenderBudget, value: Any) -> str:
-    """Return `value` for use inside a longer text: text unchanged, all other values as JSON."""
+    """Return text unchanged, and any other value as JSON text. Raises UnusableValue, TooLarge."""
     kind_of = type(value)
     if kind_of is str:
         return value  # type: ignore[no-any-return]
@@ -112,7 +112,7 @@ def as_text(budget: RenderBudget, value: Any) -> str:
 
 
 def scan_of(characters: int) -> int:
-    """Return the work of writing `characters` characters as JSON."""
+    """Return the work, in units of the budget, of writing `characters` characters as JSON."""
     return 1 + (characters >> 3)
 
 

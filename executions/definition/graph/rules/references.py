@@ -212,7 +212,7 @@ def _unknown_attribute(owner: str, name: str, known: tuple[str, ...]) -> Mistake
 def template_problems(
     document: Mapping[str, Any], reading: BodyReading, variables: Mapping[str, Any]
 ) -> Iterator[DefinitionProblem]:
-    """Yield every problem of templates in all tasks' modules, at any depth, and in the output."""
+    """Yield the problems of templates in all modules and undo steps, and in the output."""
     walk = _Walk(variables, bodies_by_task(reading))
     yield from walk.body(reading, ())
     if "output" in document:
@@ -329,7 +329,7 @@ def single_name_problems(
 
 
 def settings_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield the problem of a concurrency key that reads more than the payload."""
+    """Yield the problems of the concurrency key, which may read only the payload."""
     settings = document.get("settings")
     concurrency = settings.get("concurrency") if isinstance(settings, dict) else None
     key = concurrency.get("key") if isinstance(concurrency, dict) else None
@@ -340,7 +340,7 @@ def settings_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem
 
 
 def label_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield the problems of labels that read more than the payload."""
+    """Yield the problems of labels, which may read only the payload."""
     labels = document.get("labels")
     for name, value in labels.items() if isinstance(labels, dict) else ():
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Rules for triggers, by type."""
+"""Rules for triggers: times of schedules, names, filters, and addresses of brokers."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ _ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def schedule_problems(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionProblem]:
-    """Yield problems of a CRON trigger's times."""
+    """Yield problems of a CRON trigger's schedule, time zone, start and end."""
     if isinstance(trigger.get("schedule"), str):
         yield from _schedule(trigger["schedule"], (*pointer, "schedule"))
     if isinstance(trigger.get("timezone"), str):
@@ -116,7 +116,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def trigger_problems(document: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield problems for triggers that can never start an execution or that contain a secret."""
+    """Yield problems of triggers, such as bad schedules and names, and secrets in addresses."""
     triggers = document.get("triggers")
     for index, trigger in enumerate(triggers if isinstance(triggers, list) else []):
         pointer: Pointer = ("triggers", index)

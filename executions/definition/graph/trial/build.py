@@ -43,7 +43,7 @@ class Trial:
     told_already: frozenset[str] = frozenset()  # the places that read tasks outside the part
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
-        """Return the problems of the request and of the document, once each.
+        """Return the problems of the request, and `found`, those of the document, once each.
 
         Paths are those in the requested definition.
         """
@@ -61,7 +61,7 @@ class Trial:
 
 
 def trial(document: Mapping[str, Any], catalog: Catalog, asked: TrialRequest) -> Trial:
-    """Return the definition of a test run of `document`; both may have problems of any kind."""
+    """Return the definition of a test run of `document`; both arguments may have problems."""
     kept = _without_company(document)
     untouched = asked.everything and not asked.pinned
     # Parts beyond the limits are not checked; validation reports them.
@@ -143,7 +143,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return the given outcome, or the only one that has an edge; None if several have one."""
+        """Return a pinned task's outcome: the given one, or the only one with an edge, or None."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome
@@ -153,7 +153,7 @@ class _Making:
         return leading.pop() if len(leading) == 1 else None
 
     def _natural(self) -> Iterator[EdgeEntry]:
-        """Yield the section's own edges, except those to its start or before it."""
+        """Yield the section's own edges, except those to its start or to tasks before its start."""
         kept, begins = self.section.kept, self.section.before | {self.section.start}
         for edge in self.reading.edges:
             if edge.source in kept and edge.target in kept and edge.target not in begins:
@@ -168,7 +168,7 @@ class _Making:
         return {"from": edge.from_id, "to": edge.to_id, **on}
 
     def _leading_in(self) -> Iterator[tuple[Pointer, dict[str, Any]]]:
-        """Yield pointers and edges by which results of earlier tasks exist when the run begins."""
+        """Yield an edge, after its pointer, from each pinned task before the start to the start."""
         start = self.section.start
         if start is None:
             return

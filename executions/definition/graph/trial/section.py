@@ -29,7 +29,7 @@ class Read:
 
 
 def reads_of(task: TaskEntry) -> Iterator[Read]:
-    """Yield every read of a task of the same body; a nested body's task of the same ID hides it."""
+    """Yield a task's reads of tasks of its own body, also those in templates of nested bodies."""
     inner: Collection[str] = task.body.by_id if task.body is not None else ()
     for module in task.modules:
         later = module.spec.deferred if module.spec is not None else ()
