@@ -49,7 +49,7 @@ class SessionAccess(AccessToken):
 
 
 class SessionRefresh(RefreshToken):
-    """A refresh token of a session."""
+    """A refresh token of a session, which is exchanged once for the next pair."""
 
     token_type = "valkyr-refresh"  # noqa: S105
     lifetime = timedelta(days=1)

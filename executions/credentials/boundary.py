@@ -33,7 +33,7 @@ class Boundary:
 
     @property
     def any_host(self) -> bool:
-        """Return whether a user allowed any host."""
+        """Return whether the credential may be sent to any host."""
         return ANY in self.hosts
 
     def allows_host(self, host: str, port: int | None) -> bool:
@@ -123,7 +123,7 @@ def plain_host(host: str) -> str:
 
 
 def module_pattern(text: str) -> str:
-    """Return a module's type, or a prefix such as `stripe.*`. Raises ValueError."""
+    """Return the text of a module's type, a family such as `stripe.*`, or `*`. Raises ValueError."""
     if text == ANY or all(_is_word(word) for word in text.removesuffix(".*").split(".")):
         return text
     raise ValueError(
@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits of a credential; omitted limits are suggested, or stay as they are."""
+    """New limits of a credential; omitted limits are suggested by `create`, and kept by `update`."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None

@@ -52,7 +52,7 @@ class KeyUse:
 
 
 def standing() -> KeyUse:
-    """Return the use of the keys; the installation key is not needed. Raises NoKeyset."""
+    """Return the uses of the data keys, without the installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})
@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal batch by batch, in the order of IDs; yield the resealed number and the lost IDs."""
+    """Reseal batches in the order of IDs; yield the number of resealed values and unreadable IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

@@ -26,7 +26,7 @@ def named(sql: str) -> str:
 
 
 def account_columns() -> str:
-    """Return all columns of the account model's table, named `u`, in the model's order."""
+    """Return the account table's columns, prefixed with the alias `u`, in the model's order."""
     columns = (field.column for field in get_user_model()._meta.concrete_fields)
     return ", ".join(f"u.{_quoted(column)}" for column in columns if column)
 
@@ -62,7 +62,7 @@ def _accounts_of(model: Any) -> str:
 
 
 def _groups() -> str:
-    """Return a table of `user_id` and `group_id`, which is empty if accounts have no groups."""
+    """Return a table expression with `user_id` and `group_id`; it has no rows without groups."""
     model = get_user_model()
     try:
         field: Any = model._meta.get_field("groups")
@@ -77,7 +77,7 @@ def _groups() -> str:
 
 @cache
 def _relabelled() -> dict[str, str]:
-    """Return the new names of tables whose app has another label in this project."""
+    """Map the usual table names of apps with another label to their names in this project."""
     names = {}
     for package in ENGINE:
         if label(package) != package:

@@ -57,7 +57,7 @@ class Statements:
     def fetch_together(
         self, asked: Sequence[tuple[str, Mapping[str, Any]]]
     ) -> list[list[tuple[Any, ...]]]:
-        """Run named statements as `run_together` does."""
+        """Run named statements, and return the rows of each, as `run_together` does."""
         return run_together([self.asked(name, params) for name, params in asked])
 
     def asked(self, name: str, params: Mapping[str, Any]) -> "BoundStatement":
@@ -73,13 +73,13 @@ class Statements:
         return named(" ".join(self._lines(self.folder / f"{name}.sql")))
 
     def _kept(self, name: str) -> bool:
-        """Return whether a statement's plan may be kept."""
+        """Return whether PostgreSQL may keep the plan of a named statement."""
         return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
 
     def _key(self, name: str) -> str:
-        """Return the parameter that says in which partition the statement's rows are, if any.
+        """Return the parameter whose ids determine the partition with the statement's rows.
 
-        Without such a parameter, returns "".
+        Returns "" if the statement has no such parameter.
         """
         lines = (self.folder / f"{name}.sql").read_text().splitlines()
         keys = (line.removeprefix(ONE_PARTITION) for line in lines if ONE_PARTITION in line)
@@ -105,12 +105,12 @@ class BoundStatement:
 
     @property
     def narrowed(self) -> str:
-        """Return the statement's text; it names the one partition that it reads, if known."""
+        """Return the statement's text, in which its only partition, if known, is named."""
         return one_partition.named_in(self.text, self.params[self.key]) if self.key else self.text
 
 
 def run(asked: BoundStatement) -> list[tuple[Any, ...]]:
-    """Run one statement as `Statements.fetch` does."""
+    """Run one statement and return its rows, as `Statements.fetch` does."""
     # Not through the proxy `connection` and without `cursor.description`: a hot statement takes 200
     # µs, and each of the two costs a tenth of that.
     django = connections[alias()]

@@ -47,7 +47,7 @@ def present() -> KeySource | None:
 
 
 def old() -> KeySource | None:
-    """Return the installation's previous key; None if the settings do not name it."""
+    """Return the previous installation key; None if none is set. Raises ImproperlyConfigured."""
     return _only_one(OLD)
 
 
@@ -151,7 +151,7 @@ def required() -> KeySource:
 def openers() -> Iterator[KeySource]:
     """Yield the keys that may have sealed a keyset, the current one first.
 
-    Raises NoInstallationKey.
+    Raises NoInstallationKey or ImproperlyConfigured.
     """
     yield required()
     if (former := old()) is not None:

@@ -1,7 +1,7 @@
 """A key in AWS KMS that seals keysets; the key itself never leaves the service.
 
 boto3's own variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL_KMS` and so on) or the machine's role define
-the access to it, and the service's address.
+the service's address and the access to the key.
 """
 
 from typing import Any

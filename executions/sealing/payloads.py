@@ -153,7 +153,7 @@ def open_lines(values: Any, where: str) -> Any:
 def keys_in(form: str, value: Any) -> set[int | None]:
     """Return the IDs of the keys that seal the parts of a column's value.
 
-    None stands for a part in the clear.
+    None stands for an unsealed part. An empty value has no parts.
     """
     if value is None or value == "":
         return set()

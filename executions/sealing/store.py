@@ -121,7 +121,7 @@ def kept() -> Keys | None:
 
 
 def make() -> Keys:
-    """Return the current keyset; create it if there is none.
+    """Return the current keyset; create it if there is none. Raises the errors of `present`.
 
     If two processes create one at the same time, both get the same keyset.
     """

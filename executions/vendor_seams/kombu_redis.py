@@ -82,7 +82,7 @@ def sentinel_kwargs(given: dict[str, Any] | None) -> dict[str, Any]:
 
 
 class ChannelChanges:
-    """Changes of a channel: a closed connection counts as a lost connection; queues are found."""
+    """Changes of a channel: a closed connection counts as lost; queues with a prefix are found."""
 
     QoS = QoS
     connection: Any

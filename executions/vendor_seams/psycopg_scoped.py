@@ -120,7 +120,7 @@ def is_direct(connection: Connection[Any]) -> bool:
 
 
 def literal(value: Any) -> str:
-    """Return the value as SQL."""
+    """Return the value as a literal in SQL."""
     return Literal(value).as_string(None)
 
 
