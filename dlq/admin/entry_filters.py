@@ -232,7 +232,7 @@ class EntryFieldsFilter(FieldsFilter):
 
 
 class InputsForm(forms.Form):
-    """The small form that adds one more `inputs=…`."""
+    """The form that adds a condition on the inputs to the URL, as one more `inputs=…`."""
 
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,

@@ -200,7 +200,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         form_url: str = "",
         obj: Model | None = None,
     ) -> HttpResponse:
-        """Render the page with all of its buttons."""
+        """Render the page with its buttons, and the links and progress panels of plugins."""
         buttons = [
             button | {"key": KEYS.get(_name(button), "")}
             for button in context.get("actions_detail", [])

@@ -35,7 +35,7 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A failure's group, and the fingerprint that led to it, which can be that of a part."""
+    """A failure's group, and the fingerprint that selected it: the failure's own, or a part's."""
 
     group_id: UUID
     fingerprint: str
@@ -73,7 +73,7 @@ def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
 
 
 def ensure(workspace_id: UUID, fingerprint: str, group_id: UUID, *, part_of: str = "") -> None:
-    """Assign a fingerprint to a group, unless it has one already."""
+    """Assign a fingerprint to a group, unless the fingerprint already has a group."""
     row = GroupFingerprint(
         workspace_id=workspace_id, fingerprint=fingerprint, group_id=group_id, part_of=part_of
     )

@@ -94,7 +94,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete the rows that expired by the settings, starting where the last pass stopped."""
+    """Delete expired rows of all kinds by the settings, from where the last pass stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)

@@ -123,7 +123,7 @@ def plain_host(host: str) -> str:
 
 
 def module_pattern(text: str) -> str:
-    """Return the text of a module's type, a family such as `stripe.*`, or `*`. Raises ValueError."""
+    """Return the text if it is a module's type, `stripe.*` or `*`. Raises ValueError otherwise."""
     if text == ANY or all(_is_word(word) for word in text.removesuffix(".*").split(".")):
         return text
     raise ValueError(
@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits of a credential; omitted limits are suggested by `create`, and kept by `update`."""
+    """New limits of a credential; omitted ones are suggested by `create`, and kept by `update`."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None

@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal batches in the order of IDs; yield the number of resealed values and unreadable IDs."""
+    """Reseal in batches, in the order of IDs; yield the resealed number and the unreadable IDs."""
     last: Any = None
     while True:
         with transaction.atomic():
