@@ -13,7 +13,7 @@ LONGEST_NAME = 254  # an email address
 
 
 def person_named(name: str | None) -> Any | None:
-    """Return the account that signs in with this name; None without one."""
+    """Return the account that signs in with this name; None if there is none."""
     if not name:
         return None
     model = get_user_model()

@@ -1,4 +1,4 @@
-"""A caller's permissions in a workspace and on one object, and errors for missing ones."""
+"""A caller's permissions in a workspace and on one object, and errors for missing permissions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from executions.states import Permission, Role
 
 
 class Action(StrEnum):
-    """The actions in a workspace."""
+    """The actions that roles and object permissions allow in a workspace."""
 
     VIEW = "view"
     TRIGGER = "trigger"

@@ -56,7 +56,7 @@ def announce(executions: Sequence[Admitted], sender: Any) -> None:
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits for a workspace and a user; lock the workspace if slots are counted.
+    """Return the limits for a workspace and a user; lock a workspace whose executions are limited.
 
     Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
@@ -222,7 +222,7 @@ class _Chosen:
 
 
 def _room(workspace_id: UUID) -> int:
-    """Return the number of executions to admit now; lock the workspace if slots are counted."""
+    """Return how many executions to admit now, at most 100; lock a workspace with limited slots."""
     if not limited(workspace_id):
         return BATCH
     lock_workspace(workspace_id)

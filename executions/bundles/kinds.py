@@ -155,11 +155,11 @@ class BundleKind(ABC):
         }
 
     def prepare(self) -> None:
-        """Run work that a rollback must not undo, such as creating keys."""
+        """Do work that a rollback must not undo, such as creating keys; by default, nothing."""
         return
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
-        """Return sentences about differences that the fields do not show."""
+        """Return sentences about differences that the fields do not show; by default, none."""
         return []
 
     def key(self, item: Item) -> Key:

@@ -74,7 +74,7 @@ class Feed(Protocol):
         ...
 
     def told(self, news: News) -> dict[str, Any]:
-        """Return the members of the JSON object of a frame."""
+        """Return the JSON object of a frame with this news."""
         ...
 
 
