@@ -26,7 +26,7 @@ class CannotCopy(ValkyrError):
 
 @dataclass(frozen=True, slots=True)
 class CopyFormat:
-    """One format; `payload` is true if the copy contains inputs."""
+    """A format for copies of a dead letter; `payload` says that the copy contains inputs."""
 
     name: str
     title: str

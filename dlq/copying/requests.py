@@ -277,7 +277,7 @@ def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: s
 def options_of(
     request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = ""
 ) -> Iterator[Option]:
-    """Yield each option with its value, before references become variables."""
+    """Yield the options of the curl command, in which references are not yet variables."""
     yield from (("--globoff", None), ("--include", None))
     yield ("--request", request.method)
     yield ("--url", request.url)

@@ -23,7 +23,7 @@ class BeatPulse(models.Model):
 
 
 class RetentionMark(models.Model):
-    """The walk's position in ended executions: the end and the ID of the last execution read."""
+    """How far a walk of retention has come: the end and the ID of the last execution read."""
 
     name = models.CharField(max_length=20, primary_key=True)
     at = models.DateTimeField()

@@ -167,7 +167,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The present values of some counters."""
+    """The values of some counters in the windows that contain the time `now`."""
 
     now: datetime
     used: Mapping[tuple[Counter, str], int]
