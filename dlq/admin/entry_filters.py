@@ -179,7 +179,7 @@ class EntryFilters(FiltersForm):
         return found
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching rows.
+        """Return the rows that match the filled fields.
 
         Conditions on inputs match only rows whose payloads the user may see.
         """

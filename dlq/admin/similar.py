@@ -61,7 +61,7 @@ def against_good(entry: DeadLetterEntry) -> GoodComparison:
 def differences(
     request: HttpRequest, entry: DeadLetterEntry, good: GoodComparison | None
 ) -> Iterator[PageSection]:
-    """Yield the three comparisons; without access to payloads, yield hidden sections instead."""
+    """Yield comparisons with a good run, another failure and the definition; else hidden ones."""
     if good is None:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
         return

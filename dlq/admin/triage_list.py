@@ -51,7 +51,7 @@ class SavedViews(ScopedAdmin):
 
     @property
     def page_name(self) -> str:
-        """Return the list's name in the table of views."""
+        """Return the list's name in the table of saved views, such as `dlq_failuregroup`."""
         return f"{self.opts.app_label}_{self.opts.model_name}"
 
     def get_urls(self) -> Any:

@@ -92,7 +92,7 @@ class CopyAsCurl(_Copied):
 
 
 class CopyAsPytest(_Copied):
-    """A step's failure as a test."""
+    """A failure as a test that replays the step."""
 
     @operation(
         "getDeadLetterEntryAsPytest",

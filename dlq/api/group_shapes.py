@@ -278,7 +278,7 @@ class UnmergeBody(Body):
 
 
 class SplitBody(Body):
-    """The facet to split the group by."""
+    """The facet by which to split the group."""
 
     by = serializers.ChoiceField(list(FACETS.items()))
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)

@@ -39,7 +39,7 @@ class Condition:
 
     @property
     def said(self) -> str:
-        """Return the condition for display."""
+        """Return the condition in words, for display."""
         return f"{self.path} {OPERATORS[self.op]} {json.dumps(self.value, ensure_ascii=False)}"
 
     @property

@@ -89,7 +89,7 @@ def _by_age(move: GroupMove) -> bool:
 
 
 def _waiting(move: GroupMove) -> QuerySet[DeadLetterEntry]:
-    """Return the entries that have not been moved yet."""
+    """Return the entries that the move has not moved yet."""
     rows = DeadLetterEntry.objects.order_by().defer("original_inputs", "original_config")
     if not move.fingerprint:
         return rows.filter(group_id=move.source_id)

@@ -95,7 +95,7 @@ def _fold_once(batch: int) -> int:
 
 
 def summed(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Sums]:
-    """Add up the rows of `take_news.sql` by group."""
+    """Return the sums of the rows of `take_news.sql`, by group ID."""
     found: dict[UUID, Sums] = {}
     for group_id, version, hour, moved, seen, opened, first, last, _ in rows:
         sums = found.setdefault(group_id, Sums())

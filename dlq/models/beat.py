@@ -7,7 +7,7 @@ from executions.database.clock import ClockTimestamp
 
 
 class BeatPulse(models.Model):
-    """The last run of one of beat's duties. The table has one row."""
+    """The time at which any of beat's duties last ran, in a table of one row."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     ticked_at = models.DateTimeField(db_default=ClockTimestamp())

@@ -244,7 +244,7 @@ def look_at(
     tally: PruningTally,
     without: LettersGone = NONE_GONE,
 ) -> set[UUID]:
-    """Count the rows that `clear` would delete; return the roots that stay."""
+    """Count the rows that `clear` would delete; return the IDs of the roots that stay."""
     kept: set[UUID] = set()
     for roots in _some(ends):
         found = families(roots, wanted, before, without=without)

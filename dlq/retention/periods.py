@@ -88,7 +88,7 @@ def _wrong(what: str) -> ImproperlyConfigured:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPeriods:
-    """The periods. `older_than`, in days, replaces all terms; `now` is the database's time."""
+    """Retention periods at the database's time `now`; `older_than`, in days, replaces all others."""
 
     now: datetime
     terms: tuple[Term, ...]

@@ -109,13 +109,13 @@ def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
 
 
 def read(name: str) -> PruningPosition:
-    """Return the stored position, or the beginning if there is none."""
+    """Return the stored position of a walk; the beginning if there is none."""
     found = RetentionMark.objects.filter(pk=name).first()
     return PruningPosition(found.at, found.row) if found else PruningPosition()
 
 
 def write(name: str, position: PruningPosition | None) -> None:
-    """Store the position; with None, the next walk starts from the beginning."""
+    """Store the position of a walk; with None, the next walk starts from the beginning."""
     if position is None:
         RetentionMark.objects.filter(pk=name).delete()
         return

@@ -67,7 +67,7 @@ def create_service_account(
 def change_service_account(
     account_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
 ) -> ServiceAccount:
-    """Change name, description, role, permissions, or `enabled`, effective at once.
+    """Change an account's name, description, role, permissions or `enabled`, effective at once.
 
     Raises NotFound, and Taken and WithProblems like `create_service_account`.
     """

@@ -51,7 +51,7 @@ def begin(
     client: SessionClient,
     refresh_digest: str = "",
 ) -> AccountSession:
-    """Begin a session of `user`, and return it."""
+    """Create and return a session of `user`, which expires after `lifetime`."""
     now = database_now()
     return AccountSession.objects.create(
         user=user,

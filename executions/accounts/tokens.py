@@ -62,7 +62,7 @@ def digest(text: str) -> str:
 
 
 def beginning_of(text: str) -> str:
-    """Return the beginning of a token, which may be shown to identify it."""
+    """Return the first 12 characters of a token, which may be shown to identify the token."""
     return text[:_SHOWN]
 
 

@@ -76,7 +76,7 @@ class HostPattern:
 
 
 def host_pattern(text: str) -> HostPattern:
-    """Parse a pattern. Raises ValueError with the problem.
+    """Return the parsed pattern. Raises ValueError, whose message states the problem.
 
     Examples are `api.example.com`, `*.example.com`, `10.0.0.0/8` and `2001:db8::1`. Each can end
     with a port; an IPv6 address is then in brackets: `api.example.com:8443`, `[2001:db8::1]:443`.
@@ -222,7 +222,7 @@ class CredentialLimits(TypedDict, total=False):
 
 
 def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield every problem of the given lists."""
+    """Yield every problem of the boundary's lists in `given`."""
     for name in LISTS:
         if given.get(name) is not None:
             yield from _of_list(name, given[name])

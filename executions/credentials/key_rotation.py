@@ -1,4 +1,4 @@
-"""Rotate keys during operation: add a data key, reseal values, remove old keys.
+"""Rotate keys during operation: add a data key, reseal values, and remove old keys.
 
 All values stay readable: a key is removed only when it seals nothing and no process can still be
 sealing with it. Each change is a row of the audit trail.
@@ -114,7 +114,7 @@ def rewrap(actor: Actor) -> str:
 
 @dataclass(slots=True)
 class RotationProgress:
-    """The progress of resealing: a column, the number of values, and the unreadable values."""
+    """The progress of resealing: a column, the number of resealed values, and unreadable row IDs."""
 
     column: str
     done: int

@@ -115,7 +115,7 @@ SELECT 1 FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid
 
 
 def _partitions(cursor: Any, model: Any) -> list[str] | None:
-    """Return the partitions of a model's table; None for a table without partitions."""
+    """Return the names of a table's partitions; None if the table is not partitioned."""
     cursor.execute(
         "SELECT c.relkind = 'p', (SELECT array_agg(p.relname::text ORDER BY p.relname)"
         " FROM pg_inherits h JOIN pg_class p ON p.oid = h.inhrelid WHERE h.inhparent = c.oid)"

@@ -1,6 +1,6 @@
 """Project-specific names in hand-written SQL: account tables, and labels of Valkyr's apps.
 
-SQL uses `{user_table}`, `{user_key}`, `{user_type}`, `{user_groups}` for the project's account
+SQL uses `{user_table}`, `{user_key}`, `{user_type}` and `{user_groups}` for the project's account
 model, and Valkyr's default table names (`runners_run`). Both are replaced when a statement is first
 read.
 """
@@ -18,7 +18,7 @@ from executions.database.routing import connection
 
 
 def named(sql: str) -> str:
-    """Return the statement with the project's names."""
+    """Return the SQL with the project's names for accounts and for Valkyr's tables."""
     for token, value in _of_accounts().items():
         sql = sql.replace(token, value)
     tables = _relabelled()

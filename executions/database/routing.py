@@ -154,7 +154,7 @@ def _own_cell() -> str:
 
 @cache
 def cell_of(of: str) -> str:
-    """Return the name of the cell at an alias; "" for the first database."""
+    """Return the name of the cell whose database has this alias; "" for the first database."""
     found = str(connections.settings[of].get(CELL, of))
     return found if found in valkyr_settings().cells else ""
 

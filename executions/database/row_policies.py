@@ -121,7 +121,7 @@ def _leads(field: "ForeignKey[Any, Any]") -> bool:
 
 
 def _workspace(model: type[Model]) -> Any:
-    """Return the model's foreign key to the workspace; None without one."""
+    """Return the model's foreign key to the workspace; None if it has none."""
     for field in model._meta.concrete_fields:
         if isinstance(field, ForeignKey) and field.related_model is _workspace_model():
             return field

@@ -50,7 +50,7 @@ class Statements:
         return run(self.asked(name, params))
 
     def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Return the first row of a named statement; None without rows."""
+        """Return the first row of a named statement; None if it returns no rows."""
         rows = self.fetch(name, params)
         return rows[0] if rows else None
 
@@ -61,7 +61,7 @@ class Statements:
         return run_together([self.asked(name, params) for name, params in asked])
 
     def asked(self, name: str, params: Mapping[str, Any]) -> "BoundStatement":
-        """Return the named statement, to be run together with others."""
+        """Return the named statement, to be run together with other statements."""
         return BoundStatement(self.text(name), params, self.kept(name), self.key(name))
 
     def _text(self, name: str) -> str:
@@ -96,7 +96,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """A statement of one folder, to run together with statements of any folder."""
+    """A statement with its parameters, to run alone or together with others of any folder."""
 
     text: str
     params: Mapping[str, Any]

@@ -122,10 +122,10 @@ class Aead(Protocol):
     """Tink's interface for authenticated encryption."""
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
-        """Return the encrypted and authenticated text."""
+        """Return the encrypted bytes, which open only with the same `associated_data`."""
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Return the decrypted text. Raises TinkError."""
+        """Return the decrypted bytes. Raises TinkError if they or `associated_data` differ."""
 
 
 def required() -> KeySource:

@@ -43,7 +43,7 @@ class Keys:
 
 
 def new_keys() -> Keys:
-    """Return a set with one new key."""
+    """Return a set with one new key, which is the primary key."""
     import tink
     from tink import aead
 

@@ -69,7 +69,7 @@ class _Told:
 
 
 def _code(error: Exception) -> str:
-    """Return the service's own error code, which Tink wraps; "" without one."""
+    """Return the service's own error code, which Tink wraps; "" if there is none."""
     inner = error.args[0] if error.args else None
     if not isinstance(inner, ClientError):
         return ""

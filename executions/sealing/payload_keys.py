@@ -1,7 +1,7 @@
 """The keys of workspaces that seal their payloads, each opened once per process.
 
 A key is 32 random bytes, sealed with the data keys like a credential. It never changes, so a
-process keeps it for `KEPT_SECONDS`; the newest key with `seals` is the workspace's current one.
+process keeps it for `KEPT_SECONDS`; the only key with `seals` is the workspace's current one.
 """
 
 import hmac

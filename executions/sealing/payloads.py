@@ -66,7 +66,7 @@ def seal_text(text: str, where: str, key: int | None) -> str:
 
 
 def seal_each(text: str, where: str, key: int | None, names: Container[str] | None = None) -> str:
-    """Return a JSON object's text with each value sealed, or only the values with these names."""
+    """Return a JSON object's text with each value (or those in `names`) sealed, if there is a key."""
     if key is None:
         return text
     parts = (
@@ -77,12 +77,12 @@ def seal_each(text: str, where: str, key: int | None, names: Container[str] | No
 
 
 def seal_facts(text: str, where: str, key: int | None) -> str:
-    """Return the text of a wait's facts with its payloads sealed."""
+    """Return the JSON text of a wait's facts, with the payloads sealed if there is a key."""
     return seal_each(text, where, key, PRIVATE)
 
 
 def seal_lines(text: str, where: str, key: int | None) -> str:
-    """Return a JSON list's text as a list of one envelope, as logs are stored."""
+    """Return a JSON list's text as a list of one envelope; without a key, return it unchanged."""
     return text if key is None else f"[{seal_json(text, where, key)}]"
 
 

@@ -26,7 +26,7 @@ class WebhookSignature:
 
 
 def read(header: str) -> WebhookSignature | None:
-    """Parse the header; None if it is invalid."""
+    """Return the parsed header; None if it is invalid."""
     if len(header) > MAX_HEADER:
         return None
     times, values = [], []
@@ -71,5 +71,5 @@ def is_signed(signature: WebhookSignature, body: bytes, secrets: Iterable[str]) 
 
 
 def is_fresh(signature: WebhookSignature, now: float) -> bool:
-    """Return whether the signature was made within the window around `now` (in Unix seconds)."""
+    """Return whether the signature was made at most 300 s before or after `now` (Unix seconds)."""
     return abs(now - signature.at) <= WINDOW_SECONDS

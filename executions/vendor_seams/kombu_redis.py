@@ -50,7 +50,7 @@ SENTINEL_SECONDS = 1.0
 
 
 class QoS(transport.QoS):
-    """The messages that a worker holds; a message that Redis rejects is no longer counted."""
+    """Tracks a worker's messages; one whose acknowledgement Redis rejects no longer counts."""
 
     def ack(self, delivery_tag: str) -> None:
         """Acknowledge a message; if Redis rejects this, stop counting it anyway, and raise."""

@@ -33,7 +33,7 @@ SWITCHED_OFF_SECONDS = 5.0
 
 
 class IntakeVerdict(StrEnum):
-    """What happened to a message."""
+    """The result of a message's intake."""
 
     STARTED = "started"
     KNOWN = "known"  # delivered before: its execution exists
