@@ -88,7 +88,7 @@ def _wrong(what: str) -> ImproperlyConfigured:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPeriods:
-    """Retention periods at the database's time `now`; `older_than`, in days, replaces all others."""
+    """Retention periods at the database's time `now`; `older_than` (days) replaces all others."""
 
     now: datetime
     terms: tuple[Term, ...]

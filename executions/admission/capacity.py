@@ -45,7 +45,7 @@ class Admitted:
 
 
 def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
-    """Return the data about an admitted execution that a runner needs."""
+    """Return what a runner needs to know about an admitted execution."""
     return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
@@ -122,7 +122,7 @@ def active(workspace_id: UUID) -> int:
 def waiting(workspace_id: UUID, most: int) -> int:
     """Return the number of waiting executions in a workspace.
 
-    Those with a key and those without one are counted up to `most` each.
+    Executions with a key and executions without a key are counted up to `most` each.
     """
     rows = WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state=ExecutionState.PENDING

@@ -171,7 +171,7 @@ class BundleKind(ABC):
         return f"{self.name}/{json.dumps(self.key(item), ensure_ascii=False)}"
 
     def called(self, item: Item) -> str:
-        """Return the item's name for people: the values that identify it."""
+        """Return the item's name for display: the values that identify it."""
         return ", ".join(str(value) for value in self.key(item) if value not in (None, ""))
 
     def full(self, item: Item) -> Item:

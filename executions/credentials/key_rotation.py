@@ -114,7 +114,7 @@ def rewrap(actor: Actor) -> str:
 
 @dataclass(slots=True)
 class RotationProgress:
-    """The progress of resealing: a column, the number of resealed values, and unreadable row IDs."""
+    """Progress of resealing: a column, the number of resealed values, and unreadable row IDs."""
 
     column: str
     done: int

@@ -35,7 +35,7 @@ def started(trigger: str, number: int) -> None:
 
 
 def left_out(number: int) -> None:
-    """Count the labels that new executions lack, when the transaction commits."""
+    """Count labels that were left out of new executions, when the transaction commits."""
     if number:
         transaction.on_commit(partial(LABELS_LEFT_OUT.inc, number), robust=True)
 

@@ -39,7 +39,7 @@ class Encoded:
     kept: tuple[bytes, ...] | None = None
 
     def parts(self) -> Iterator[bytes]:
-        """Yield the JSON in parts."""
+        """Yield the JSON of the value in parts."""
         return payloads.parts(self.value, limit=self.size) if self.kept is None else iter(self.kept)
 
 

@@ -177,7 +177,7 @@ def newest_numbers(ids: Sequence[UUID]) -> dict[UUID, int]:
 
 
 def _save(rows: Sequence[_Written]) -> None:
-    """Write changed versions, workflows and triggers, and the audit trail."""
+    """Write new versions, changed workflows, triggers and the audit trail."""
     WorkflowVersion.objects.bulk_create([one.version for one in rows if one.is_new])
     lines, now = list[AuditLine](), database_now()
     for one in rows:

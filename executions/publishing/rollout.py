@@ -1,7 +1,7 @@
 """Choose the versions of a workflow's new executions: the latest, and a canary for a share.
 
 Each change holds the lock of the workflow's row, or is one statement that names the canary to
-change. So of two concurrent changes, the later one changes nothing.
+change. So of two concurrent changes of a canary, the later one changes nothing.
 """
 
 from dataclasses import dataclass

@@ -144,7 +144,7 @@ def _exceeded(
 
 
 class Counter(NamedTuple):
-    """The owner of a counter: a workspace or one of its users."""
+    """A counter: its owner (a workspace or one of its users), and the resource that it counts."""
 
     workspace_id: UUID
     user_id: Any
