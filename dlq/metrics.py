@@ -214,7 +214,7 @@ SLACK_SECONDS = 2.0  # for the reading that was under way
 
 
 class DatabaseCollector(Collector):
-    """Keeps the last readings, and replaces them when they are old."""
+    """Keeps the last readings, and replaces them when they are older than 12 s."""
 
     def __init__(self) -> None:
         """Start without readings."""

@@ -179,7 +179,7 @@ class EntryFilters(FiltersForm):
         return found
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that match the filled fields.
+        """Return the rows that match the filled fields. Raises ValidationError for sealed payloads.
 
         Conditions on inputs match only rows whose payloads the user may see.
         """

@@ -97,7 +97,7 @@ class AssignForm(ReasonForm):
         self.fields["owner"].initial = self.request.user.get_username()
 
     def clean_owner(self) -> Any:
-        """Return the user's ID, or None; users who may not see the group are rejected later."""
+        """Return the user's ID, or None for no name. Raises ValidationError for an unknown name."""
         name = self.cleaned_data["owner"].strip()
         if not name:
             return None

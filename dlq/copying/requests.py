@@ -163,7 +163,7 @@ def _with(headers: dict[str, str], name: str, value: str) -> dict[str, str]:
 
 
 def _body(given: dict[str, Any]) -> tuple[str | None, str, str]:
-    """Return the body as text, the body as Base64, and its content type; unused parts are empty."""
+    """Return the body as text (None if unused), the body as Base64, and the content type."""
     if given.get("body") is not None:
         return str(given["body"]), "", ""
     if given.get("bodyBase64") is not None:

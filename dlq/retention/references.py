@@ -99,7 +99,7 @@ def delete(cursor: Any, taken: TakenExecutions, ids: str) -> int:
 
 
 def _follow(cursor: Any, table: str, one: ExecutionReference, taken: TakenExecutions) -> None:
-    """Delete the rows that refer to a deleted execution, or find one that must not be deleted."""
+    """Delete the rows that refer to a deleted execution. Raises NotInBulk if one must be kept."""
     rows = (
         f"FROM {one.table} o WHERE o.{one.column} BETWEEN %s AND %s "
         f"AND NOT EXISTS (SELECT FROM {table} e WHERE e.id = o.{one.column})"

@@ -43,7 +43,7 @@ def read_key(value: Any) -> Any:
 
 
 def key_as_json(value: Any) -> int | str | None:
-    """Return an account's key for JSON: a number stays a number, and any other key becomes text."""
+    """Return an account's key for JSON: a number or None stays, and any other key becomes text."""
     return value if value is None or isinstance(value, int) else str(value)
 
 

@@ -153,7 +153,7 @@ def _fits(pattern: str, module: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, int | None]:
-    """Split host and port; a bare IPv6 address has no port. Raises ValueError."""
+    """Return the host and the port (None if there is none). Raises ValueError."""
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if not closed or (rest and not rest.startswith(":")):

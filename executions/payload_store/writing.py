@@ -164,7 +164,7 @@ def keep(execution_id: UUID, value: Any) -> None:
 
 
 def keep_each(given: Iterable[tuple[UUID, Any]], *, all_there: bool = False) -> None:
-    """Let executions refer to the stored values in their values, as `keep` does.
+    """Let each execution refer to the stored values inside its given value, as `keep` does.
 
     With `all_there`, raises PayloadStoreUnavailable if one of the values was collected.
     """

@@ -94,9 +94,9 @@ def update_workflow(
 ) -> Workflow:
     """Write the changed fields (see CHANGEABLE), and increment the revision.
 
-    Raises NotFound, StaleRevision for an unexpected revision, SlugTaken, and FromCode for a change
-    of anything but `enabled` in a workflow from code. Raises InvalidDefinition as `create_workflow`
-    does.
+    Raises NotFound, TypeError for other fields, StaleRevision for an unexpected revision,
+    SlugTaken, and FromCode for a change of anything but `enabled` in a workflow from code. Raises
+    InvalidDefinition as `create_workflow` does.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:

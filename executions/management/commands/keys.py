@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 action.add_argument("keys", nargs="*", type=int, help="ids; default: all old keys")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the chosen action on the keys."""
+        """Run the chosen action on the keys. Raises CommandError if it fails."""
         try:
             getattr(self, f"_{options['action']}")(options)
         except (ValkyrError, ImproperlyConfigured) as error:

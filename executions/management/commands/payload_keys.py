@@ -50,7 +50,7 @@ class Command(BaseCommand):
                 action.add_argument("--reason", default="", help="for the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the chosen action on the payload keys."""
+        """Run the chosen action on the payload keys. Raises CommandError if it fails."""
         try:
             if options["action"] == "show":
                 self._show()

@@ -45,7 +45,7 @@ class Command(BaseCommand):
                 )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the chosen action on the store."""
+        """Run the chosen action on the store. Raises CommandError if it fails."""
         if not payload_store.enabled():
             raise CommandError("VALKYR_PAYLOAD_STORE is not set; all values are in the database.")
         try:
