@@ -84,7 +84,7 @@ def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVe
 
 
 def _rows(workspace: Workspace, said: Sequence[CodeContent]) -> list[_Written]:
-    """Return the workflows, locked; create missing ones.
+    """Return the workflows, locked; create missing ones. Raises SlugTaken.
 
     An insert waits for another process that creates the same workflow, and then uses the workflow
     of that process. Inserts come first, then the locks, both in the order of the slugs, which

@@ -81,7 +81,7 @@ def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
 def promote(workflow_id: UUID, version_id: UUID) -> bool:
     """Make a canary the latest version; return False if it is no longer the canary.
 
-    Call it in a transaction: the workflow's row stays locked.
+    Call it in a transaction: the workflow's row stays locked. Raises NotFound.
     """
     workflow = _locked(workflow_id)
     if workflow.canary_version_id != version_id:

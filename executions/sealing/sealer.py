@@ -118,7 +118,7 @@ def opened_facts(execution_id: UUID, values: Any, column: str, run_id: UUID) -> 
 
 
 def opened_results(execution_id: UUID, rows: Iterable[Any]) -> list[Any]:
-    """Return rows (path, state, outcome, outputs, error, …) with outputs and errors opened."""
+    """Return opened rows (path, state, outcome, outputs, error, …). Raises SealBroken."""
     return [
         row
         if not payloads.is_sealed(row[3]) and not payloads.is_sealed(row[4])
