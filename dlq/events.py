@@ -17,7 +17,7 @@ redrive_stopped = Signal()
 
 @dataclass(frozen=True, slots=True)
 class StoppedRedrive:
-    """A redrive that stopped because too many of its entries failed; `path` is its page's path.
+    """A redrive that stopped because too many entries failed; `path` is the path of its page.
 
     `group_id` is the failure group that it redrives, if any.
     """

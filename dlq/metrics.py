@@ -49,7 +49,7 @@ Reading = Callable[[datetime], Iterable[Family]]
 
 
 def executions(now: datetime) -> Iterator[Family]:
-    """Yield the number of executions that have not ended, by state and by workspace."""
+    """Yield the numbers of executions that have not ended: by state, and by workspace."""
     found = statements.fetch("live_executions", {"most": BOUND})
     states = Counter(dict.fromkeys(("PENDING", "RUNNING", "PAUSED"), 0))
     spaces: Counter[UUID] = Counter()
@@ -214,7 +214,7 @@ SLACK_SECONDS = 2.0  # for the reading that was under way
 
 
 class DatabaseCollector(Collector):
-    """Keeps the last readings, and replaces them when they are old."""
+    """Keeps the last readings, and replaces them when they are older than 12 s."""
 
     def __init__(self) -> None:
         """Start without readings."""
@@ -223,7 +223,7 @@ class DatabaseCollector(Collector):
         self._read_at = float("-inf")
 
     def collect(self) -> Iterable[Family]:
-        """Return the last readings; if they are old, read first."""
+        """Return the last readings; if they are older than 12 s, take new readings first."""
         # Only the very first scrapes wait for each other; later ones get the last readings.
         if self._old() and self._lock.acquire(blocking=not self._families):
             try:
@@ -264,7 +264,7 @@ def read() -> list[Family]:
 
 
 def _join(gathered: dict[str, Family], family: Family, of: str) -> None:
-    """Add one database's family to the family of all databases."""
+    """Add the samples of one database's family to the family of all databases."""
     if len(aliases()) > 1:
         metric_values.name_cell(family, cell_of(of))
     known = gathered.setdefault(family.name, family)
@@ -273,7 +273,7 @@ def _join(gathered: dict[str, Family], family: Family, of: str) -> None:
 
 
 def _readings() -> list[Family]:
-    """Return the readings of this context's database."""
+    """Return the readings of this context's database, and whether each reading succeeded."""
     began = time.monotonic()
     taken = Family("valkyr_reading_up", "Whether a reading succeeded: 1 or 0.", labels=["reading"])
     families: list[Family] = []

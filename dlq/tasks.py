@@ -27,7 +27,7 @@ def expire() -> dict[str, int]:
 
 @task("dlq.tally")
 def tally() -> dict[str, int]:
-    """Count new failures every second, group by group."""
+    """Add new failures to the counters of their groups, every second."""
     from dlq.groups.tally import turn
 
     return turn()

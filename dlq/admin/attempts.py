@@ -158,7 +158,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
-    """Return a table of the step's attempts and their times, including requeued attempts."""
+    """Return a table of the step's first 50 attempts and their times, including requeued ones."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
         .defer(*LARGE)
@@ -192,7 +192,7 @@ def traceback_section(run: Run) -> PageSection | None:
 
 
 def copy_of(text: str, name: str) -> SafeString:
-    """Return the text with a copy button."""
+    """Return the text with a button that copies it; `name` is for the button's label."""
     return format_html(
         '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">content_copy</span>'
@@ -205,7 +205,7 @@ def copy_of(text: str, name: str) -> SafeString:
 
 
 def logs_section(run: Run, *, shown: bool) -> PageSection:
-    """Return a panel with the attempt's log messages; it is hidden unless `shown` is true."""
+    """Return a panel with the attempt's first 50 log messages, which is hidden without `shown`."""
     if not shown:
         return hidden_section(gettext("Logs of the run"))
     entries = run.logs if isinstance(run.logs, list) else []

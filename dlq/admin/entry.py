@@ -93,12 +93,12 @@ class EntryList(TriageList):
 
     @display(description=lazy("reason"))
     def kind(self, row: DeadLetterEntry) -> Any:
-        """Return the failure type."""
+        """Return the failure type in words."""
         return marks.whole(str(row.get_failure_type_display()))
 
     @display(description=lazy("age"))
     def age(self, row: DeadLetterEntry) -> Any:
-        """Return the age of the dead letter."""
+        """Return how long ago the dead letter was created."""
         return marks.ago(row.quarantined_at)
 
 
@@ -125,7 +125,7 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
     operations = (*ALL, reveal_operation(DeadLetterEntry, REVEALED_FIELDS))
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of one dead letter."""
+        """Return the page of one dead letter, and record the first view of it."""
         entry_reads.note_first_look(request, obj)
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         lead = [marked(obj), sentence(obj), entry_links(obj)]

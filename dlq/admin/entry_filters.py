@@ -179,7 +179,7 @@ class EntryFilters(FiltersForm):
         return found
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching rows.
+        """Return the rows that match the filled fields. Raises ValidationError for sealed payloads.
 
         Conditions on inputs match only rows whose payloads the user may see.
         """
@@ -232,7 +232,7 @@ class EntryFieldsFilter(FieldsFilter):
 
 
 class InputsForm(forms.Form):
-    """The small form that adds one more `inputs=…`."""
+    """The form that adds a condition on the inputs to the URL, as one more `inputs=…`."""
 
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,

@@ -1,4 +1,4 @@
-"""Links to related pages of a failure: execution, run, group; trace, Flower, Sentry."""
+"""Links from a failure to its execution, run, group and trace, and to Flower and Sentry."""
 
 from typing import Any
 from urllib.parse import quote
@@ -46,7 +46,7 @@ def page(model: str, pk: Any) -> str:
 
 
 def execution_page(entry: DeadLetterEntry) -> str:
-    """Return the URL of the execution's page with the failed run selected."""
+    """Return the URL of the execution's page with the failed run selected; "" if it has none."""
     address = page("executions_workflowexecution", entry.execution_id)
     return f"{address}?run={entry.run_id}" if address else ""
 

@@ -113,7 +113,7 @@ class FixForm(NotesForm):
 
 
 class RequiredNotesForm(NotesForm):
-    """Asks for a reason, which is required."""
+    """Asks for notes that give the reason, which are required."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

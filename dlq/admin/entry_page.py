@@ -159,7 +159,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
-    """Return the outputs of the newest finished steps, for users who may see payloads."""
+    """Return the outputs of the newest ten successful steps, for users who may see payloads."""
     title = gettext("Outputs so far")
     if not shown:
         return hidden_section(title)

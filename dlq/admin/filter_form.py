@@ -36,7 +36,7 @@ class _AbstractForm(DeclarativeFieldsMetaclass, ABCMeta):
 
 
 class FiltersForm(forms.Form, metaclass=_AbstractForm):
-    """The fields of the filters; none is required."""
+    """A list's filters as optional fields, filled from the parameters of the URL."""
 
     suggestions: dict[str, list[str]]
 
@@ -52,20 +52,20 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
             field.widget.attrs |= {"class": "vk-input", "list": f"suggested-{name}"}
 
     def offer(self, name: str, offered: Sequence[tuple[str, str]]) -> None:
-        """Set the choices of a field."""
+        """Set the choices of the field `name`."""
         widget: Any = self.fields[name].widget
         widget.choices = offered
 
     @abstractmethod
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching rows. The form is valid when this is called."""
+        """Return the rows that match the filled fields; called only if the form is valid."""
 
     def filled(self) -> dict[str, Any]:
         """Return the filled fields of a valid form."""
         return {k: v for k, v in self.cleaned_data.items() if v not in ("", None, [])}
 
     def chips(self, changelist: Any) -> Iterator[Chip]:
-        """Yield the active filters."""
+        """Yield a chip for each visible field that is filled."""
         for name, field in self.fields.items():
             text = self.data.get(name)
             if not text or isinstance(field.widget, forms.HiddenInput):
@@ -103,7 +103,7 @@ class FieldsFilter(ListFilter):
         return iter(())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching rows."""
+        """Return the rows that match the form; none if the form is invalid."""
         return self.form.narrow(queryset) if self.form.is_valid() else queryset.none()
 
 
@@ -123,7 +123,7 @@ def workflows(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def suggestions(request: HttpRequest) -> dict[str, list[str]]:
-    """Return modules and exceptions of recent groups as suggestions."""
+    """Return up to 100 modules and 100 exceptions of recent groups as suggestions."""
     rows: Any = scoped(request, FailureGroup.objects.all()).order_by("-last_seen")
     found = list(rows.values_list("module", "exception")[: OFFERED * 5])
     return {

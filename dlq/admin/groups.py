@@ -45,7 +45,7 @@ KEYS = {"acknowledge": "a", "note": "m", "snooze": "s"}
 
 @admin.register(FailureGroup)
 class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
-    """Failure groups: only the counting duty creates them; users triage them."""
+    """The admin of failure groups: the engine creates and counts them; users triage them."""
 
     operations = OPERATIONS
     list_display = ("failure", "where", "many", "mark", "seen", "trend")
@@ -187,7 +187,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @admin.action(description=lazy("Show their dead letters"), permissions=["view"])
     def show_entries(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
-        """Open the list of the groups' dead letters, to requeue, discard or export them all."""
+        """Open the list of the dead letters of up to 50 groups, such as to requeue them all."""
         ids = [str(pk) for pk in queryset.values_list("pk", flat=True)[:MANY]]
         return HttpResponseRedirect(links.listing(ENTRIES, group=",".join(ids)))
 
@@ -200,7 +200,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         form_url: str = "",
         obj: Model | None = None,
     ) -> HttpResponse:
-        """Render the page with all of its buttons."""
+        """Render the page with its buttons, and the links and progress panels of plugins."""
         buttons = [
             button | {"key": KEYS.get(_name(button), "")}
             for button in context.get("actions_detail", [])

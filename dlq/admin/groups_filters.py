@@ -35,7 +35,7 @@ STEP = 6  # hours in a bar of the week
 
 @dataclass(slots=True)
 class GroupFigures:
-    """A group's failures by hour (the newest last), its versions, and two times of its entries."""
+    """A group's failures by hour (newest last), versions, oldest open entry and next expiry."""
 
     hours: list[int] = field(default_factory=lambda: [0] * WEEK)
     versions: tuple[int, int, int] = (0, 0, 0)  # least, greatest, how many
@@ -179,7 +179,7 @@ class GroupFilters(FiltersForm):
         self.suggestions = filter_form.suggestions(request)
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching groups."""
+        """Return the groups that match the filled fields."""
         given = self.filled()
         same = {"workflow": "workflow_id", "module": "module", "exception": "exception"}
         rows = rows.filter(**{path: given[name] for name, path in same.items() if name in given})
@@ -195,7 +195,7 @@ class GroupFilters(FiltersForm):
         return rows
 
     def _labelled(self, rows: QuerySet[Any], labels: dict[str, str]) -> QuerySet[Any]:
-        """Return the groups with dead letters that have the labels and that the user may see."""
+        """Return the groups of visible dead letters with the labels. Raises ValidationError."""
         letters = scoped(self.request, DeadLetterEntry.objects.all())
         if workflow := self.filled().get("workflow"):
             letters = letters.filter(workflow_id=workflow)

@@ -57,7 +57,7 @@ class SnoozeForm(ReasonForm):
     field_order = ("nap", "more", "version", "reason")
 
     def clean(self) -> dict[str, Any]:
-        """Add `until`; report an error if no end is given."""
+        """Return the data with the time `until`. Raises ValidationError if no end is given."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None
@@ -81,7 +81,7 @@ class ResolveForm(ReasonForm):
 
 
 class AssignForm(ReasonForm):
-    """Asks for the owner."""
+    """Asks for the group's new owner."""
 
     owner = forms.CharField(
         required=False,
@@ -97,7 +97,7 @@ class AssignForm(ReasonForm):
         self.fields["owner"].initial = self.request.user.get_username()
 
     def clean_owner(self) -> Any:
-        """Return the user's ID, or None; users who may not see the group are rejected later."""
+        """Return the user's ID, or None for no name. Raises ValidationError for an unknown name."""
         name = self.cleaned_data["owner"].strip()
         if not name:
             return None
@@ -108,7 +108,7 @@ class AssignForm(ReasonForm):
 
 
 class NoteForm(DialogForm):
-    """Asks for a note."""
+    """Asks for the text of a note on the group."""
 
     text = forms.CharField(
         label=lazy("Note"), max_length=10_000, widget=Textarea(attrs={"rows": 4})
@@ -116,7 +116,7 @@ class NoteForm(DialogForm):
 
 
 class MergeForm(ReasonForm):
-    """Asks for the target group."""
+    """Asks for the group into which this group is merged."""
 
     target = forms.ChoiceField(label=lazy("Merge into"), widget=Select)
     field_order = ("target", "reason")

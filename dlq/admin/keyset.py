@@ -65,7 +65,7 @@ class KeysetChangeList(BoundedChangeList):
         return self.keyset.ordering
 
     def read_page(self, request: HttpRequest) -> None:
-        """Read one page, and the count up to a limit."""
+        """Read one page, count the rows up to a limit, and let the admin prepare the page."""
         backwards = BEFORE in self.params
         rows, moved = self._wanted(backwards)
         try:

@@ -26,7 +26,7 @@ HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), lazy("Res
 
 
 def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return the panel with one row for each dead letter, newest first; None if there are none."""
+    """Return a panel of the newest 50 dead letters, newest first; None if there are none."""
     found = list(
         DeadLetterEntry.objects.filter(execution=execution)
         .defer("original_inputs", "original_config")

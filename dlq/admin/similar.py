@@ -42,7 +42,7 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class GoodComparison:
-    """The search for the last successful run, and how that run differs from the failure."""
+    """The search for the last successful run, and the differences; None if none was found."""
 
     found: Search
     changes: Comparison | None
@@ -61,7 +61,7 @@ def against_good(entry: DeadLetterEntry) -> GoodComparison:
 def differences(
     request: HttpRequest, entry: DeadLetterEntry, good: GoodComparison | None
 ) -> Iterator[PageSection]:
-    """Yield the three comparisons; without access to payloads, yield hidden sections instead."""
+    """Yield comparisons with a good run, another failure and the definition; else hidden ones."""
     if good is None:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
         return
@@ -275,7 +275,7 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
 
 
 def published(entry: DeadLetterEntry) -> PageSection:
-    """Return the panel of the newest three versions published before the group's first failure."""
+    """Return a panel of the last three versions before, or up to 5 min after, the first failure."""
     first = entry.group.first_seen
     found = WorkflowVersion.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=first + AFTERWARDS

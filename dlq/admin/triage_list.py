@@ -1,4 +1,4 @@
-"""Common parts of triage lists: filters in a form, keyset pages, saved views, shortcuts."""
+"""Common parts of triage lists: filters in a form, keyset pages, saved views and shortcuts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class SavedViews(ScopedAdmin):
 
     @property
     def page_name(self) -> str:
-        """Return the list's name in the table of views."""
+        """Return the list's name in the table of saved views, such as `dlq_failuregroup`."""
         return f"{self.opts.app_label}_{self.opts.model_name}"
 
     def get_urls(self) -> Any:
@@ -181,7 +181,7 @@ class TriageList(SavedViews):
         return rows
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Load the page's related data, in one query for all rows."""
+        """Load related data of a page's rows, in one query for all rows; by default, nothing."""
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -226,7 +226,7 @@ class TriageList(SavedViews):
         return rows
 
     def links(self, request: HttpRequest, changelist: Any) -> list[tuple[str, str, str]]:
-        """Return the links for the whole list: (title, icon, URL)."""
+        """Return links for the whole list as (title, icon, URL); by default, none."""
         return []
 
     def _lists(self, request: HttpRequest) -> list[dict[str, Any]]:

@@ -175,7 +175,7 @@ def entries() -> QuerySet[DeadLetterEntry]:
 
 
 def shown(entry: DeadLetterEntry, may: Powers) -> Response:
-    """Return one dead letter in full."""
+    """Return a response with one dead letter in full."""
     context = {"occurrences": occurrences([entry]), "may": may}
     return Response(DeadLetterQueue(entry, context=context).data)
 
@@ -225,7 +225,7 @@ def _labelled(
 
 
 class DeadLetterLabelQuery(LabelCountQuery):
-    """The dead letters to count."""
+    """Filters of the dead letters to count by a label."""
 
     resolution = serializers.ChoiceField(Resolution.choices, required=False)
 
@@ -239,7 +239,7 @@ COUNT_FILTERS = {
 
 
 class DeadLetterLabelCounts(Endpoint):
-    """Dead letters by the value of a label."""
+    """Counts of dead letters by the value of a label."""
 
     @operation(
         "countDeadLettersByLabel", TAG, {200: LabelCountsShape}, parameters=[DeadLetterLabelQuery]

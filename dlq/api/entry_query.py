@@ -1,4 +1,4 @@
-"""The filter grammar of dead letters as a query of the API."""
+"""The filters of dead letters, as query parameters of the API."""
 # ruff: noqa: N815 - the names are the JSON's
 
 import json

@@ -1,4 +1,4 @@
-"""Export dead letters over HTTP as JSON lines, as curl or as a test."""
+"""Export dead letters over HTTP: as JSON lines, a curl command or a test."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -23,7 +23,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class LinesRenderer(BaseRenderer):
-    """Declares the media type. The view streams the lines."""
+    """Declares the media type of JSON lines; the view streams them."""
 
     media_type = LINES
     format = "jsonl"
@@ -59,7 +59,7 @@ PLAIN = "text/plain"
 
 
 class TextRenderer(BaseRenderer):
-    """Declares the media type. The view creates the text."""
+    """Declares the media type of plain text; the view creates the text."""
 
     media_type = PLAIN
     format = "txt"
@@ -92,7 +92,7 @@ class CopyAsCurl(_Copied):
 
 
 class CopyAsPytest(_Copied):
-    """A step's failure as a test."""
+    """A failure as a test that replays the step."""
 
     @operation(
         "getDeadLetterEntryAsPytest",

@@ -71,7 +71,7 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
         ]  # fmt: skip
 
     def get_owner(self, group: FailureGroup) -> str | None:
-        """The owner's user name."""
+        """The owner's user name; null if the group has no owner."""
         return group.owner.get_username() if group.owner else None
 
 
@@ -92,7 +92,7 @@ class GroupVersionShape(CamelCaseSerializer):
 
 
 class NoteShape(CamelCaseSerializer):
-    """A note on the group."""
+    """A note on a failure group."""
 
     id = serializers.UUIDField()
     author = serializers.CharField(source="author_name")
@@ -116,7 +116,7 @@ class FacetShape(CamelCaseSerializer):
 
 
 class BreakdownShape(CamelCaseSerializer):
-    """The differences between the newest dead letters."""
+    """Counts of a group's newest dead letters by the values of each facet."""
 
     looked_at = serializers.IntegerField()
     more = serializers.BooleanField(help_text="Whether there may be older dead letters.")
@@ -258,7 +258,7 @@ class GroupChangeMany(Many, GroupChange):
 
 
 class NewNote(Body):
-    """A note on the group."""
+    """The text of a new note on the group."""
 
     text = Text(max_length=10_000)
 
@@ -278,14 +278,14 @@ class UnmergeBody(Body):
 
 
 class SplitBody(Body):
-    """The facet to split the group by."""
+    """The facet by which to split the group."""
 
     by = serializers.ChoiceField(list(FACETS.items()))
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
 
 class PartShape(CamelCaseSerializer):
-    """One value, and the group of its failures."""
+    """One value of the facet, and the group of the failures with this value."""
 
     value = serializers.CharField()
     group_id = serializers.UUIDField()

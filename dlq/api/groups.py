@@ -95,7 +95,7 @@ def groups() -> QuerySet[FailureGroup]:
 
 
 def shown(group: FailureGroup, status: int = 200) -> Response:
-    """Return one group in full."""
+    """Return a response with one group in full; a status above 200 adds its address."""
     since = database_now() - SHOWN_DAYS
     context = {
         "moving": group.moves.exists() or group.arrivals.exists(),
@@ -141,7 +141,7 @@ class OneGroup(Endpoint):
 
     @operation("getFailureGroup", TAG, {200: FailureGroupDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one group: times, versions, and the differences of its newest dead letters."""
+        """Return one group with its hours, versions, notes, fingerprints and counts by facet."""
         group, _ = obtain(self.user, groups(), id, Action.VIEW)
         return shown(group)
 
@@ -162,7 +162,7 @@ class OneGroup(Endpoint):
 
 
 class ChangeGroups(Endpoint):
-    """Change many groups."""
+    """Change many failure groups."""
 
     @operation("changeFailureGroups", TAG, {200: ManyDone}, request=GroupChangeMany)
     def post(self, request: Request) -> Response:
@@ -189,7 +189,7 @@ class GroupNotes(Endpoint):
 
 
 class MergeGroups(Endpoint):
-    """Merge groups."""
+    """Merge several failure groups into one."""
 
     @operation(
         "mergeFailureGroups",
@@ -228,7 +228,7 @@ class UnmergeGroup(Endpoint):
 
 
 class SplitGroup(Endpoint):
-    """Split a group."""
+    """Split a failure group by a facet."""
 
     @operation(
         "splitFailureGroup",

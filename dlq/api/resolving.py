@@ -1,4 +1,4 @@
-"""Operators' resolutions of dead letters: requeue, fix, skip, discard, restore, pin."""
+"""Operators' resolutions of dead letters: requeue, fix, skip, discard, restore and pin."""
 
 from collections.abc import Callable
 from typing import Any
@@ -59,7 +59,7 @@ class Requeue(Endpoint):
 
 
 class Fix(Endpoint):
-    """Set the result manually."""
+    """Set the failed step's result manually."""
 
     @operation("fixDeadLetterEntry", TAG, {200: RunShape}, request=FixBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -76,7 +76,7 @@ class Fix(Endpoint):
 
 
 class Skip(Endpoint):
-    """Skip the step."""
+    """Skip the failed step."""
 
     @operation(
         "skipDeadLetterEntry", TAG, {200: RunShape}, request=SkipBody, errors=[403, 404, 409]

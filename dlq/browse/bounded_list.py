@@ -75,7 +75,7 @@ def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
 
 
 def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first IDs of all matches, which are found without an order or a limit."""
+    """Return the first IDs of all matches, found without order or limit. Raises TooManyRows."""
     inner, values = rows.order_by().values("id").query.sql_with_params()
     order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
     sql = (

@@ -1,4 +1,4 @@
-"""Read the open dead letters of runs, and revealed payloads; record the first view."""
+"""Find the open dead letters of runs, name the fields to reveal, and record first views."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -22,7 +22,7 @@ def open_letters(run_ids: Sequence[UUID]) -> dict[UUID, UUID]:
 
 
 def note_first_look(request: HttpRequest, entry: DeadLetterEntry) -> None:
-    """Record the first view, unless the request is a browser's prefetch or a HEAD request."""
+    """Record a dead letter's first view, unless the request is a prefetch or not a GET."""
     if entry.seen_at is not None or request.method != "GET" or _ahead(request):
         return
     now = database_now()

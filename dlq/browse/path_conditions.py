@@ -39,7 +39,7 @@ class Condition:
 
     @property
     def said(self) -> str:
-        """Return the condition for display."""
+        """Return the condition in words, for display."""
         return f"{self.path} {OPERATORS[self.op]} {json.dumps(self.value, ensure_ascii=False)}"
 
     @property
@@ -115,7 +115,7 @@ def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """Return the path, the operator and the value.
+    """Return the path, the operator and the value. Raises BadCondition.
 
     The first `:eq:` or `:contains:` ends the path, which may contain `:`.
     """

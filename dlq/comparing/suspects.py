@@ -38,7 +38,7 @@ class Suspect:
 
     @property
     def where(self) -> str:
-        """Return the path for display."""
+        """Return the path of the value, for display."""
         return written(self.path)
 
 

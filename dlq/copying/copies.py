@@ -26,7 +26,7 @@ class CannotCopy(ValkyrError):
 
 @dataclass(frozen=True, slots=True)
 class CopyFormat:
-    """One format; `payload` is true if the copy contains inputs."""
+    """A format for copies of a dead letter; `payload` says that the copy contains inputs."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ class CopyFormat:
 
 
 def as_curl(entry: DeadLetterEntry) -> str:
-    """Return the step's request as a curl command. Raises CannotCopy if there is none to copy."""
+    """Return the step's request as a curl command. Raises CannotCopy if this is not possible."""
     _require_complete(entry)
     request = request_of(entry.module, entry.original_inputs)
     if request is None:
@@ -78,7 +78,7 @@ def _require_complete(entry: DeadLetterEntry) -> None:
 
 
 def kind_of(name: str) -> CopyFormat | None:
-    """Return the format with this name, or None."""
+    """Return the format with this name; None if there is none."""
     return KINDS.get(name)
 
 
@@ -86,7 +86,7 @@ _FIELDS = {"bearer": ("token",), "basic": ("username", "password"), "signing": (
 
 
 def _credential(entry: DeadLetterEntry) -> tuple[str, str]:
-    """Return the name and type of the step's credential; empty if it has none."""
+    """Return the name and type of the step's credential; both are "" if it has none."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):

@@ -32,7 +32,7 @@ def pytest_file(
     exception: str,
     fields: tuple[str, ...] = (),
 ) -> str:
-    """Return the file's text; `fields` are the fields of the step's credential.
+    """Return the text of the test file; `fields` are the fields of the step's credential.
 
     Recorded values are written as Python literals, so no input can become code.
     """

@@ -22,9 +22,9 @@ REFERENCE = re.compile(r"\[secret:([a-z][a-z0-9_]{0,79})(?:\.([a-z][a-z0-9_]{0,7
 
 
 def redacted(value: Any) -> Any:
-    """Return the value with references that replace texts and numbers that are likely secrets.
+    """Return the value with references in place of likely secrets.
 
-    A key such as `password` or `api_key` marks a likely secret.
+    A key such as `password` or `api_key` marks its value as a likely secret.
     """
     if isinstance(value, dict):
         return {key: _member(key, inner) for key, inner in value.items()}
@@ -77,9 +77,9 @@ class CopiedRequest:
 
 
 def request_of(module: str, inputs: Any) -> CopiedRequest | None:
-    """Return the request of a step of this type.
+    """Return the request that a step of this type made with these inputs.
 
-    Return None if the step makes no request or if the inputs are invalid.
+    Returns None if the step makes no request or if the inputs are invalid.
     """
     made = _TYPES.get(module)
     given = redacted(inputs)
@@ -163,7 +163,7 @@ def _with(headers: dict[str, str], name: str, value: str) -> dict[str, str]:
 
 
 def _body(given: dict[str, Any]) -> tuple[str | None, str, str]:
-    """Return the body as text, the body as Base64, and its content type; unused parts are empty."""
+    """Return the body as text (None if unused), the body as Base64, and the content type."""
     if given.get("body") is not None:
         return str(given["body"]), "", ""
     if given.get("bodyBase64") is not None:
@@ -277,7 +277,7 @@ def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: s
 def options_of(
     request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = ""
 ) -> Iterator[Option]:
-    """Yield each option with its value, before references become variables."""
+    """Yield the options of the curl command, in which references are not yet variables."""
     yield from (("--globoff", None), ("--include", None))
     yield ("--request", request.method)
     yield ("--url", request.url)

@@ -35,7 +35,7 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A failure's group, and the fingerprint that led to it, which can be that of a part."""
+    """A failure's group, and the fingerprint that selected it: the failure's own, or a part's."""
 
     group_id: UUID
     fingerprint: str
@@ -63,17 +63,17 @@ def placed(failing: Failing) -> Placed:
 
 
 def group_of(failing: Failing) -> UUID:
-    """Return the ID of the failure's group."""
+    """Return the ID of the failure's group; create the group if it is new."""
     return placed(failing).group_id
 
 
 def part_fingerprint(fingerprint: str, by: str, value: str) -> str:
-    """Return the fingerprint of those failures of a fingerprint that have this value of a facet."""
+    """Return the fingerprint of a part: the failures whose facet `by` has this value."""
     return hashlib.sha256(f"{fingerprint}\n{by}\n{value}".encode()).hexdigest()
 
 
 def ensure(workspace_id: UUID, fingerprint: str, group_id: UUID, *, part_of: str = "") -> None:
-    """Assign a fingerprint to a group, unless it has one already."""
+    """Assign a fingerprint to a group, unless the fingerprint already has a group."""
     row = GroupFingerprint(
         workspace_id=workspace_id, fingerprint=fingerprint, group_id=group_id, part_of=part_of
     )
@@ -81,14 +81,14 @@ def ensure(workspace_id: UUID, fingerprint: str, group_id: UUID, *, part_of: str
 
 
 def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened: int = 0) -> None:
-    """Queue changes for the counters: the number of new failures, and the change in open ones."""
+    """Queue changes of a group's counters: new failures (`seen`), and the change in open ones."""
     GroupNews.objects.create(
         group_id=group_id, version_number=version_number, seen=seen, open=opened
     )
 
 
 def note_entry(entry_id: UUID) -> None:
-    """Queue a new entry for the counters."""
+    """Queue the changes of counters that a new entry causes."""
     statements.fetch("note_entry", {"id": entry_id})
 
 

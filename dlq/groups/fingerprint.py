@@ -68,7 +68,7 @@ def normalise(message: str) -> str:
 
 
 def place_of(step_path: str) -> str:
-    """Return the path without numbers: `refine[2].draft` and `refine[3].draft` have one path."""
+    """Return a step's path without the numbers of iterations, such as `refine[].draft`."""
     return re.sub(r"\[\d+\]", "[]", step_path)
 
 

@@ -63,7 +63,7 @@ def move_on(seconds: float = 0.4) -> int:
 
 @transaction.atomic
 def carry(move_id: int, batch: int = BATCH) -> int:
-    """Move one batch; return how many entries moved. Delete a finished move.
+    """Move one batch of entries; return how many. Delete a move that is finished.
 
     Does nothing if another process has locked the move.
     """
@@ -89,7 +89,7 @@ def _by_age(move: GroupMove) -> bool:
 
 
 def _waiting(move: GroupMove) -> QuerySet[DeadLetterEntry]:
-    """Return the entries that have not been moved yet."""
+    """Return the entries that the move has not moved yet."""
     rows = DeadLetterEntry.objects.order_by().defer("original_inputs", "original_config")
     if not move.fingerprint:
         return rows.filter(group_id=move.source_id)
@@ -249,8 +249,8 @@ def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[Gr
 
     The group keeps the failures with the most frequent value. Each other value, including values
     that appear later, gets its own group. Returns the parts, with the group itself first. Raises
-    NotFound, WrongState, or CannotSplit if its newest entries have only one value or too many
-    values.
+    NotFound, WrongState, or CannotSplit for an unknown facet, or if its newest entries have one
+    value or too many.
     """
     if by not in FACETS:
         raise CannotSplit(f"Groups cannot be split by {by[:50]!r}; expected {', '.join(FACETS)}.")

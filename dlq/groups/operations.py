@@ -22,7 +22,7 @@ LONGEST = 10_000
 
 
 def add(group_id: UUID, text: str, *, actor: Actor) -> GroupNote:
-    """Write a note.
+    """Add a user's note to a group.
 
     Raises NotFound, WrongState for a merged group, or BadTerms for a text of invalid length.
     """

@@ -42,7 +42,7 @@ class GroupStanding:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A change to the counters: the total count, and the last failure of each version."""
+    """New failures of a group: its new total, and the time of the last one in each version."""
 
     total: int
     last: Mapping[int, datetime]

@@ -27,7 +27,7 @@ TERMS = ("snoozed_until", "snoozed_total", "snoozed_version", "resolved_in")
 
 
 def acknowledge(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Acknowledge the group. Raises NotFound or WrongState."""
+    """Set the group's status to ACKNOWLEDGED. Raises NotFound or WrongState."""
     return _decide(group_id, "acknowledge", GroupStatus.ACKNOWLEDGED, actor, reason)
 
 

@@ -60,7 +60,7 @@ def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
 
 @transaction.atomic
 def wake() -> int:
-    """End the snoozes whose time has passed; return how many."""
+    """End snoozes whose time has passed, at most 100; return how many."""
     now = database_now()
     due = FailureGroup.objects.filter(status=GroupStatus.SNOOZED, snoozed_until__lte=now)
     ids = due.order_by("snoozed_until").values_list("pk", flat=True)[:SLEEPERS]
@@ -95,7 +95,7 @@ def _fold_once(batch: int) -> int:
 
 
 def summed(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Sums]:
-    """Add up the rows of `take_news.sql` by group."""
+    """Return the sums of the rows of `take_news.sql`, by group ID."""
     found: dict[UUID, Sums] = {}
     for group_id, version, hour, moved, seen, opened, first, last, _ in rows:
         sums = found.setdefault(group_id, Sums())
@@ -153,7 +153,7 @@ def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
 
 
 def _announce(signal: Signal, group: FailureGroup, **facts: Any) -> None:
-    """Call the receivers; an error in one is rolled back and does not stop the counting.
+    """Send a signal about a group; an error of a receiver is rolled back and logged.
 
     Otherwise the failing call would repeat each second and block the counting of all groups.
     """

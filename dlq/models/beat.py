@@ -7,7 +7,7 @@ from executions.database.clock import ClockTimestamp
 
 
 class BeatPulse(models.Model):
-    """The last run of one of beat's duties. The table has one row."""
+    """The time at which any of beat's duties last ran, in a table of one row."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     ticked_at = models.DateTimeField(db_default=ClockTimestamp())
@@ -23,7 +23,7 @@ class BeatPulse(models.Model):
 
 
 class RetentionMark(models.Model):
-    """The walk's position in ended executions: the end and the ID of the last execution read."""
+    """How far a walk of retention has come: the end and the ID of the last execution read."""
 
     name = models.CharField(max_length=20, primary_key=True)
     at = models.DateTimeField()

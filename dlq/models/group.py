@@ -206,7 +206,7 @@ class GroupVersion(models.Model):
 
 
 class GroupNote(models.Model):
-    """A note in the group's thread."""
+    """A note that a user added to a failure group."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     group = models.ForeignKey(FailureGroup, on_delete=models.CASCADE, related_name="notes")

@@ -1,4 +1,4 @@
-"""Users' operations on one dead letter: requeue, fix, skip, discard, restore, note, pin, unpin.
+"""Users' operations on one dead letter: requeue, fix, skip, discard, restore, note, pin and unpin.
 
 After an approval, other inputs or a manual result need more than the power named here: the admin
 and the API call `runners.repair.permissions.check_repair` first.

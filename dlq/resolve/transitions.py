@@ -71,7 +71,7 @@ def resolve(
     """Move an entry from PENDING to a resolution in the caller's transaction.
 
     Raises WrongState if the entry is already resolved, for example by another user at the same
-    time.
+    time, and NotFound if it was deleted.
     """
     now = database_now()
     if notes:
@@ -159,7 +159,7 @@ def restore(entry: DeadLetterEntry, *, actor: Actor, reason: str = "") -> None:
     """Move an entry from DISCARDED to PENDING in the caller's transaction.
 
     The notes are kept. Raises WrongState if the entry is open or resolved in another way, or if its
-    run was rolled back.
+    run was rolled back, and NotFound if it was deleted.
     """
     moved = DeadLetterEntry.objects.filter(
         pk=entry.pk, resolution=Resolution.DISCARDED, run__superseded=False

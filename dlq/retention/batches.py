@@ -29,7 +29,7 @@ class PruningPace:
 
     @classmethod
     def for_seconds(cls, seconds: float, *, rest: float = 1.0, batch: int = 500) -> "PruningPace":
-        """Return a pace that ends after these seconds."""
+        """Return a pace with which pruning ends after `seconds`."""
         return cls(time.monotonic() + seconds, rest, batch)
 
     @property
@@ -74,7 +74,7 @@ class PruningTally:
     more: bool = False
 
     def span(self, first: datetime | None, last: datetime | None) -> None:
-        """Extend the range from the first to the last end to include these ends."""
+        """Extend the time span of the ends to include these ends; None changes nothing."""
         if first is not None:
             self.first = first if self.first is None else min(self.first, first)
         if last is not None:

@@ -61,7 +61,7 @@ class BulkWalk:
         return cls(partition, wanted, before, UUID(int=max(0, first.int - 1)))
 
     def delete_some(self, most: int) -> BulkResult:
-        """Delete the next executions, and move on; `after` is None at the end."""
+        """Delete those of the next `most` executions that may go; `after` is None at the end."""
         place = {"after": self.after, "end": self.partition.end, "before": self.before}
         told = place | {"chunk": most, "most": most}
         ((self.after, roots, of, kin),) = statements.fetch("prune_take", told)
@@ -75,7 +75,7 @@ class BulkWalk:
             return BulkResult(references.delete(cursor, taken, gone), first, last)
 
     def _sure(self, taken: TakenExecutions) -> tuple[Any, ...]:
-        """Return those that may be deleted, and their first and last end."""
+        """Return which taken executions may be deleted (or None), and their first and last end."""
         told = parameters(self.wanted.terms, self.wanted.scope, self.wanted.now)
         told |= {"first": self.partition.first or NIL, "end": self.partition.end}
         told |= {"roots": taken.roots, "of": taken.of, "kin": taken.kin, "before": self.before}

@@ -99,7 +99,7 @@ def add_kind(kind: Aged) -> None:
 
 
 def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete the expired rows of a kind."""
+    """Delete the expired rows of a kind until the pace ends; return their tally."""
     tally, rows = PruningTally(kind), KINDS[kind].due(wanted)
     if rows is None or not rows.exists():  # mostly: one statement instead of a transaction
         return tally
@@ -125,7 +125,7 @@ def look(kind: str, wanted: RetentionPeriods) -> PruningTally:
 
 
 def _some(aged: Aged, rows: QuerySet[Any], most: int, tally: PruningTally) -> int:
-    """Delete a batch; return the number of deleted rows, including dependent ones."""
+    """Delete a batch; return the number of rows, or `most` if only dependent rows were deleted."""
     chosen = rows.order_by(aged.order).select_for_update(skip_locked=True, of=("self",))
     found = list(chosen.values_list("pk", aged.time)[:most])
     ids = [pk for pk, _ in found]
@@ -159,10 +159,7 @@ SELECT sum(pg_total_relation_size(c.oid))
 
 
 def weigh(tally: PruningTally) -> int:
-    """Return the approximate size of the tally's rows, in bytes.
-
-    Return 0 for kinds whose rows are kept (logs).
-    """
+    """Return the approximate size of the tally's rows, in bytes; 0 for rows that stay (logs)."""
     counts = {tally.kind: tally.rows, **tally.parts}
     return round(sum(_each(kind) * number for kind, number in counts.items() if number))
 

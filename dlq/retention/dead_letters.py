@@ -1,4 +1,4 @@
-"""Delete expired dead letters (`expires_at`, set at the resolution) with their items.
+"""Delete dead letters whose `expires_at`, set at the resolution, has passed, and old groups.
 
 Pinned and held dead letters stay, and so do the dead letters of unfinished executions. Open dead
 letters never expire.
@@ -54,7 +54,7 @@ BEFORE_DELETION: list[Callable[[Sequence[UUID]], None]] = []
 
 
 def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete expired dead letters, in the order of their expiry."""
+    """Delete expired dead letters in the order of their expiry, until the pace ends."""
     tally = PruningTally(KIND)
     while not pace.over:
         with pace.transaction():
@@ -161,14 +161,14 @@ def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> Prun
 
 
 def _groups(old: datetime, most: int) -> int:
-    """Delete groups that ended long ago, without entries and fingerprints; return how many."""
+    """Delete groups that ended before `old`, without entries and fingerprints; return how many."""
     keep_counters()
     led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
     return _gone(_empty(old).filter(~Exists(led_to)), most)
 
 
 def _fingerprints(old: datetime, most: int) -> int:
-    """Delete the fingerprints of groups that ended long ago and have no entries; return how many.
+    """Delete the fingerprints of groups that ended before `old`, without entries; return how many.
 
     The groups are deleted in the next pass, so that a failure being recorded now can still find its
     group.

@@ -244,7 +244,7 @@ def look_at(
     tally: PruningTally,
     without: LettersGone = NONE_GONE,
 ) -> set[UUID]:
-    """Count the rows that `clear` would delete; return the roots that stay."""
+    """Count the rows that `clear` would delete; return the IDs of the roots that stay."""
     kept: set[UUID] = set()
     for roots in _some(ends):
         found = families(roots, wanted, before, without=without)
@@ -333,7 +333,10 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 
 
 def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
-    """Delete at most `most` executions of the families; return the deleted executions and runs."""
+    """Delete at most `most` executions and their runs; return the numbers of both.
+
+    If the executions have too many runs for one call, only runs are deleted.
+    """
     # Executions without children first: the rest of a family may need their parents.
     ids = [pk for family in pack for pk in family.members][:most]
     if not ids:

@@ -53,7 +53,7 @@ def credential_use_days() -> float:
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return the exceptions in days, by workspace, `workspace/workflow` or `tier:name`.
+    """Return the periods that differ, in days, by workspace, `workspace/workflow` or `tier:name`.
 
     Raises ImproperlyConfigured if the setting has an invalid format.
     """
@@ -88,7 +88,7 @@ def _wrong(what: str) -> ImproperlyConfigured:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPeriods:
-    """The periods. `older_than`, in days, replaces all terms; `now` is the database's time."""
+    """Retention periods at the database's time `now`; `older_than` (days) replaces all others."""
 
     now: datetime
     terms: tuple[Term, ...]
@@ -105,7 +105,7 @@ class RetentionPeriods:
 
 
 def as_set(now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """Return the periods of the settings."""
+    """Return the periods that the settings define. Raises ImproperlyConfigured."""
     terms = (*terms_of(keep_days()), *_others(overrides()))
     return RetentionPeriods(now, terms, scope or RetentionScope())
 

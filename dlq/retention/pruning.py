@@ -94,7 +94,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete the rows that expired by the settings, starting where the last pass stopped."""
+    """Delete expired rows of all kinds by the settings, from where the last pass stopped."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
@@ -109,13 +109,13 @@ def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
 
 
 def read(name: str) -> PruningPosition:
-    """Return the stored position, or the beginning if there is none."""
+    """Return the stored position of a walk; the beginning if there is none."""
     found = RetentionMark.objects.filter(pk=name).first()
     return PruningPosition(found.at, found.row) if found else PruningPosition()
 
 
 def write(name: str, position: PruningPosition | None) -> None:
-    """Store the position; with None, the next walk starts from the beginning."""
+    """Store the position of a walk; with None, the next walk starts from the beginning."""
     if position is None:
         RetentionMark.objects.filter(pk=name).delete()
         return

@@ -53,17 +53,17 @@ class TakenExecutions:
 
     @property
     def ids(self) -> str:
-        """Return all of them."""
+        """Return the IDs of all these executions, as the text of an array."""
         return self.roots if self.kin == "{}" else f"{self.roots[:-1]},{self.kin[1:]}"
 
     @property
     def low(self) -> str:
-        """Return the first ID."""
+        """Return the smallest ID of these executions."""
         return min(self.roots[1:37], *self._kin)
 
     @property
     def high(self) -> str:
-        """Return the last ID."""
+        """Return the largest ID of these executions."""
         return max(self.roots[-37:-1], *self._kin)
 
     @property
@@ -81,7 +81,7 @@ def quoted(cursor: Any, model: Any) -> str:
 
 
 def delete(cursor: Any, taken: TakenExecutions, ids: str) -> int:
-    """Delete locked executions and what belongs to them, except for their runs; return how many.
+    """Delete locked executions and their dependent rows except runs; return how many executions.
 
     `ids` is the text of an array. Raises NotInBulk if other rows refer to an execution. The caller
     ends the transaction then.
@@ -99,7 +99,7 @@ def delete(cursor: Any, taken: TakenExecutions, ids: str) -> int:
 
 
 def _follow(cursor: Any, table: str, one: ExecutionReference, taken: TakenExecutions) -> None:
-    """Delete the rows that refer to a deleted execution, or find one that must not be deleted."""
+    """Delete the rows that refer to a deleted execution. Raises NotInBulk if one must be kept."""
     rows = (
         f"FROM {one.table} o WHERE o.{one.column} BETWEEN %s AND %s "
         f"AND NOT EXISTS (SELECT FROM {table} e WHERE e.id = o.{one.column})"

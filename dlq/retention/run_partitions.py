@@ -52,7 +52,7 @@ class RunPartitions:
         return {pk: at for pk, at in roots.items() if not self._waits(self._of(pk))}
 
     def without_runs(self, ids: list[UUID]) -> list[UUID]:
-        """Return the executions whose runs are deleted row by row."""
+        """Return the IDs of those executions whose runs are deleted row by row."""
         if not self.layout.partitioned:
             return ids
         return [pk for pk in ids if not self.is_released(self._of(pk))]

@@ -13,5 +13,5 @@ UNSTORED: list[Callable[[QuerySet[WorkflowExecution]], set[UUID]]] = []
 
 
 def not_stored(rows: QuerySet[WorkflowExecution]) -> set[UUID]:
-    """Return those of the executions that a plugin has not stored yet."""
+    """Return the IDs of those executions that a plugin must store but has not stored yet."""
     return set().union(*(unstored(rows) for unstored in UNSTORED))

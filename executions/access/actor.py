@@ -20,7 +20,7 @@ DOORS: dict[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A person, a system or an agent; `user_id` is None for the engine itself.
+    """A person, a system or an agent; `user_id` is None for an actor without an account.
 
     `via` is the entry point (`admin`, `api`, `site`, `api token <name>`, `single sign-on`,
     `webhook`, `callback`, `command`). `address` is the peer's IP address.

@@ -1,6 +1,6 @@
 """Grant and revoke object permissions on one workflow, for users and groups.
 
-They give members access to the workflow and its executions beyond their roles.
+Object permissions give members access to the workflow and its executions beyond their roles.
 """
 
 from collections.abc import Collection

@@ -13,7 +13,7 @@ LONGEST_NAME = 254  # an email address
 
 
 def person_named(name: str | None) -> Any | None:
-    """Return the account that signs in with this name; None without one."""
+    """Return the account that signs in with this name; None if there is none."""
     if not name:
         return None
     model = get_user_model()
@@ -43,7 +43,7 @@ def read_key(value: Any) -> Any:
 
 
 def key_as_json(value: Any) -> int | str | None:
-    """Return an account's key for JSON: a number stays a number, and any other key becomes text."""
+    """Return an account's key for JSON: a number or None stays, and any other key becomes text."""
     return value if value is None or isinstance(value, int) else str(value)
 
 

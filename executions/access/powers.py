@@ -1,4 +1,4 @@
-"""A caller's permissions in a workspace and on one object, and errors for missing ones."""
+"""A caller's permissions in a workspace and on one object, and errors for missing permissions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from executions.states import Permission, Role
 
 
 class Action(StrEnum):
-    """The actions in a workspace."""
+    """The actions that roles and object permissions allow in a workspace."""
 
     VIEW = "view"
     TRIGGER = "trigger"
@@ -133,7 +133,7 @@ class Powers:
     def _on_workflow(self) -> frozenset[Action]:
         """Return the actions that object permissions on the workflow add.
 
-        Uses no query without a workflow, or if the role already allows all that they can add.
+        Uses no query without a workflow, or if the role allows every action that they can add.
         """
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()
@@ -292,7 +292,7 @@ class Reach:
 
 
 def reach_of(user: User) -> Reach:
-    """Return the caller's reach. Uses one query."""
+    """Return the caller's powers and object permissions as a Reach. Uses one query."""
     return Reach(user, *holdings(user))
 
 

@@ -71,6 +71,6 @@ class RowLevelSecurity:
             return response
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> None:
-        """Limit the request, if its view is a page."""
+        """Limit the request to its user's rows, unless the view limits itself."""
         if not getattr(view, LIMITS_ITSELF, False):
             limit_to(request.user)

@@ -184,7 +184,7 @@ def _follow(row: Model, path: str) -> Any:
 
 
 def _limits(user: User, power: Power) -> bool:
-    """Return whether the user signed in with a token whose scopes exclude the action."""
+    """Return whether the user signed in with a token whose scopes exclude the power."""
     limits = limits_of(user)
     return limits is not None and power not in limits.scopes
 

@@ -1,4 +1,4 @@
-"""Write the audit rows of accounts, tokens and tenants."""
+"""Write the audit rows of accounts, tokens, members and workspaces."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -40,7 +40,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Store the time of use unless `last` is less than a minute ago; skip the row if locked."""
+    """Store a use's time and address, unless `last` is under a minute ago or the row is locked."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -56,7 +56,7 @@ def note(
 
 @in_first
 def note_session(pk: UUID, last: datetime, now: datetime, address: str | None) -> None:
-    """Store the time of a session's use, as `note` does."""
+    """Store the time and address of a session's use, as `note` does."""
     note(AccountSession, pk, last, now, address)
 
 
@@ -86,7 +86,7 @@ Likely = Callable[[Any], Sequence[BoundStatement]]
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:
-    """Return no queries: nothing is read in advance."""
+    """Return no statements, so that no rows are read in advance."""
     return ()
 
 
@@ -124,7 +124,7 @@ def _in_first(statement: BoundStatement, likely: Callable[[], Sequence[BoundStat
 
 @in_first
 def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | None:
-    """Return the current time and the session's last use; None if there is no such session."""
+    """Return the current time and the session's last use; None if it is not live."""
     row = fetch_one("live_session", {"session": session_id, "id": user_id})
     return None if row is None else (row[0], row[1])
 
@@ -154,7 +154,7 @@ def _places(digest: str) -> list[str]:
 def _token_in(
     places: Sequence[str], digest: str, likely: Likely
 ) -> tuple[ApiToken, datetime] | None:
-    """Return the token from the first of these databases that has it; None without one.
+    """Return the token from the first of these databases that has it; None if none has it.
 
     Raises OperationalError if none has it and one of them does not respond.
     """

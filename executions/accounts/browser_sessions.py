@@ -52,7 +52,7 @@ def open_for(request: Any, user: Any) -> None:
 
 
 def current(request: Any) -> UUID | None:
-    """Return the ID of the browser's session; None without one."""
+    """Return the ID of Valkyr's session in this browser; None if there is none."""
     session = getattr(request, "session", None)
     try:
         return UUID(session[ENTRY]) if session is not None else None

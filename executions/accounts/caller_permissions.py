@@ -21,7 +21,7 @@ from executions.states import Permission
 
 
 def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
-    """Return the caller's workspaces, for any role, and the caller's powers. Uses one query."""
+    """Return the caller's workspaces, for any role, and the powers in them. Uses one query."""
     reach = reach_of(user)
     return Workspace.objects.filter(pk__in=list(reach.members)), reach
 
@@ -52,7 +52,7 @@ def refuse_narrow_token(user: User) -> None:
 
 
 def permissions_of(powers: Powers) -> list[str]:
-    """Return the caller's permissions in a workspace, by role, membership or Django."""
+    """Return the caller's permissions (by role, membership or Django) within the token's scopes."""
     limits = powers.limits
     included = INCLUDED.get(powers.role or "", frozenset())
     return [

@@ -67,7 +67,7 @@ def create_service_account(
 def change_service_account(
     account_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
 ) -> ServiceAccount:
-    """Change name, description, role, permissions, or `enabled`, effective at once.
+    """Change an account's name, description, role, permissions or `enabled`, effective at once.
 
     Raises NotFound, and Taken and WithProblems like `create_service_account`.
     """
@@ -127,12 +127,12 @@ def program_user(username: str) -> Any:
 
 
 def _has_text(user: Any, field: Any) -> bool:
-    """Return whether the text field may be empty, or already has a value."""
+    """Return whether the field is a text field that may be empty or already has a value."""
     return isinstance(field, models.CharField) and (field.blank or bool(getattr(user, field.name)))
 
 
 def _name_fields(username: str) -> dict[str, str]:
-    """Return the fields that name an account or must be unique."""
+    """Return the values of an account's user name and of its unique text fields."""
     model = get_user_model()
     fields = {model.USERNAME_FIELD: username}
     for field in model._meta.concrete_fields:

@@ -51,7 +51,7 @@ def begin(
     client: SessionClient,
     refresh_digest: str = "",
 ) -> AccountSession:
-    """Begin a session of `user`, and return it."""
+    """Create and return a session of `user`, which expires after `lifetime`."""
     now = database_now()
     return AccountSession.objects.create(
         user=user,
@@ -74,7 +74,7 @@ def live(rows: QuerySet[AccountSession]) -> QuerySet[AccountSession]:
 def own_sessions(user: User) -> QuerySet[AccountSession]:
     """Return the caller's live sessions.
 
-    Raises Forbidden for an API token, which has less access.
+    Raises Forbidden for a caller with an API token.
     """
     if getattr(user, "token_limits", None) is not None:
         raise Forbidden(
@@ -124,7 +124,7 @@ def close(session: AccountSession, reason: SessionEnd) -> bool:
 
 
 def end_all() -> int:
-    """End every session after the database was restored from a backup; return the number."""
+    """End every session, as needed after a restore from a backup; return the number."""
     rows = AccountSession.objects.filter(ended_at=None)
     return rows.update(ended_at=ClockTimestamp(), end_reason=SessionEnd.REVOKED)
 

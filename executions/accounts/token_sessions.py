@@ -49,7 +49,7 @@ class SessionAccess(AccessToken):
 
 
 class SessionRefresh(RefreshToken):
-    """A refresh token of a session."""
+    """A refresh token of a session, which is exchanged once for the next pair."""
 
     token_type = "valkyr-refresh"  # noqa: S105
     lifetime = timedelta(days=1)
@@ -57,7 +57,7 @@ class SessionRefresh(RefreshToken):
 
     @classmethod
     def of(cls, user: Any) -> "SessionRefresh":
-        """Return a token of an account, valid until the account's password changes."""
+        """Return a refresh token of an account, bound to the account's current password."""
         token = cls()
         token[api_settings.USER_ID_CLAIM] = str(user.pk)
         token[OF_PASSWORD] = get_md5_hash_password(user.password)
@@ -120,7 +120,7 @@ def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
 
 
 def revoke(text: str, request: Any) -> bool:
-    """End the session of a refresh or access token; return False for an invalid token.
+    """End a token's session; return False if the token is invalid or the session is not live.
 
     A refresh token that was already exchanged also ends its session, because signing out ends the
     whole session.

@@ -62,7 +62,7 @@ def digest(text: str) -> str:
 
 
 def beginning_of(text: str) -> str:
-    """Return the beginning of a token, which may be shown to identify it."""
+    """Return the first 12 characters of a token, which may be shown to identify the token."""
     return text[:_SHOWN]
 
 
@@ -170,7 +170,7 @@ def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "")
 
 
 def shut_out(user: User, *, actor: Actor, reason: str) -> None:
-    """End the sessions and tokens of a user who has lost access, and write the audit row."""
+    """End the sessions and revoke the tokens of a user who has lost access; audit this in a row."""
     with transaction.atomic():
         tokens = ApiToken.objects.filter(user=user.pk, revoked_at=None)
         sessions = AccountSession.objects.filter(user=user.pk, ended_at=None)

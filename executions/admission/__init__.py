@@ -1,4 +1,4 @@
 """Admission of executions: capacity, concurrency keys and request rates.
 
-It also handles the slots that ended executions release.
+This package also handles the slots that ended executions release.
 """

@@ -45,7 +45,7 @@ class Admitted:
 
 
 def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
-    """Return the data about an admitted execution that a runner needs."""
+    """Return what a runner needs to know about an admitted execution."""
     return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
@@ -56,7 +56,7 @@ def announce(executions: Sequence[Admitted], sender: Any) -> None:
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits for a workspace and a user; lock the workspace if slots are counted.
+    """Return the limits for a workspace and a user; lock a workspace whose executions are limited.
 
     Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
@@ -122,7 +122,7 @@ def active(workspace_id: UUID) -> int:
 def waiting(workspace_id: UUID, most: int) -> int:
     """Return the number of waiting executions in a workspace.
 
-    Those with a key and those without one are counted up to `most` each.
+    Executions with a key and executions without a key are counted up to `most` each.
     """
     rows = WorkflowExecution.objects.filter(
         workspace_id=workspace_id, state=ExecutionState.PENDING
@@ -222,7 +222,7 @@ class _Chosen:
 
 
 def _room(workspace_id: UUID) -> int:
-    """Return the number of executions to admit now; lock the workspace if slots are counted."""
+    """Return how many executions to admit now, at most 100; lock a workspace with limited slots."""
     if not limited(workspace_id):
         return BATCH
     lock_workspace(workspace_id)

@@ -55,7 +55,7 @@ def one_budget() -> Iterator[None]:
 def render_all(
     rule: Concurrency | None, workflow_id: UUID, payload_list: Sequence[Any]
 ) -> list[ConcurrencyKey | None]:
-    """Return the key of the execution of each payload; None if the rule does not apply.
+    """Return the concurrency key for each payload; None without a rule, or for an empty key.
 
     Raises InvalidPayload with the problems of all payloads for which the key cannot be rendered.
     """

@@ -22,7 +22,7 @@ ROUNDS = 20
 
 
 def is_counted_later(tier: Ceilings) -> bool:
-    """Return whether the workspace's limits need a lock."""
+    """Return whether counting needs a lock, so that joined starts are counted after the commit."""
     return bool(tier.limits) or tier.max_pending is not None
 
 

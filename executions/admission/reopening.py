@@ -8,7 +8,7 @@ from executions.models import Tier, WorkflowExecution
 
 
 def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
-    """Return whether a failed execution must wait for a slot or for its key; lock both.
+    """Return whether a failed execution must wait for a slot or its concurrency key; lock both.
 
     A child needs neither.
     """

@@ -24,7 +24,7 @@ def difference(
 
 
 def told(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all values in the form of the audit trail."""
+    """Return values as the audit trail records them: as JSON, without secrets."""
     return {name: _told(name, value) for name, value in values.items()}
 
 

@@ -82,7 +82,7 @@ def lines(rows: QuerySet[M], shown: Shown | None = None) -> Iterator[bytes]:
 
 
 def written(batch: Iterable[Any], shown: Shown | None = None) -> bytes:
-    """Return rows as JSON, one per line, in the form of the API."""
+    """Return rows as JSON lines; `shown` returns a row's content (by default, an audit row's)."""
     told_of = shown or _shown
     texts = (json.dumps(told_of(row), cls=JSONEncoder, ensure_ascii=False) for row in batch)
     return "".join(f"{text}\n" for text in texts).encode()

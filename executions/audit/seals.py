@@ -23,7 +23,7 @@ LAST_ID = UUID(int=2**128 - 1)
 
 @dataclass(frozen=True, slots=True)
 class SealingResult:
-    """The result of one run of the duty."""
+    """The numbers of links and rows that one run of the duty added, and the new head, if any."""
 
     links: int
     rows: int
@@ -75,7 +75,7 @@ def progress() -> tuple[int, datetime | None]:
 
 
 def _next() -> ChainLink | None:
-    """Store and return the next link; None if no row is left to seal, or another process seals."""
+    """Store and return the next link; None if no row is unsealed, or another process is sealing."""
     with transaction.atomic():
         if not _is_alone():
             return None

@@ -93,7 +93,7 @@ def readable(user: User, object_id: str = "") -> Readable:
 
 
 def one(user: User, pk: UUID) -> Activity:
-    """Return one row. Raises NotFound if the user may not read it."""
+    """Return one row of the audit trail. Raises NotFound if the user may not read it."""
     about = Activity.objects.filter(pk=pk).values_list("object_id", flat=True).first()
     row = None if about is None else readable(user, about).rows.filter(pk=pk).first()
     if row is None:

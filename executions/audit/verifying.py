@@ -179,7 +179,7 @@ class _Walk:
 def _seals() -> Iterator[AuditSeal]:
     """Yield the seals that exist now, in the order of their numbers.
 
-    Rows that later seals cover may be stored behind the position of the scan.
+    Later seals are left out, because the scan may have passed the IDs of their rows already.
     """
     newest = AuditSeal.objects.aggregate(number=Max("number"))["number"] or 0
     rows, after = AuditSeal.objects.filter(number__lte=newest), 0

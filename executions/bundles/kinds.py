@@ -155,11 +155,11 @@ class BundleKind(ABC):
         }
 
     def prepare(self) -> None:
-        """Run work that a rollback must not undo, such as creating keys."""
+        """Do work that a rollback must not undo, such as creating keys; by default, nothing."""
         return
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
-        """Return sentences about differences that the fields do not show."""
+        """Return sentences about differences that the fields do not show; by default, none."""
         return []
 
     def key(self, item: Item) -> Key:
@@ -171,7 +171,7 @@ class BundleKind(ABC):
         return f"{self.name}/{json.dumps(self.key(item), ensure_ascii=False)}"
 
     def called(self, item: Item) -> str:
-        """Return the item's name for people: the values that identify it."""
+        """Return the item's name for display: the values that identify it."""
         return ", ".join(str(value) for value in self.key(item) if value not in (None, ""))
 
     def full(self, item: Item) -> Item:

@@ -44,7 +44,7 @@ def brought_kinds(workspace: Workspace) -> set[str]:
 
 
 def git_state(workflow: Workflow) -> GitState:
-    """Return the source of a workflow's definition. Uses one query."""
+    """Return a workflow's source in Git, and whether only bundles publish it. Uses one query."""
     workspace = (
         Workspace.objects.filter(pk=workflow.workspace_id)
         .select_related("applied_bundle")

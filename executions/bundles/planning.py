@@ -37,7 +37,7 @@ CREATE, CHANGE, LAYOUT, ARCHIVE, DELETE = "create", "change", "layout", "archive
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The wanted definitions.
+    """The definitions that a workspace should have.
 
     A kind that `resources` does not name stays as it is. `checksums` maps slugs to the checksums
     that the versions must have. `prune` archives or deletes objects of earlier bundles that this

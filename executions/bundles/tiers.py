@@ -33,5 +33,5 @@ class TierItems(BundleKind):
         workspaces.change_tier(row.id, self.facts(item), actor=context.actor)
 
     def remove(self, context: BundleContext, row: StoredItem) -> None:
-        """Delete a tier without workspaces. Raises InUse."""
+        """Delete a tier without workspaces. Raises NotFound or InUse."""
         workspaces.delete_tier(row.id, actor=context.actor)

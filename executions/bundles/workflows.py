@@ -209,7 +209,7 @@ def write(
 ) -> dict[str, int | None]:
     """Apply the verdicts that have an action; return the latest versions' numbers by slug.
 
-    Workflows of which only the layout changes are left out.
+    A workflow without a version has None; workflows of which only the layout changes are left out.
     """
     changed = [one for one in verdicts if one.action]
     said = [

@@ -207,7 +207,7 @@ def forget() -> None:
 
 
 def problems(kinds: Iterable[type[SettingsModel]]) -> Iterator[SettingProblem]:
-    """Yield a problem for each invalid setting of these classes and unknown entry of `VALKYR`."""
+    """Yield a problem for each invalid setting of the classes and each unknown `VALKYR` entry."""
     source = {} if _source() is None else _source()
     if not isinstance(source, Mapping):
         yield SettingProblem(NAME, f"is {type(source).__name__}; expected a dictionary.")

@@ -37,7 +37,7 @@ def name_of(name: str, field: FieldInfo) -> str:
 
 
 def default_of(field: FieldInfo) -> str:
-    """Return the default in words."""
+    """Return a setting's default in words."""
     given = about(field)
     if given["unset"]:
         return str(given["unset"])

@@ -33,7 +33,7 @@ class Boundary:
 
     @property
     def any_host(self) -> bool:
-        """Return whether a user allowed any host."""
+        """Return whether the credential may be sent to any host."""
         return ANY in self.hosts
 
     def allows_host(self, host: str, port: int | None) -> bool:
@@ -76,7 +76,7 @@ class HostPattern:
 
 
 def host_pattern(text: str) -> HostPattern:
-    """Parse a pattern. Raises ValueError with the problem.
+    """Return the parsed pattern. Raises ValueError, whose message states the problem.
 
     Examples are `api.example.com`, `*.example.com`, `10.0.0.0/8` and `2001:db8::1`. Each can end
     with a port; an IPv6 address is then in brackets: `api.example.com:8443`, `[2001:db8::1]:443`.
@@ -123,7 +123,7 @@ def plain_host(host: str) -> str:
 
 
 def module_pattern(text: str) -> str:
-    """Return a module's type, or a prefix such as `stripe.*`. Raises ValueError."""
+    """Return the text if it is a module's type, `stripe.*` or `*`. Raises ValueError otherwise."""
     if text == ANY or all(_is_word(word) for word in text.removesuffix(".*").split(".")):
         return text
     raise ValueError(
@@ -153,7 +153,7 @@ def _fits(pattern: str, module: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, int | None]:
-    """Split host and port; a bare IPv6 address has no port. Raises ValueError."""
+    """Return the host and the port (None if there is none). Raises ValueError."""
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if not closed or (rest and not rest.startswith(":")):
@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits of a credential; omitted limits are suggested, or stay as they are."""
+    """New limits of a credential; omitted ones are suggested by `create`, and kept by `update`."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None
@@ -222,7 +222,7 @@ class CredentialLimits(TypedDict, total=False):
 
 
 def problems_of(given: Mapping[str, Any]) -> Iterator[DefinitionProblem]:
-    """Yield every problem of the given lists."""
+    """Yield every problem of the boundary's lists in `given`."""
     for name in LISTS:
         if given.get(name) is not None:
             yield from _of_list(name, given[name])

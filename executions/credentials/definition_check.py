@@ -87,7 +87,7 @@ def _unknown(
 
 
 def static_place(text: Any) -> tuple[str, int | None] | None:
-    """Return host and port of a URL whose host contains no template; None if they are unknown."""
+    """Return a URL's host and port (None: unknown); None if its host is unknown or a template."""
     if not isinstance(text, str):
         return None
     fixed = text.partition("{{")[0].partition("{%")[0]

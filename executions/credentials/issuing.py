@@ -81,7 +81,7 @@ _lock = Lock()
 def issued(
     source: CredentialSource, issuer: Issuer, wait: float = WAIT_SECONDS
 ) -> tuple[Issued, bool]:
-    """Return the values, and whether this call requested them.
+    """Return the cached or newly requested values, and whether this call requested them.
 
     Raises IssuerBusy, and the issuer's errors.
     """

@@ -1,4 +1,4 @@
-"""Rotate keys during operation: add a data key, reseal values, remove old keys.
+"""Rotate keys during operation: add a data key, reseal values, and remove old keys.
 
 All values stay readable: a key is removed only when it seals nothing and no process can still be
 sealing with it. Each change is a row of the audit trail.
@@ -52,7 +52,7 @@ class KeyUse:
 
 
 def standing() -> KeyUse:
-    """Return the use of the keys; the installation key is not needed. Raises NoKeyset."""
+    """Return the uses of the data keys, without the installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})
@@ -114,7 +114,7 @@ def rewrap(actor: Actor) -> str:
 
 @dataclass(slots=True)
 class RotationProgress:
-    """The progress of resealing: a column, the number of values, and the unreadable values."""
+    """Progress of resealing: a column, the number of resealed values, and unreadable row IDs."""
 
     column: str
     done: int
@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal batch by batch, in the order of IDs; yield the resealed number and the lost IDs."""
+    """Reseal in batches, in the order of IDs; yield the resealed number and the unreadable IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

@@ -194,7 +194,7 @@ def checked_whole(kind: str, fields: Mapping[str, Any]) -> Iterator[DefinitionPr
 
 
 def refuse_whole(kind: str, fields: Mapping[str, Any]) -> None:
-    """Raise InvalidCredential if the fields do not fit together."""
+    """Raise InvalidCredential if the type's own check finds problems of the fields together."""
     _refuse(list(checked_whole(kind, fields)))
 
 

@@ -21,7 +21,7 @@ from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal,
 
 
 def closed(credential_id: UUID, fields: dict[str, str]) -> Sealed:
-    """Return the fields, sealed for the row.
+    """Return a credential's fields, sealed for its row.
 
     Call it in the transaction that stores them.
     """
@@ -30,7 +30,7 @@ def closed(credential_id: UUID, fields: dict[str, str]) -> Sealed:
 
 
 def opened(credential_id: UUID, sealed: bytes | memoryview) -> dict[str, str]:
-    """Return the opened fields. Raises SealBroken."""
+    """Return a credential's opened fields. Raises the errors of `sealing.unseal`."""
     fields: dict[str, str] = json.loads(unseal(sealed, place_of(Credential(pk=credential_id))))
     return fields
 
@@ -168,7 +168,7 @@ def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCre
 
 
 def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str, str]]:
-    """Return the fields of each credential by name; see `opened_of`."""
+    """Return the fields of each credential by name. Raises the errors of `opened_of`."""
     return {name: one.fields for name, one in opened_of(workspace_id, names).items()}
 
 

@@ -55,7 +55,7 @@ def issue(
 
 
 def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields that a user set."""
+    """Return the fields without the hidden field that stores issued values."""
     return {name: value for name, value in fields.items() if name != ISSUED}
 
 

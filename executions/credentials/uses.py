@@ -1,4 +1,4 @@
-"""Read the uses of credentials: by workflow, and only the refused uses."""
+"""Read the newest uses of a credential: grouped by workflow, and the refused ones."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +25,7 @@ class WorkflowUses:
 
 
 def by_workflow(credential: Credential) -> list[WorkflowUses]:
-    """Return the workflows of the credential's newest uses, the most recent first.
+    """Return up to 20 workflows of the credential's newest 1,000 uses, the most recent first.
 
     Uses two queries.
     """
@@ -54,7 +54,7 @@ def by_workflow(credential: Credential) -> list[WorkflowUses]:
 
 
 def refused(credential: Credential) -> list[CredentialUse]:
-    """Return the newest refused uses."""
+    """Return the credential's refused uses, at most 20, the newest first."""
     # By the index of refused uses, which are few in a workspace.
     rows = _of(credential).filter(allowed=False)
     return list(rows.order_by("-created_at", "-id")[:MOST_LISTED])

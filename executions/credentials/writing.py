@@ -181,7 +181,7 @@ def update(
 
 
 def source_of(credential: Credential) -> CredentialSource:
-    """Return the stored credential, to get its values for a connection. Raises sealing's errors."""
+    """Return the opened credential as the source of issued values. Raises sealing's errors."""
     fields = without_issued(opened(credential.pk, credential.sealed))
     return CredentialSource(
         credential.pk, credential.name, credential.version, credential.workspace_id, fields

@@ -48,7 +48,7 @@ def original(account: Any) -> Any:
 
 
 def ensure(key: Any, model: Any = None) -> None:
-    """Copy the account (or group) of that key into Valkyr's database, if it is missing."""
+    """Copy the account, or the row of `model`, with this key to Valkyr's database, if missing."""
     model = model or get_user_model()
     if key is None or not apart() or (alias(), model, key) in _known:
         return
@@ -58,9 +58,9 @@ def ensure(key: Any, model: Any = None) -> None:
 
 
 def _copy(account: Any) -> None:
-    """Write an account to Valkyr's database: the rows of parent models, then the model's own row.
+    """Write an account or a group to Valkyr's database, after the rows of its parent models.
 
-    The rows of parent models come first, since the account's own row refers to them.
+    Its own row refers to the rows of its parent models.
     """
     model = type(account)
     for one in (*reversed(model._meta.get_parent_list()), model):
@@ -85,7 +85,7 @@ def _copy_row(account: Any, model: Any) -> None:
 
 
 def connect() -> None:
-    """Connect the signals, if accounts are in a different database from some of Valkyr's tables."""
+    """Connect the signals that update copies, if a Valkyr database lacks the original accounts."""
     if not any(_apart(ours) for ours in aliases()):
         return
     pre_save.connect(_before_ours, dispatch_uid=f"{__name__}.before")
@@ -95,7 +95,7 @@ def connect() -> None:
 
 
 def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> None:
-    """Copy the account to which a row refers, before the row is saved."""
+    """Before a row of Valkyr is saved, copy the accounts and groups to which it refers."""
     if raw or not is_ours(sender):
         return
     for field in sender._meta.concrete_fields:
@@ -134,8 +134,8 @@ def _gone(sender: Any, instance: Any, using: str, **_: Any) -> None:
 def _with_copies(using: str, change: Callable[[], None]) -> None:
     """Make a change in each of Valkyr's databases except `using`, where the original was changed.
 
-    A cell that does not respond does not stop the change: its copy is outdated until the account
-    changes again. Sign-in and permissions read the original.
+    If a cell does not respond, its copy is outdated until the account changes again; sign-in and
+    permissions read the original. A single database that fails raises OperationalError.
     """
     for ours in aliases():
         if is_same(using, ours):
@@ -153,7 +153,7 @@ def _with_copies(using: str, change: Callable[[], None]) -> None:
 
 
 def _here(using: str) -> bool:
-    """Return whether the account is being deleted in Valkyr's database.
+    """Return whether the account is being deleted in Valkyr's database, or the apps still load.
 
     Otherwise, `_gone` handles the deletion.
     """
@@ -161,13 +161,13 @@ def _here(using: str) -> bool:
 
 
 def cascade(collector: Any, field: Any, rows: Any, using: str) -> None:
-    """Delete the rows that refer to the account, together with the account."""
+    """Delete the rows that refer to an account, if it is deleted in Valkyr's database."""
     if _here(using):
         models.CASCADE(collector, field, rows, using)
 
 
 def set_null(collector: Any, field: Any, rows: Any, using: str) -> None:
-    """Keep the rows, and set their reference to null."""
+    """Set the reference to an account to null, if the account is deleted in Valkyr's database."""
     if _here(using):
         models.SET_NULL(collector, field, rows, using)
 

@@ -1,4 +1,4 @@
-"""Together with one statement, fetch data that the request will need soon.
+"""Fetch data that a request will need soon, together with the rows that it needs now.
 
 Within `reading`, the rows of statements named as likely are kept until the statement is requested
 with the same values. They are used once, because a second request needs fresh data. Unused rows are
@@ -27,7 +27,7 @@ def reading() -> Iterator[None]:
 
 
 def fetch(statement: BoundStatement, likely: Sequence[BoundStatement] = ()) -> Rows:
-    """Return the rows of a statement, kept or queried now; `likely` statements run with it."""
+    """Return a statement's rows: kept rows, or rows queried now, together with `likely` ones."""
     kept = _kept.get()
     if kept is None:
         return run(statement)

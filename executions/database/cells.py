@@ -26,7 +26,7 @@ def number_of(cell: str) -> int:
 
 
 def alias_of_id(pk: UUID) -> str:
-    """Return the alias of the database that has the row of an id; "" if the id names no cell.
+    """Return the alias of the database that has the row of an id; "" if it names no known cell.
 
     This is the database in which the id was made, unless its workspace was moved.
     """
@@ -34,7 +34,7 @@ def alias_of_id(pk: UUID) -> str:
 
 
 def home_of_id(pk: UUID) -> str:
-    """Return the alias of the database in which an id was made; "" if the id names no cell."""
+    """Return the alias of the database in which an id was made; "" for an unknown cell."""
     if pk.version == OF_FIRST:
         return routing.first()
     if pk.version != OF_CELL:
@@ -53,7 +53,7 @@ def turn_to_id(pk: UUID | str) -> None:
 
 
 def alias_in(texts: Iterable[str]) -> str:
-    """Return the database alias that the first ID in these texts names; "" without one."""
+    """Return the database alias of the first ID in the texts that names a cell; "" if none does."""
     for text in texts:
         for found in IN_TEXT.findall(text):
             if alias := alias_of_id(UUID(found)):

@@ -1,4 +1,4 @@
-"""System checks that find unsuitable databases before anything runs."""
+"""System checks that report databases in which Valkyr cannot work."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ DOCS = "See docs/reference/configuration.md, DATABASE."
 
 @register()
 def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
-    """Return errors if the alias is unknown, or its database is unsuitable.
+    """Return errors if an alias is unknown, or a database or a router is unsuitable.
 
-    It must be PostgreSQL, and it must have all models and accounts.
+    The database must be PostgreSQL with all of Valkyr's models, and with accounts or their copies.
     """
     ours = alias()
     if ours not in connections.settings:
@@ -36,7 +36,7 @@ def databases(app_configs: Any, **_: Any) -> list[CheckMessage]:
 
 
 def _cells() -> list[CheckMessage]:
-    """Report cells whose databases this process cannot use."""
+    """Report cells that have no PostgreSQL database of their own in DATABASES."""
     known = settings()
     found: list[CheckMessage] = []
     for cell in () if known.cell else known.cells:
@@ -72,7 +72,7 @@ def _astray(ours: str) -> list[CheckMessage]:
 
 
 def _accounts(ours: str) -> list[CheckMessage]:
-    """Report accounts in another database if Valkyr's database has no tables for copies of them."""
+    """Report accounts in another database if a router forbids tables for copies of them."""
     model = get_user_model()
     theirs = router.db_for_read(model)
     needed = (model, Group, Permission)

@@ -9,7 +9,7 @@ from executions.database.routing import connection
 
 
 class ClockTimestamp(Func):
-    """PostgreSQL's clock at the moment of evaluation, even after a wait for a lock."""
+    """The time of PostgreSQL's clock when the value is evaluated, not when the statement began."""
 
     template = "clock_timestamp()"
     output_field = DateTimeField()
@@ -23,7 +23,7 @@ class CurrentTransaction(Func):
 
 
 class Deadline(Func):
-    """A time this many seconds (a column or value) from now; NULL stays NULL."""
+    """The database's time plus a number of seconds (a column or value); NULL if that is NULL."""
 
     template = "clock_timestamp() + (%(expressions)s) * interval '1 second'"
     output_field = DateTimeField()

@@ -11,7 +11,7 @@ REPLICA = "replica"
 
 
 def own_addresses() -> list[str]:
-    """Return URLs of Valkyr's databases, the replica and the direct connections.
+    """Return URLs of Valkyr's databases, of the replica and of the direct connections.
 
     The URLs of the databases contain only the host and the port. The direct URL of a database
     without a pooler is "".

@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 
 
 class BackgroundLook(Generic[Found]):
-    """A read in a thread that no caller has to wait for; at most one runs at a time."""
+    """Runs a read in a thread, so that no caller has to wait; at most one read runs at a time."""
 
     def __init__(self, work: Callable[[], Found]) -> None:
         """Set `work`, which reads and returns the result."""
@@ -48,7 +48,7 @@ class BackgroundLook(Generic[Found]):
 
 
 class EachDatabase(Generic[Found]):
-    """Performs the same read in each database."""
+    """Performs the same read in each of Valkyr's databases at the same time."""
 
     def __init__(self, look: Callable[[], Found]) -> None:
         """Set `look`, which reads in the context of each database and returns the result."""

@@ -38,7 +38,7 @@ class KeysetOrder:
 
     @property
     def ordering(self) -> list[str]:
-        """Return the arguments of `order_by`."""
+        """Return the arguments of `order_by` for this order."""
         return [name if self.ascending else f"-{name}" for name in self.columns]
 
     @property
@@ -57,7 +57,7 @@ class KeysetOrder:
         return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     def rows(self, rows: QuerySet[M], cursor: str | None) -> QuerySet[M]:
-        """Return the rows after the cursor, in this order. Raises InvalidCursor."""
+        """Return the rows after the cursor (all for None), in this order. Raises InvalidCursor."""
         if cursor:
             rows = rows.filter(self._after(self.values(rows, cursor)))
         return rows.order_by(*self.ordering)
@@ -105,7 +105,7 @@ def _from_json(field: "Field[Any, Any]", value: Any) -> Any:
 
 
 def _field(rows: QuerySet[M], column: str) -> "Field[Any, Any]":
-    """Return the field of a column, or of an annotation."""
+    """Return the model's field of a column, or the output field of an annotation."""
     try:
         return rows.model._meta.get_field(column)  # type: ignore[return-value]
     except FieldDoesNotExist:

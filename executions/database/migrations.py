@@ -36,7 +36,7 @@ ALTER TABLE {table} SET (
 
 
 class Migration(migrations.Migration):
-    """Translates the labels of its dependencies, and of models to which its fields refer."""
+    """Translates the app labels in its dependencies, and in its models' bases and fields."""
 
     def __init__(self, name: str, app_label: str) -> None:
         super().__init__(name, app_label)
@@ -79,7 +79,7 @@ class AddIndexWhileWritten(AddIndexConcurrently):
                     cursor.execute("SELECT set_config('lock_timeout', %s, false)", [limit])
 
     def database_backwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:
-        """Drop the index; for a partitioned table, writers have to wait."""
+        """Drop the index; if the table is partitioned, writers wait until it is dropped."""
         with editor.connection.cursor() as cursor:
             model = before.apps.get_model(app_label, self.model_name)
             if _partitions(cursor, model) is None:
@@ -115,7 +115,7 @@ SELECT 1 FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid
 
 
 def _partitions(cursor: Any, model: Any) -> list[str] | None:
-    """Return the partitions of a model's table; None for a table without partitions."""
+    """Return the names of a table's partitions; None if the table is not partitioned."""
     cursor.execute(
         "SELECT c.relkind = 'p', (SELECT array_agg(p.relname::text ORDER BY p.relname)"
         " FROM pg_inherits h JOIN pg_class p ON p.oid = h.inhrelid WHERE h.inhparent = c.oid)"

@@ -29,9 +29,10 @@ MOST_KEPT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class MoveDirectory:
-    """The current cells of moved workspaces, and the cells that they left.
+    """The current cells of moved workspaces (`places`), and what is left behind in other cells.
 
-    `found` caches the databases of ids.
+    `left` maps a cell to the new cells of workspaces that left it, `gone` has pairs of a former
+    cell and a workspace, and `found` caches the databases of ids.
     """
 
     places: Mapping[UUID, str] = field(default_factory=dict)
@@ -46,7 +47,7 @@ class _Known:
 
 
 def directory() -> MoveDirectory:
-    """Return the directory; it is read at most twice a second."""
+    """Return the directory of moves; it is read from the database at most twice a second."""
     if time.monotonic() >= _Known.until:
         _Known.until = time.monotonic() + KEPT_SECONDS
         try:
@@ -68,7 +69,7 @@ def forget() -> None:
 
 
 def place_of(pk: UUID, home: str) -> str:
-    """Return the alias of the database that has the row of an id; it was made in `home`.
+    """Return the alias of the database that now has the row of an id that was made in `home`.
 
     Processes of one cell return `home`, because they have no connection to the other cells.
     """
@@ -93,14 +94,14 @@ def place_of(pk: UUID, home: str) -> str:
 
 
 def has_left(of: str, row: Mapping[str, Any]) -> bool:
-    """Return whether a moved workspace left this row of a list behind in the database `of`."""
+    """Return whether this row of a list belongs to a workspace that has left the database `of`."""
     gone = directory().gone
     named = row.get("workspaceId") or row.get("id")
     return bool(gone) and bool(named) and (routing.cell_of(of), UUID(str(named))) in gone
 
 
 def _directory(moves: Iterable[tuple[UUID, str, str]]) -> MoveDirectory:
-    """Return the directory of moves, which are in the order in which they ended."""
+    """Return the directory of these moves, which are ordered by the time of the switch."""
     visited: dict[UUID, set[str]] = {}
     places: dict[UUID, str] = {}
     for workspace, source, target in moves:
@@ -118,7 +119,7 @@ def _directory(moves: Iterable[tuple[UUID, str, str]]) -> MoveDirectory:
 
 
 def _has(alias: str, pk: UUID) -> bool:
-    """Return whether a database has a row with an id; False if it does not respond."""
+    """Return whether a database has a row with this id; False if it does not respond."""
     try:
         with connections[alias].cursor() as cursor:
             cursor.execute(_looking(), {"id": pk})

@@ -1,6 +1,6 @@
 """Project-specific names in hand-written SQL: account tables, and labels of Valkyr's apps.
 
-SQL uses `{user_table}`, `{user_key}`, `{user_type}`, `{user_groups}` for the project's account
+SQL uses `{user_table}`, `{user_key}`, `{user_type}` and `{user_groups}` for the project's account
 model, and Valkyr's default table names (`runners_run`). Both are replaced when a statement is first
 read.
 """
@@ -18,7 +18,7 @@ from executions.database.routing import connection
 
 
 def named(sql: str) -> str:
-    """Return the statement with the project's names."""
+    """Return the SQL with the project's names for accounts and for Valkyr's tables."""
     for token, value in _of_accounts().items():
         sql = sql.replace(token, value)
     tables = _relabelled()
@@ -26,7 +26,7 @@ def named(sql: str) -> str:
 
 
 def account_columns() -> str:
-    """Return all columns of the account model's table, named `u`, in the model's order."""
+    """Return the account table's columns, prefixed with the alias `u`, in the model's order."""
     columns = (field.column for field in get_user_model()._meta.concrete_fields)
     return ", ".join(f"u.{_quoted(column)}" for column in columns if column)
 
@@ -62,7 +62,7 @@ def _accounts_of(model: Any) -> str:
 
 
 def _groups() -> str:
-    """Return a table of `user_id` and `group_id`, which is empty if accounts have no groups."""
+    """Return a table expression with `user_id` and `group_id`; it has no rows without groups."""
     model = get_user_model()
     try:
         field: Any = model._meta.get_field("groups")
@@ -77,7 +77,7 @@ def _groups() -> str:
 
 @cache
 def _relabelled() -> dict[str, str]:
-    """Return the new names of tables whose app has another label in this project."""
+    """Map the usual table names of apps with another label to their names in this project."""
     names = {}
     for package in ENGINE:
         if label(package) != package:

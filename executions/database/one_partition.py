@@ -52,7 +52,7 @@ def named_in(text: str, ids: Any) -> str:
 
 
 def is_gone(error: Exception) -> bool:
-    """Return whether a table that a statement names does not exist; if so, forget partitions."""
+    """Return whether the error reports a missing table; if so, forget the known partitions."""
     if not isinstance(error.__cause__, UndefinedTable):
         return False
     for table in _tables:

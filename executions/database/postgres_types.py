@@ -23,7 +23,7 @@ class _WithoutTheApp:
 
 
 class _Index(_WithoutTheApp):
-    """An index that compares equal to Django's own index class in migrations."""
+    """An index that is equal to an index of Django's with the same deconstructed form."""
 
     deconstruct: Any
 
@@ -36,7 +36,7 @@ class _Index(_WithoutTheApp):
 
 
 class HashIndex(_Index, indexes.HashIndex):
-    """An index that serves only comparisons for equality."""
+    """A hash index, which serves only comparisons for equality."""
 
     def deconstruct(self) -> Any:
         """Return the deconstructed form of Django's own class."""
@@ -45,7 +45,7 @@ class HashIndex(_Index, indexes.HashIndex):
 
 
 class GinIndex(_Index, indexes.GinIndex):
-    """An index for the content of a document."""
+    """A GIN index, for searches in the content of arrays or JSON documents."""
 
     def deconstruct(self) -> Any:
         """Return the deconstructed form of Django's own class."""
@@ -54,7 +54,7 @@ class GinIndex(_Index, indexes.GinIndex):
 
 
 class ArrayField(_WithoutTheApp, fields.ArrayField):  # type: ignore[type-arg]
-    """A field with a list of values."""
+    """An array field that works if `django.contrib.postgres` is not installed."""
 
     def deconstruct(self) -> Any:
         """Return the deconstructed form of Django's own class."""

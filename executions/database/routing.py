@@ -101,12 +101,12 @@ def undecided(open_: bool = True) -> Iterator[None]:
 
 
 def is_undecided() -> bool:
-    """Return whether nothing has chosen the database of this context."""
+    """Return whether this context's database can be chosen, and has not been chosen yet."""
     return _undecided.get()
 
 
 def turn_to(of: str) -> None:
-    """Use a database until the enclosing block of `serving` ends, unless one was already chosen."""
+    """Use a database until the enclosing block of `serving` ends, unless one is chosen already."""
     if _undecided.get():
         _serving.set(of)
         _undecided.set(False)
@@ -125,7 +125,7 @@ def in_first(function: F) -> F:
 
 @cache
 def alias_of(cell: str) -> str:
-    """Return the alias of a cell's database; the first database's for "".
+    """Return the alias of a cell's database; for "", the alias of the first database.
 
     Raises ImproperlyConfigured if DATABASES lacks the cell's database.
     """
@@ -154,7 +154,7 @@ def _own_cell() -> str:
 
 @cache
 def cell_of(of: str) -> str:
-    """Return the name of the cell at an alias; "" for the first database."""
+    """Return the name of the cell whose database has this alias; "" for the first database."""
     found = str(connections.settings[of].get(CELL, of))
     return found if found in valkyr_settings().cells else ""
 
@@ -175,10 +175,10 @@ def _forget(setting: str, **_: Any) -> None:
 
 
 class Router:
-    """Routes Valkyr's models to its database, and nothing else."""
+    """Routes Valkyr's models to its database; with cells, also the models of celery-beat."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Return the alias for Valkyr's models and rows; None for those that the project routes."""
+        """Return the alias for Valkyr's models, and for models that its rows refer to; or None."""
         row = hints.get("instance")
         if getattr(model, GLOBAL, False):
             return first()
@@ -207,13 +207,13 @@ class Router:
 
 
 def _of_row(row: Any) -> str:
-    """Return the alias from which a row was read, if that database has Valkyr's tables; or ""."""
+    """Return the alias from which a row was read; "" without cells, or for another database."""
     found = row._state.db if row is not None and valkyr_settings().cells else None
     return found if found in aliases() else ""
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return whether two aliases name one database, which is then migrated only once."""
+    """Return whether two aliases name the same database, which is then migrated only once."""
     return one == other or _place(one) == _place(other)
 
 
@@ -227,7 +227,7 @@ def _place(of: str) -> tuple[str, ...]:
 
 
 def route() -> None:
-    """Add Valkyr's router after the project's own, if the tables have a database.
+    """Add Valkyr's router after the project's own, if the tables' database is set or routed.
 
     A project need not list the router. If only some statements used the named database, rows would
     be in two databases, and Django rejects references to accounts in another database.

@@ -24,7 +24,7 @@ THEIRS = f"ANY ((SELECT current_setting('{WORKSPACES}')::uuid[])::uuid[])"
 
 @dataclass(frozen=True, slots=True)
 class RowPolicy:
-    """The rows of a table that requests may see and write."""
+    """A table, and the SQL conditions for its rows that requests may see and write."""
 
     table: str
     seen: str
@@ -32,12 +32,12 @@ class RowPolicy:
 
     @property
     def version(self) -> str:
-        """Return the comment stored with the policy, which shows whether it is up to date."""
+        """Return a hash of the policy, stored as its comment to detect outdated policies."""
         made = f"{self.seen}\n{self.written}\n{scoped_role()}"
         return hashlib.sha256(made.encode()).hexdigest()
 
     def statements(self) -> Iterator[str]:
-        """Yield the statements that replace the existing policy."""
+        """Yield the statements that create the table's policies, or replace existing ones."""
         table = _quoted(self.table)
         for name in (EVERYBODY, RESTRICTION):
             yield f"DROP POLICY IF EXISTS {name} ON {table}"
@@ -115,13 +115,13 @@ def _parents(model: type[Model]) -> list[tuple[str, type[Model]]]:
 
 
 def _leads(field: "ForeignKey[Any, Any]") -> bool:
-    """Return whether a foreign key refers to a row of a workspace."""
+    """Return whether a foreign key refers to another Valkyr model with rows of a workspace."""
     model: Any = field.related_model
     return is_ours(model) and model is not field.model and bool(_condition(model))
 
 
 def _workspace(model: type[Model]) -> Any:
-    """Return the model's foreign key to the workspace; None without one."""
+    """Return the model's foreign key to the workspace; None if it has none."""
     for field in model._meta.concrete_fields:
         if isinstance(field, ForeignKey) and field.related_model is _workspace_model():
             return field

@@ -44,13 +44,13 @@ LIST, MEMBER = (
 
 
 class RowScope:
-    """The workspaces of an account at the time of its first statement, or a single workspace.
+    """The workspaces of an account at the scope's first statement, or a single workspace.
 
     Each request has its own scope, even for the same account.
     """
 
     def __init__(self, user_id: Any, workspace_id: UUID | None = None) -> None:
-        """Create a scope, without a query; `workspace_id` limits it to one workspace."""
+        """Create a scope, without a query; with `workspace_id`, it contains only this workspace."""
         self._user_id, self._workspace_id = user_id, workspace_id
 
     @cached_property
@@ -63,19 +63,19 @@ class RowScope:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A statement that sets a role, and a list of workspaces by `value`."""
+    """A statement that sets a role and a list of workspaces; `value` is the list or a user's ID."""
 
     statement: str
     role: str
     value: str
 
     def of_session(self) -> tuple[str, list[str]]:
-        """Return a command for the session, to be prepared, and its parameters."""
+        """Return the command that sets the session's scope, to be prepared, and its parameters."""
         command = self.statement.format(role="$1", value="$2", local="false")
         return command, [self.role, self.value]
 
     def of_transaction(self) -> bytes:
-        """Return the command for the open transaction."""
+        """Return the command that sets the scope until the open transaction ends."""
         given = {"role": literal(self.role), "value": literal(self.value), "local": "true"}
         return self.statement.format(**given).encode()
 
@@ -119,7 +119,7 @@ def current() -> RowScope | None:
 
 
 def connect() -> None:
-    """Make Valkyr's connections set the scope; without the setting, do nothing."""
+    """If row-level security is on, make Valkyr's new connections set the scope."""
     if enabled():
         connection_created.connect(_connected, dispatch_uid="executions.database.row_scope")
 
@@ -154,7 +154,7 @@ class ScopeWatcher:
         self._is_ours: bool | None = None  # whether no pooler lends the session; unknown yet
 
     def __call__(self, connection: Any) -> tuple[bytes, ...]:
-        """Return the commands that set the scope of the next statement."""
+        """Return the commands that set the scope of the next statement; () if none are needed."""
         now, alone = state(connection), connection.autocommit
         if now == FAILED:
             self.forget()

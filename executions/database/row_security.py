@@ -60,10 +60,10 @@ def _migrated(using: str, **_: Any) -> None:
 
 
 def install() -> list[str]:
-    """Create missing policies, and return their tables.
+    """Create the role, and missing or outdated policies; return the tables of these policies.
 
-    Raises ImproperlyConfigured with the statements to run if this role of PostgreSQL lacks the
-    rights.
+    Raises ImproperlyConfigured if the role bypasses policies, or if this session may not create or
+    grant the role; the message then has the statements to run.
     """
     with transaction.atomic():
         _ensure_role()
@@ -92,7 +92,7 @@ def remove() -> list[str]:
 
 
 def outdated() -> list[RowPolicy]:
-    """Return the policies that are missing or outdated."""
+    """Return the policies of existing tables that are missing or outdated in PostgreSQL."""
     there = dict(_rows(IN_PLACE, [RESTRICTION]))
     existing = {name for (name,) in _rows(EXISTING, [])}
     wanted = (one for one in policies() if one.table in existing)
@@ -118,7 +118,7 @@ def problems() -> Iterator[str]:
 
 @register(Tags.database)
 def in_place(**_: Any) -> list[CheckMessage]:
-    """Report each reason why requests cannot be limited to rows; `migrate` fixes most of them."""
+    """If row-level security is on, report each reason why requests cannot be limited to rows."""
     found = problems() if enabled() else ()
     return [Advice(text, hint=f"See {PAGE}.", id="valkyr.W024") for text in found]
 
@@ -185,7 +185,7 @@ def _ensure_function() -> None:
 
 
 def _privileged(statement: str) -> None:
-    """Run a statement that needs CREATEROLE. Raises ImproperlyConfigured."""
+    """Run a statement that needs CREATEROLE. Raises ImproperlyConfigured if it fails."""
     try:
         with transaction.atomic():
             _execute(statement)

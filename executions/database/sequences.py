@@ -30,7 +30,7 @@ def connect(app: Any) -> None:
 
 
 def first_number(cell: str) -> int:
-    """Return the number before the first one of a cell; 0 for the first database."""
+    """Return the number that precedes a cell's row numbers; 0 for the first database."""
     return (cells.number_of(cell) or 1) << SHIFT if cell else 0
 
 

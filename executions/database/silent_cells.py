@@ -42,7 +42,7 @@ def request_in(of: str) -> Iterator[None]:
 
 @contextmanager
 def part_in(of: str) -> Iterator[None]:
-    """Use the database of that alias in the block, for a part that a response can omit.
+    """Use the database of that alias in the block, for a part that the response can omit.
 
     Raises OperationalError for a cell that was silent recently, before a connection is opened.
     """

@@ -50,18 +50,18 @@ class Statements:
         return run(self.asked(name, params))
 
     def fetch_one(self, name: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Return the first row of a named statement; None without rows."""
+        """Return the first row of a named statement; None if it returns no rows."""
         rows = self.fetch(name, params)
         return rows[0] if rows else None
 
     def fetch_together(
         self, asked: Sequence[tuple[str, Mapping[str, Any]]]
     ) -> list[list[tuple[Any, ...]]]:
-        """Run named statements as `run_together` does."""
+        """Run named statements, and return the rows of each, as `run_together` does."""
         return run_together([self.asked(name, params) for name, params in asked])
 
     def asked(self, name: str, params: Mapping[str, Any]) -> "BoundStatement":
-        """Return the named statement, to be run together with others."""
+        """Return the named statement, to be run together with other statements."""
         return BoundStatement(self.text(name), params, self.kept(name), self.key(name))
 
     def _text(self, name: str) -> str:
@@ -73,13 +73,13 @@ class Statements:
         return named(" ".join(self._lines(self.folder / f"{name}.sql")))
 
     def _kept(self, name: str) -> bool:
-        """Return whether a statement's plan may be kept."""
+        """Return whether PostgreSQL may keep the plan of a named statement."""
         return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
 
     def _key(self, name: str) -> str:
-        """Return the parameter that says in which partition the statement's rows are, if any.
+        """Return the parameter whose ids determine the partition with the statement's rows.
 
-        Without such a parameter, returns "".
+        Returns "" if the statement has no such parameter.
         """
         lines = (self.folder / f"{name}.sql").read_text().splitlines()
         keys = (line.removeprefix(ONE_PARTITION) for line in lines if ONE_PARTITION in line)
@@ -96,7 +96,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """A statement of one folder, to run together with statements of any folder."""
+    """A statement with its parameters, to run alone or together with others of any folder."""
 
     text: str
     params: Mapping[str, Any]
@@ -105,12 +105,12 @@ class BoundStatement:
 
     @property
     def narrowed(self) -> str:
-        """Return the statement's text; it names the one partition that it reads, if known."""
+        """Return the statement's text, in which its only partition, if known, is named."""
         return one_partition.named_in(self.text, self.params[self.key]) if self.key else self.text
 
 
 def run(asked: BoundStatement) -> list[tuple[Any, ...]]:
-    """Run one statement as `Statements.fetch` does."""
+    """Run one statement and return its rows, as `Statements.fetch` does."""
     # Not through the proxy `connection` and without `cursor.description`: a hot statement takes 200
     # µs, and each of the two costs a tenth of that.
     django = connections[alias()]

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @contextmanager
 def hurried() -> Iterator[None]:
-    """Run the block's statements with a timeout; a slow statement raises OperationalError."""
+    """Limit each statement of the block to 1.5 s; a slower one raises OperationalError."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL statement_timeout = {PATIENCE_MS}")
@@ -26,7 +26,7 @@ def hurried() -> Iterator[None]:
 
 
 def soon(query: Callable[[], T]) -> T | None:
-    """Return the query's result; None if the database rejects the query or it times out."""
+    """Return the query's result; None if the query fails or takes longer than 1.5 s."""
     try:
         with hurried():
             return query()

@@ -26,7 +26,7 @@ _before: list[Callable[[], None]] = []  # at most one, of this process
 
 
 def prepare_with(prepare: Callable[[], None]) -> None:
-    """Call `prepare` before each block begins; it does work that must not hold a lock."""
+    """Call `prepare` before each block begins, for work that must not run while locks are held."""
     _before[:] = [prepare]
 
 
@@ -82,10 +82,7 @@ def atomic(function: F) -> F: ...
 @overload
 def atomic(*, savepoint: bool = True, durable: bool = False) -> OurAtomic: ...
 def atomic(function: Any = None, *, savepoint: bool = True, durable: bool = False) -> Any:
-    """Return a transaction, or a savepoint within one.
-
-    It is also a decorator, with parentheses or without.
-    """
+    """Return a transaction block, or a savepoint within another block; it is also a decorator."""
     block = OurAtomic(savepoint, durable)
     return block if function is None else block(function)
 
@@ -102,5 +99,5 @@ def on_commit(function: Callable[[], Any], robust: bool = False) -> None:
 
 
 def set_rollback(rollback: bool) -> None:
-    """Mark the innermost block for rollback."""
+    """Set whether the innermost block is rolled back when it ends."""
     transaction.set_rollback(rollback, using=alias())

@@ -24,7 +24,7 @@ class Reason:
 
 
 def at(time: datetime | None) -> str:
-    """Return a time as text for a sentence."""
+    """Return a time in UTC as text for a sentence; "an unknown time" for None."""
     return "an unknown time" if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -34,7 +34,7 @@ def iso(time: datetime | None) -> str | None:
 
 
 def brief(text: str) -> str:
-    """Return the beginning of a text, on one line."""
+    """Return the beginning of a text on one line, at most 300 characters."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1]}…"
 

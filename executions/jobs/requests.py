@@ -67,7 +67,7 @@ def ask(
 
 
 def newest(kind: str, subject: UUID) -> Job | None:
-    """Return the newest job about a subject; None without one."""
+    """Return the subject's newest job of this kind; None if there is none."""
     return Job.objects.filter(kind=kind, subject=subject).order_by("-created_at", "-id").first()
 
 

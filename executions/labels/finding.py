@@ -115,7 +115,7 @@ def _rarest(labels: Mapping[str, str]) -> str:
 
 
 def _with_label(workflows: QuerySet[Any], name: str, value: str) -> list[UUID]:
-    """Return the IDs of the workflows that have executions with this label."""
+    """Return the IDs of those of the workflows that have executions with this label."""
     rows = statements.fetch("workflows_labelled", {"name": name, "value": value})
     ids = [row[0] for row in rows]
     return list(workflows.filter(pk__in=ids).order_by().values_list("pk", flat=True)) if ids else []

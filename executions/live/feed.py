@@ -57,7 +57,7 @@ class News:
 
 
 class Feed(Protocol):
-    """Reads on a plain connection, in a thread; no state is kept between two calls."""
+    """Reads the states of one kind of object in a thread; keeps no state between two calls."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
         """Return news by the object's ID: rows written since the cursor.
@@ -74,7 +74,7 @@ class Feed(Protocol):
         ...
 
     def told(self, news: News) -> dict[str, Any]:
-        """Return the members of the JSON object of a frame."""
+        """Return the JSON object of a frame with this news."""
         ...
 
 

@@ -92,7 +92,7 @@ class Watched:
 
 
 class Hub:
-    """All viewers of one event loop."""
+    """Reads for the viewers of one event loop and database, and sends them the changes."""
 
     def __init__(self) -> None:
         """Start without a read: the first viewer that joins starts the reading."""
@@ -174,7 +174,7 @@ class Hub:
             await self._tell(topic, news, found[0])
 
     async def _tell(self, topic: Topic, news: News, at: Mark) -> None:
-        """Send every viewer the changes."""
+        """Send the changes of a watched object to its viewers."""
         watched = self._watched.get(topic)
         if watched is None:
             return
@@ -289,7 +289,7 @@ def opening(feed: Feed, pk: UUID, last: str | None) -> tuple[Mark, str, News | N
 
 
 def welcome(feed: Feed, at: Mark, event: str, news: News) -> list[Frame]:
-    """Return a new viewer's frames."""
+    """Return a new viewer's first frames: the rows, and the end if the object has ended."""
     data = feed.told(news) | ({"more": news.more} if event == frames.SNAPSHOT else {})
     ended = [frame(frames.END, at, {})] if news.ended else []
     return [frame(event, at, data), *ended]

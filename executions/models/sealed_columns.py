@@ -39,7 +39,7 @@ class SealedAttribute(DeferredAttribute):
         return opened
 
     def __set__(self, instance: Any, value: Any) -> None:
-        """Set the value; an attribute without this method would hide `__get__`."""
+        """Set the value; without this method, a stored value would hide `__get__`."""
         instance.__dict__[self.field.attname] = value
 
 

@@ -27,7 +27,7 @@ def ids() -> Mapping[str, object]:
 
 
 def at(them: Callable[[], Mapping[str, object]] | None) -> None:
-    """Add these ids to lines from now on, until the next call or `reset`."""
+    """Add the ids that `them` returns to log lines, until the next call or `reset`."""
     _at.set(them)
 
 

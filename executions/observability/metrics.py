@@ -35,7 +35,7 @@ def started(trigger: str, number: int) -> None:
 
 
 def left_out(number: int) -> None:
-    """Count the labels that new executions lack, when the transaction commits."""
+    """Count labels that were left out of new executions, when the transaction commits."""
     if number:
         transaction.on_commit(partial(LABELS_LEFT_OUT.inc, number), robust=True)
 
@@ -46,5 +46,5 @@ def ended(sender: Any = None, *, state: str, **_: Any) -> None:
 
 
 def connect() -> None:
-    """Count the ends of executions, by their signal."""
+    """Count the ends of executions from now on, by the signal `execution_ended`."""
     execution_ended.connect(ended, dispatch_uid="executions.observability.metrics")

@@ -34,7 +34,7 @@ class Proxies:
     """An ASGI middleware; `networks` are the networks of the trusted proxies."""
 
     def __init__(self, app: App, networks: Sequence[Network]) -> None:
-        """Wrap `app`."""
+        """Wrap `app`; proxies in `networks` may name the caller's address."""
         self._app = app
         self._networks = tuple(networks)
 

@@ -23,7 +23,7 @@ _TRACEPARENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The caller's span."""
+    """The caller's span: the ID of its trace, its own ID, and its trace flags."""
 
     trace_id: str
     span_id: int
@@ -71,7 +71,7 @@ def parent_of(text: str) -> Parent | None:
 
 
 def outgoing() -> dict[str, str]:
-    """Return headers that pass the current span to called servers; {} without a provider."""
+    """Return headers that pass the current span to servers; {} without a provider of spans."""
     return trace_headers() if trace_headers.provided else {}
 
 

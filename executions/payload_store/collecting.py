@@ -75,7 +75,7 @@ def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Co
 
 
 def totals() -> StoredTotals:
-    """Return the counts of stored values.
+    """Return the number and the bytes of stored values, and the number of unneeded ones.
 
     This reads the whole table, so call it only for a user, not in a duty.
     """

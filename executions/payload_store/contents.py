@@ -1,6 +1,6 @@
 """Stored content: bytes of any kind that a module writes to the store and reads from it, in parts.
 
-The digest is known only when all parts are written. So the file is named by its ID alone, and equal
+The digest is known only when all parts are written. So the ID alone names the file, and equal
 content is stored twice. As for other values, the use is committed before the file is written.
 """
 
@@ -25,7 +25,7 @@ from executions.sealing import payload_keys
 
 
 class Contents:
-    """The stored content that an execution writes, sealed with `key`, and reads."""
+    """Stores and opens content for an execution; stored content is sealed with `key`, if given."""
 
     def __init__(self, workspace_id: UUID, execution_id: UUID, key: int | None) -> None:
         self._workspace_id, self._execution_id = workspace_id, execution_id

@@ -1,4 +1,4 @@
-"""The files of stored values."""
+"""Write, read and delete the files of stored values; the errors name the file."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -87,7 +87,7 @@ def _unsealed(source: BinaryIO, name: str, size: int, key: int, workspace_id: UU
 
 
 def check_size(size: int, most: int | None = None) -> None:
-    """Raise StoredValueTooLarge for a load of more than `most` bytes (by default, the limit)."""
+    """Raise StoredValueTooLarge above `most` bytes (default: VALKYR_PAYLOAD_LOAD_LIMIT)."""
     if size > (valkyr_settings().payload_load_limit if most is None else most):
         raise too_large(size, most)
 

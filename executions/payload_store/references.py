@@ -20,7 +20,7 @@ BEGINNING = 4 * CHARACTERS
 
 
 def reference(payload_id: UUID, digest: str, size: int, key: int, value: Any) -> StoredReference:
-    """Return the reference to a value; `key` is 0 if it is stored in the clear."""
+    """Return the reference to a value; `key` is 0 for an unsealed value."""
     made = StoredReference({STORED: str(payload_id), "digest": digest, "bytes": size})
     if key:
         made["key"] = key
@@ -44,7 +44,7 @@ def content_reference(
 def stored_reference(
     payload_id: UUID, digest: str, size: int, key: int, *, content: bool
 ) -> StoredReference:
-    """Return a reference for reading, without a preview."""
+    """Return a reference for reading a value or content, without a preview."""
     made = StoredReference({STORED: str(payload_id), "digest": digest, "bytes": size, "key": key})
     if content:
         made["type"] = CONTENT

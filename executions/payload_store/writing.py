@@ -39,7 +39,7 @@ class Encoded:
     kept: tuple[bytes, ...] | None = None
 
     def parts(self) -> Iterator[bytes]:
-        """Yield the JSON in parts."""
+        """Yield the JSON of the value in parts."""
         return payloads.parts(self.value, limit=self.size) if self.kept is None else iter(self.kept)
 
 
@@ -59,7 +59,7 @@ def is_above(value: Any, above: int) -> bool:
 
 
 def encoded(value: Any, what: str, limit: int) -> Encoded:
-    """Return a value with the digest of its JSON.
+    """Return a value with the digest and the size of its JSON.
 
     Raises PayloadError, also if the JSON exceeds the limit.
     """
@@ -133,7 +133,7 @@ def written(row: StoredPayload) -> None:
 def note(
     workspace_id: UUID, execution_id: UUID | None, found: Encoded, key: int | None
 ) -> StoredPayload:
-    """Open the sealing key of a value, and return the value's declared row."""
+    """Open the key that seals a value, declare the use of the value, and return its row."""
     if key is not None:
         payload_keys.opened(key)
     inside = everything_in(found.value)
@@ -164,7 +164,7 @@ def keep(execution_id: UUID, value: Any) -> None:
 
 
 def keep_each(given: Iterable[tuple[UUID, Any]], *, all_there: bool = False) -> None:
-    """Let executions refer to the stored values in their values, as `keep` does.
+    """Let each execution refer to the stored values inside its given value, as `keep` does.
 
     With `all_there`, raises PayloadStoreUnavailable if one of the values was collected.
     """

@@ -84,7 +84,7 @@ def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVe
 
 
 def _rows(workspace: Workspace, said: Sequence[CodeContent]) -> list[_Written]:
-    """Return the workflows, locked; create missing ones.
+    """Return the workflows, locked; create missing ones. Raises SlugTaken.
 
     An insert waits for another process that creates the same workflow, and then uses the workflow
     of that process. Inserts come first, then the locks, both in the order of the slugs, which
@@ -177,7 +177,7 @@ def newest_numbers(ids: Sequence[UUID]) -> dict[UUID, int]:
 
 
 def _save(rows: Sequence[_Written]) -> None:
-    """Write changed versions, workflows and triggers, and the audit trail."""
+    """Write new versions, changed workflows, triggers and the audit trail."""
     WorkflowVersion.objects.bulk_create([one.version for one in rows if one.is_new])
     lines, now = list[AuditLine](), database_now()
     for one in rows:

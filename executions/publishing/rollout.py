@@ -1,7 +1,7 @@
 """Choose the versions of a workflow's new executions: the latest, and a canary for a share.
 
 Each change holds the lock of the workflow's row, or is one statement that names the canary to
-change. So of two concurrent changes, the later one changes nothing.
+change. So of two concurrent changes of a canary, the later one changes nothing.
 """
 
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
 def promote(workflow_id: UUID, version_id: UUID) -> bool:
     """Make a canary the latest version; return False if it is no longer the canary.
 
-    Call it in a transaction: the workflow's row stays locked.
+    Call it in a transaction: the workflow's row stays locked. Raises NotFound.
     """
     workflow = _locked(workflow_id)
     if workflow.canary_version_id != version_id:

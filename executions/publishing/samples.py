@@ -23,7 +23,7 @@ FOLDER = next(
 
 @dataclass(frozen=True, slots=True)
 class PayloadSample:
-    """A definition with its description for the list of examples."""
+    """An example workflow: its definition, and its texts and tags for the list of examples."""
 
     name: str
     title: str

@@ -94,9 +94,9 @@ def update_workflow(
 ) -> Workflow:
     """Write the changed fields (see CHANGEABLE), and increment the revision.
 
-    Raises NotFound, StaleRevision for an unexpected revision, SlugTaken, and FromCode for a change
-    of anything but `enabled` in a workflow from code. Raises InvalidDefinition as `create_workflow`
-    does.
+    Raises NotFound, TypeError for other fields, StaleRevision for an unexpected revision,
+    SlugTaken, and FromCode for a change of anything but `enabled` in a workflow from code. Raises
+    InvalidDefinition as `create_workflow` does.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
@@ -320,7 +320,7 @@ def _unsound(found: list[DefinitionProblem], what: str) -> InvalidDefinition:
 
 
 def storable(definition: Any) -> Any:
-    """Return the draft. Raises InvalidDefinition if it cannot be stored at all."""
+    """Return the draft unchanged. Raises InvalidDefinition if it cannot be stored at all."""
     try:
         payloads.dump(definition, "definition", MAX_DRAFT_BYTES)
     except ValkyrError as error:
@@ -364,7 +364,7 @@ def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
 
 
 def _last_change(workflow: Workflow) -> dict[str, Any]:
-    """Return the user and time of the last change in the audit trail; {} without one."""
+    """Return the user and time of the last change in the audit trail; {} if there is none."""
     rows = Activity.objects.filter(
         object_id=str(workflow.pk), object_type="Workflow", action__in=CHANGES
     ).order_by("-created_at", "-id")

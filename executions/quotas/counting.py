@@ -144,7 +144,7 @@ def _exceeded(
 
 
 class Counter(NamedTuple):
-    """The owner of a counter: a workspace or one of its users."""
+    """A counter: its owner (a workspace or one of its users), and the resource that it counts."""
 
     workspace_id: UUID
     user_id: Any
@@ -167,7 +167,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The present values of some counters."""
+    """The values of some counters in the windows that contain the time `now`."""
 
     now: datetime
     used: Mapping[tuple[Counter, str], int]

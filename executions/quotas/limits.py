@@ -63,7 +63,7 @@ def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
 
 
 def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """Return the query of `ceilings`, to be run together with others."""
+    """Return the query of `ceilings`, to be run together with other statements."""
     if ceilings_query.provided:
         return ceilings_query(workspace_id, user_id)
     asked = statements.asked("ceilings", {"workspace": workspace_id})

@@ -1,6 +1,6 @@
 """One thread per process that tracks how fresh the replica is.
 
-It runs while lists are requested.
+The thread runs while lists are requested.
 """
 
 import logging

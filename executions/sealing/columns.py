@@ -27,7 +27,7 @@ SEALERS = {
 
 
 def connect() -> None:
-    """Provide the ports that models use."""
+    """Provide the functions with which models open and seal their columns."""
     ports.open_payload.provide(opened)
     ports.seal_payload.provide(sealed)
 
@@ -51,7 +51,7 @@ def sealed(row: Any, column: str, form: str, value: Any) -> Any:
 
 
 def reform(form: str, value: Any, where: str, key: int | None) -> Any:
-    """Return an opened value in the form in which it is stored, sealed if there is a key."""
+    """Return an opened value in its stored form, sealed with `key`; unchanged if either is None."""
     if key is None or value is None:
         return value
     if form == "blank":

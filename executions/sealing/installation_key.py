@@ -47,7 +47,7 @@ def present() -> KeySource | None:
 
 
 def old() -> KeySource | None:
-    """Return the installation's previous key; None if the settings do not name it."""
+    """Return the previous installation key; None if none is set. Raises ImproperlyConfigured."""
     return _only_one(OLD)
 
 
@@ -122,10 +122,10 @@ class Aead(Protocol):
     """Tink's interface for authenticated encryption."""
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
-        """Return the encrypted and authenticated text."""
+        """Return the encrypted bytes, which open only with the same `associated_data`."""
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Return the decrypted text. Raises TinkError."""
+        """Return the decrypted bytes. Raises TinkError if they or `associated_data` differ."""
 
 
 def required() -> KeySource:
@@ -151,7 +151,7 @@ def required() -> KeySource:
 def openers() -> Iterator[KeySource]:
     """Yield the keys that may have sealed a keyset, the current one first.
 
-    Raises NoInstallationKey.
+    Raises NoInstallationKey or ImproperlyConfigured.
     """
     yield required()
     if (former := old()) is not None:

@@ -43,7 +43,7 @@ class Keys:
 
 
 def new_keys() -> Keys:
-    """Return a set with one new key."""
+    """Return a set with one new key, which is the primary key."""
     import tink
     from tink import aead
 
@@ -70,7 +70,7 @@ def with_more(keys: Keys, others: Keys) -> Keys:
 
 
 def without(keys: Keys, ids: Collection[int]) -> Keys:
-    """Return the set without the keys of these IDs. Raises ValueError for the primary key."""
+    """Return the set without the keys with these IDs. Raises ValueError for the primary key."""
     keyset = _proto(keys)
     if keyset.primary_key_id in ids:
         raise ValueError(
@@ -103,7 +103,7 @@ def sealed_keys(keys: Keys, by: Aead) -> bytes:
 
 
 def opened_keys(sealed: bytes, by: Aead) -> Keys:
-    """Return the keys. Raises WrongInstallationKey, or KeyUnavailable if a KMS does not respond."""
+    """Return the opened set. Raises WrongInstallationKey, or KeyUnavailable if the KMS fails."""
     import tink
     from google.protobuf.message import DecodeError
     from tink import aead, proto_keyset_format

@@ -1,7 +1,7 @@
 """A key in AWS KMS that seals keysets; the key itself never leaves the service.
 
 boto3's own variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL_KMS` and so on) or the machine's role define
-the access to it, and the service's address.
+the service's address and the access to the key.
 """
 
 from typing import Any
@@ -69,7 +69,7 @@ class _Told:
 
 
 def _code(error: Exception) -> str:
-    """Return the service's own error code, which Tink wraps; "" without one."""
+    """Return the service's own error code, which Tink wraps; "" if there is none."""
     inner = error.args[0] if error.args else None
     if not isinstance(inner, ClientError):
         return ""

@@ -1,7 +1,7 @@
 """The keys of workspaces that seal their payloads, each opened once per process.
 
 A key is 32 random bytes, sealed with the data keys like a credential. It never changes, so a
-process keeps it for `KEPT_SECONDS`; the newest key with `seals` is the workspace's current one.
+process keeps it for `KEPT_SECONDS`; the only key with `seals` is the workspace's current one.
 """
 
 import hmac
@@ -34,7 +34,7 @@ CURRENT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class OpenedKey:
-    """A workspace's opened key."""
+    """A workspace's payload key, opened in this process at the monotonic time `opened_at`."""
 
     workspace_id: UUID
     aead: Aead = field(repr=False)
@@ -42,7 +42,7 @@ class OpenedKey:
     opened_at: float = field(default_factory=time.monotonic)
 
     def derived(self, context: bytes) -> Aead:
-        """Return the AEAD with the key of one file (`frames`), which HMAC-SHA-256 derives."""
+        """Return the AEAD for one file, whose key HMAC-SHA-256 derives from the file's header."""
         made = hmac.digest(self.material, b"valkyr.payload.file|" + context, "sha256")
         return aes_gcm(made)
 
@@ -117,7 +117,7 @@ def forget() -> None:
 
 
 def current(workspace_id: UUID) -> int | None:
-    """Return the ID of the key that seals the workspace's payloads; None without sealing.
+    """Return the ID of the key that seals the workspace's payloads; None if none does.
 
     Uses one query.
     """
@@ -126,7 +126,7 @@ def current(workspace_id: UUID) -> int | None:
 
 
 def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Return rows annotated with the `sealing_key` of their workspace, like `current`.
+    """Annotate rows with the ID of their workspace's current key, as `sealing_key`.
 
     Uses no query.
     """
@@ -136,7 +136,7 @@ def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the IDs of the keys of those executions whose workspaces seal payloads.
+    """Return the current keys' IDs by execution ID, if the workspace seals payloads.
 
     Uses one query.
     """

@@ -66,7 +66,7 @@ def seal_text(text: str, where: str, key: int | None) -> str:
 
 
 def seal_each(text: str, where: str, key: int | None, names: Container[str] | None = None) -> str:
-    """Return a JSON object's text with each value sealed, or only the values with these names."""
+    """Return a JSON object's text; with a key, its values (or those in `names`) are sealed."""
     if key is None:
         return text
     parts = (
@@ -77,12 +77,12 @@ def seal_each(text: str, where: str, key: int | None, names: Container[str] | No
 
 
 def seal_facts(text: str, where: str, key: int | None) -> str:
-    """Return the text of a wait's facts with its payloads sealed."""
+    """Return the JSON text of a wait's facts, with the payloads sealed if there is a key."""
     return seal_each(text, where, key, PRIVATE)
 
 
 def seal_lines(text: str, where: str, key: int | None) -> str:
-    """Return a JSON list's text as a list of one envelope, as logs are stored."""
+    """Return a JSON list's text as a list of one envelope; without a key, return it unchanged."""
     return text if key is None else f"[{seal_json(text, where, key)}]"
 
 
@@ -153,7 +153,7 @@ def open_lines(values: Any, where: str) -> Any:
 def keys_in(form: str, value: Any) -> set[int | None]:
     """Return the IDs of the keys that seal the parts of a column's value.
 
-    None stands for a part in the clear.
+    None stands for an unsealed part. An empty value has no parts.
     """
     if value is None or value == "":
         return set()

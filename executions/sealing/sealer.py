@@ -41,7 +41,7 @@ class PayloadSealer:
         return self._key
 
     def json(self, text: str, column: str, step_path: str = "") -> str:
-        """Return a JSON text in its stored form."""
+        """Return a JSON text as it is stored: sealed if the workspace seals payloads."""
         if self.key is None:
             return text
         return payloads.seal_json(text, place(self.execution_id, column, step_path), self.key)
@@ -57,13 +57,13 @@ class PayloadSealer:
         return payloads.seal_json(text, where, self.key if self._key == UNKNOWN else self._key)
 
     def text(self, text: str, column: str, step_path: str = "") -> str:
-        """Return a text in its stored form. Uses no query for an empty text."""
+        """Return a text as it is stored. Uses no query for an empty text."""
         if not text or self.key is None:
             return text
         return payloads.seal_text(text, place(self.execution_id, column, step_path), self.key)
 
     def each(self, text: str, column: str) -> str:
-        """Return a JSON object's text in its stored form, with each value sealed separately.
+        """Return a JSON object's text as it is stored, with each value sealed separately.
 
         Uses no query for `{}`.
         """
@@ -72,14 +72,14 @@ class PayloadSealer:
         return payloads.seal_each(text, place(self.execution_id, column), self.key)
 
     def facts(self, text: str, column: str, run_id: UUID) -> str:
-        """Return the text of the facts of a run's wait in its stored form."""
+        """Return the JSON text of a wait's facts as it is stored, with the payloads sealed."""
         if self.key is None:
             return text
         where = place(self.execution_id, column, str(run_id))
         return payloads.seal_facts(text, where, self.key)
 
     def lines(self, text: str, column: str, step_path: str = "") -> str:
-        """Return a JSON list's text in its stored form."""
+        """Return the JSON text of a list of log lines as it is stored, in one envelope."""
         if self.key is None:
             return text
         return payloads.seal_lines(text, place(self.execution_id, column, step_path), self.key)
@@ -100,7 +100,7 @@ def opened_text(execution_id: UUID, value: str, column: str, step_path: str = ""
 
 
 def shown_text(execution_id: UUID, value: str, column: str, step_path: str = "") -> str:
-    """Return the start of a text for display, or a sentence if a sealed text does not open."""
+    """Return up to 300 characters of a text for display; a sentence if its seal does not open."""
     try:
         return opened_text(execution_id, value, column, step_path)[:SHOWN]
     except (SealingError, ImproperlyConfigured):
@@ -118,7 +118,7 @@ def opened_facts(execution_id: UUID, values: Any, column: str, run_id: UUID) -> 
 
 
 def opened_results(execution_id: UUID, rows: Iterable[Any]) -> list[Any]:
-    """Return rows (path, state, outcome, outputs, error, …) with outputs and errors opened."""
+    """Return opened rows (path, state, outcome, outputs, error, …). Raises SealBroken."""
     return [
         row
         if not payloads.is_sealed(row[3]) and not payloads.is_sealed(row[4])

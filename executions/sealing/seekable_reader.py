@@ -21,11 +21,11 @@ class SeekableReader(RawIOBase):
         return True
 
     def tell(self) -> int:
-        """Return the current position."""
+        """Return the current position, in bytes from the start of the file."""
         return self._position
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position, and return it."""
+        """Set the position to `offset` bytes from `whence`, and return the position."""
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
         self._position = max(0, base + offset)
         return self._position

@@ -115,13 +115,13 @@ def present() -> Keys | None:
 
 
 def kept() -> Keys | None:
-    """Return the keyset that this process holds, current or not, or None. Uses no query."""
+    """Return the keyset that this process holds, even if outdated, or None. Uses no query."""
     found = _opened.get(alias())
     return found.keys if found else None
 
 
 def make() -> Keys:
-    """Return the current keyset; create it if there is none.
+    """Return the current keyset; create it if there is none. Raises the errors of `present`.
 
     If two processes create one at the same time, both get the same keyset.
     """

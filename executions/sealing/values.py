@@ -40,8 +40,8 @@ def prepare() -> None:
 def seal(data: bytes, bound_to: str) -> Sealed:
     """Seal `data` so that it opens only for `bound_to` (see `place_of`).
 
-    Call it in the transaction that stores the value: until that ends, no key is retired. Raises the
-    errors of `prepare`.
+    Call it in the transaction that stores the value: until the transaction ends, no key is removed.
+    Raises the errors of `Sealer`.
     """
     return Sealer().seal(data, bound_to)
 
@@ -49,7 +49,7 @@ def seal(data: bytes, bound_to: str) -> Sealed:
 class Sealer:
     """Seals values of one transaction with one query for the keyset.
 
-    Raises the errors of `prepare`.
+    Raises RuntimeError if no transaction is open, and the errors of `prepare`.
     """
 
     def __init__(self) -> None:

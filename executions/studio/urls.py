@@ -1,4 +1,4 @@
-"""The studio's addresses."""
+"""The URLs of the studio's pages."""
 
 from django.urls import URLPattern, path
 

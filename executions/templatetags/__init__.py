@@ -1,1 +1,1 @@
-"""Template tags."""
+"""Template tags of Valkyr's admin pages."""

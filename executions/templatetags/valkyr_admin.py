@@ -54,7 +54,7 @@ def skin_template(name: str) -> str:
 
 @register.simple_tag(takes_context=True)
 def cell_choices(context: Any) -> Any:
-    """Return the cells that the list can show."""
+    """Return the cells between which this admin page can switch; [] if there is no choice."""
     from executions.api.cell_routing import choices
 
     return choices(context["request"])

@@ -40,7 +40,7 @@ _followed: datetime | None = None
 
 
 def follow(trigger: Trigger) -> bool:
-    """Apply the entry's changes to a locked trigger; return whether there were any changes."""
+    """Apply the changes of beat's entry to its locked trigger; return whether there were any."""
     entry = entry_of(trigger)
     if entry is None:
         return trigger.enabled and _switch(trigger, False, DELETED)
@@ -82,7 +82,7 @@ def follow_all() -> int:
 
 
 def _schedules() -> Iterator[Trigger]:
-    """Yield the CRON triggers that published versions of active workspaces have."""
+    """Yield the CRON triggers of published workflows in workspaces that are not archived."""
     rows = Trigger.objects.filter(
         type=TriggerType.CRON, retired_at=None, workflow__workspace__archived_at=None
     )
@@ -90,7 +90,7 @@ def _schedules() -> Iterator[Trigger]:
 
 
 def differs(trigger: Trigger, entry: PeriodicTask | None) -> bool:
-    """Return whether the entry has changes that the trigger lacks."""
+    """Return whether the trigger lacks a change of its entry, such as the entry's deletion."""
     if entry is None:
         return trigger.enabled
     if entry.enabled != trigger.enabled or refusal(entry) is not None:

@@ -29,7 +29,7 @@ DESCRIPTION = (
 
 
 def settings_of(trigger: Trigger) -> Mapping[str, Any]:
-    """Return the trigger's settings with beat's changes; a pause moves `startAt` to its end."""
+    """Return the trigger's settings with beat's changes; a pause delays `startAt` to its end."""
     settings: dict[str, Any] = trigger.settings | (trigger.beat or {})
     paused = trigger.paused_until
     if paused is not None:
@@ -40,13 +40,13 @@ def settings_of(trigger: Trigger) -> Mapping[str, Any]:
 
 
 def entry_of(trigger: Trigger) -> PeriodicTask | None:
-    """Return the trigger's entry, even after a rename; None if there is none."""
+    """Return the trigger's entry in beat, even if it was renamed; None if there is none."""
     rows = PeriodicTask.objects.select_related("crontab").filter(task=TASK, args=_args(trigger))
     return rows.filter(name=_name(trigger)).first() or rows.first()
 
 
 def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
-    """Return the entries of some triggers by trigger ID, mostly in two statements."""
+    """Return triggers' entries by trigger ID; renamed or missing ones cost further queries."""
     names = {_name(trigger): trigger for trigger in triggers}
     rows = PeriodicTask.objects.select_related("crontab").filter(name__in=names)
     found = {}
@@ -61,7 +61,7 @@ def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
 
 
 def write(trigger: Trigger) -> None:
-    """Make beat send this trigger's task, and set its next time after the trigger was enabled.
+    """Make beat send this trigger's task, and set the trigger's next time.
 
     An existing entry keeps its crontab: a user may have changed it.
     """
@@ -87,7 +87,7 @@ def disable(trigger: Trigger) -> None:
 
 
 def remove(trigger: Trigger) -> None:
-    """Remove the entry of a trigger that is on hold, or not in the published version."""
+    """Delete the trigger's entry in beat, if there is one."""
     entry = entry_of(trigger)
     if entry is not None:
         entry.delete()
@@ -126,7 +126,7 @@ def beat_fields(schedule: str) -> dict[str, str]:
 
 
 def _field(name: str, text: str, values: Sequence[int | str]) -> str:
-    """Return the field's text if beat reads it in the same way; otherwise its values or `*`."""
+    """Return the field's text if beat reads it as croniter does; otherwise its values, or `*`."""
     if list(values) == [ANY]:
         return ANY
     if not all(isinstance(value, int) for value in values):

@@ -38,7 +38,7 @@ def settle(rule: Concurrency | None, keys: Sequence[ConcurrencyKey | None]) -> C
     """Lock the keys and apply the rule; return which executions may run.
 
     Earlier executions may be cancelled. Raises ConcurrencyConflict if the rule rejects one of the
-    new executions.
+    new executions, or would cancel more than 1,000.
     """
     wanted = Counter(key for key in keys if key is not None)
     replaced = [False] * len(keys)

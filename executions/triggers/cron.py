@@ -61,7 +61,7 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 
 
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
-    """Start the trigger's due ticks, oldest first; return the number of started ticks, at most 100.
+    """Start or skip the trigger's due ticks, oldest first; return their number, at most 100.
 
     A tick over a quota stays QUEUED and is tried again. Unless `patient` is set, a trigger that
     another process has locked is skipped. An execution that ends as it starts calls this
@@ -122,7 +122,7 @@ def _stopped(trigger: Trigger) -> str:
 def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
     """Delay the due ticks until the limit can allow them again, and record the reason.
 
-    They are tried once a minute, since a limit may be raised before its window ends.
+    They are tried after at most 60 s, since a limit may be raised before its window ends.
     """
     seconds = min(max(error.retry_after, 1.0), LONGEST_WAIT)
     due.update(
@@ -132,7 +132,7 @@ def _put_off(due: QuerySet[CronTick], error: QuotaExceeded) -> None:
 
 
 def _unfinished(trigger: Trigger) -> list[UUID]:
-    """Return the IDs of this trigger's oldest unfinished executions.
+    """Return the IDs of this trigger's oldest unfinished executions, at most 100.
 
     Reruns that users started are left out.
     """
@@ -141,7 +141,7 @@ def _unfinished(trigger: Trigger) -> list[UUID]:
 
 
 def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None:
-    """Start the execution and end those in `cancelled`, or record in the tick why it did not start.
+    """Start the execution and cancel those in `cancelled`, or record in the tick why not.
 
     Raises QuotaExceeded.
     """
@@ -216,7 +216,7 @@ def note(trigger_id: UUID, *, patient: bool = True) -> list[UUID]:
 
 
 def _first(trigger: Trigger) -> datetime | None:
-    """Return the first time without a tick; None if there will be none."""
+    """Return the first time without a tick; None if the trigger is disabled or has ended."""
     return trigger.next_at if trigger.enabled else None
 
 
@@ -298,7 +298,7 @@ def tend() -> dict[str, int]:
 
 @receiver(execution_ended, dispatch_uid="executions.cron_turns")
 def _start_behind(*, execution_id: UUID, trigger_id: UUID | None, **_: Any) -> None:
-    """Start the due ticks of a trigger that waited for the ended execution."""
+    """Start the due ticks that waited for the end of this execution of their trigger."""
     if trigger_id is None:
         return
     row = statements.fetch_one("queued_behind", {"ended": execution_id})

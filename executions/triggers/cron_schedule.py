@@ -1,4 +1,4 @@
-"""CRON schedules: a trigger's settings, its due times, and how missed times catch up."""
+"""CRON schedules: a trigger's rule, its due times, and which missed times are caught up on."""
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
@@ -88,11 +88,11 @@ class Schedule:
         return _locals(croniter(self.text, self._wall(after) - back - SECOND), forwards=True)
 
     def _before(self, until: datetime, back: timedelta) -> Iterator[datetime]:
-        """Yield local times of the schedule, backwards, from the last possible time at `until`."""
+        """Yield local times of the schedule, backwards, from the last possible one at `until`."""
         return _locals(croniter(self.text, self._wall(until) + back + SECOND), forwards=False)
 
     def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:
-        """Return the instants at which the zone's clocks show `local`: two if they are set back.
+        """Return the instants at which the zone's clocks show `local`; two only with `every_hour`.
 
         If the clocks skip `local`, it is the moment of their change; with `every_hour`, there is
         none.
@@ -138,7 +138,7 @@ def _locals(times: croniter, *, forwards: bool) -> Iterator[datetime]:
 
 
 def _passed(waiting: list[datetime], limit: datetime | None) -> Iterator[datetime]:
-    """Remove the times before `limit` from the heap, and yield them; no times if it is None."""
+    """Remove the times before `limit` from the heap, and yield them; none if `limit` is None."""
     while limit is not None and waiting and waiting[0] < limit:
         yield heapq.heappop(waiting)
 
@@ -248,7 +248,7 @@ def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> l
 
 
 def following(schedule: Schedule, after: datetime) -> datetime | None:
-    """Return the first time later than `after`; None after the schedule's end."""
+    """Return the first time later than `after`; None if there is none in the next 50 years."""
     never = after.replace(year=after.year + 50, day=1)
     return next(schedule.times(after, never), None)
 

@@ -143,7 +143,7 @@ def _holds(text: str | None, payload: Any, allowance: render_guard.Allowance) ->
 
 
 def _judged(triggers: Sequence[Trigger], payload: Any) -> list[tuple[Trigger, Result | None]]:
-    """Return the triggers that match the event or whose filter failed, each with any error."""
+    """Return triggers that match the event (with None) or whose filter failed (with the error)."""
     allowance = render_guard.Allowance(FILTER_SECONDS, workers=True)
     judged: list[tuple[Trigger, Result | None]] = []
     for trigger in triggers:

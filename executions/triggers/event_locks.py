@@ -21,7 +21,7 @@ from executions.triggers.request import chosen_version
 def take(triggers: Sequence[Trigger], event: Event, actor: Actor) -> None:
     """Lock all rows that the starts of these triggers lock, before the first start.
 
-    If at most one start has a key, that start takes its locks in this order.
+    Does nothing for fewer than two keys: then no other order of locks is possible.
     """
     keys = _keys(triggers, event)
     if len(keys) < 2:

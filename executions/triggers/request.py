@@ -54,7 +54,7 @@ class ParentRun:
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """The checked request; a priority below 0 means the workflow's own priority."""
+    """A checked request for a start; a priority below 0 means the workflow's own priority."""
 
     workflow: Workflow
     version: Compiled

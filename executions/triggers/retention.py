@@ -18,19 +18,16 @@ MOST = 100_000
 
 
 def expire() -> dict[str, int]:
-    """Delete rows older than VALKYR_EVENT_RETENTION_DAYS; return the number of each kind.
+    """Delete delivered events and resolved messages past the retention; return their numbers.
 
-    At most 100,000 rows of a kind are deleted.
+    At most 100,000 rows of a kind are deleted. The setting is VALKYR_EVENT_RETENTION_DAYS.
     """
     before = database_now() - timedelta(days=days())
     return {"events": _delete(events(before)), "messages": _delete(messages(before))}
 
 
 def days() -> float:
-    """Return the number of days for which events and messages are kept.
-
-    The setting is VALKYR_EVENT_RETENTION_DAYS.
-    """
+    """Return the setting VALKYR_EVENT_RETENTION_DAYS: how long events and messages are kept."""
     return valkyr_settings().event_retention_days
 
 

@@ -26,7 +26,7 @@ class WebhookSignature:
 
 
 def read(header: str) -> WebhookSignature | None:
-    """Parse the header; None if it is invalid."""
+    """Return the parsed header; None if it is invalid."""
     if len(header) > MAX_HEADER:
         return None
     times, values = [], []
@@ -44,12 +44,12 @@ def read(header: str) -> WebhookSignature | None:
 
 
 def signed(at: int, body: bytes) -> bytes:
-    """Return the bytes to sign."""
+    """Return the bytes to sign for a body that is signed at the Unix time `at`."""
     return f"{at}.".encode() + body
 
 
 def sign(secret: str, at: int, body: bytes) -> str:
-    """Return the signature of a body under a secret, in hex."""
+    """Return the signature of a body under a secret at the Unix time `at`, in hex."""
     return hmac.new(secret.encode(), signed(at, body), hashlib.sha256).hexdigest()
 
 
@@ -59,7 +59,7 @@ def fingerprint(signature: WebhookSignature, body: bytes) -> str:
 
 
 def header(secret: str, at: int, body: bytes) -> str:
-    """Return the header that a sender sends with its body."""
+    """Return the header that a sender sends with a body that is signed at the Unix time `at`."""
     return f"t={at},v1={sign(secret, at, body)}"
 
 
@@ -71,5 +71,5 @@ def is_signed(signature: WebhookSignature, body: bytes, secrets: Iterable[str]) 
 
 
 def is_fresh(signature: WebhookSignature, now: float) -> bool:
-    """Return whether the signature was made within the window around `now` (in Unix seconds)."""
+    """Return whether the signature was made at most 300 s before or after `now` (Unix seconds)."""
     return abs(now - signature.at) <= WINDOW_SECONDS

@@ -151,7 +151,7 @@ def start_child(
     actor: Actor,
     version: int | None = None,
 ) -> WorkflowExecution:
-    """Start one execution as another's child, once per key; the caller holds the parent's lock.
+    """Start one execution as a child of `parent`, once per key; the caller holds the parent's lock.
 
     It runs at once, with its root: it takes no slot of its workspace, and no concurrency key.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, or NotFound (version).

@@ -23,7 +23,7 @@ SWITCHED = ("enabled", "enabled_at", "paused_until", "retired_at")
 
 
 def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
-    """Make the workflow's triggers and beat's entries match `version` (None: remove all).
+    """Make the workflow's triggers and beat's entries match `version`; None retires all triggers.
 
     A trigger that a user disabled stays disabled. Call it inside the transaction that publishes or
     archives, which holds the workflow's lock.
@@ -198,9 +198,9 @@ def audit(
     about: Mapping[str, Any] | None = None,
     **changes: dict[str, Any],
 ) -> None:
-    """Record a user's change to a trigger in the audit trail.
+    """Record a change to a trigger in the audit trail.
 
-    `changes` are the values before and after.
+    `changes` are the values `before` and `after` the change; `about` has further details.
     """
     record(
         actor,

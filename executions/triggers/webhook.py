@@ -32,12 +32,12 @@ SALT = "valkyr.webhook"
 
 
 def secret_of(trigger_id: UUID, version: int) -> str:
-    """Return the secret in the form that users see: 64 hex characters."""
+    """Return the webhook's secret of this version, as users see it: 64 hex characters."""
     return _derived(trigger_id, version, settings.SECRET_KEY)
 
 
 def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
-    """Yield the version's secrets that senders may use: for the current and the earlier keys."""
+    """Yield the secrets of this version, from the current and the earlier keys of Django."""
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         yield _derived(trigger_id, version, key)
 

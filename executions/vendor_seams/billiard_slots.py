@@ -45,7 +45,7 @@ def watch_kills(killed: Callable[[int], Callable[[int], None] | None]) -> None:
 
 
 def _killed(pid: int, flag: int) -> bool:
-    """Return whether the child was killed and is not yet reaped; with flag 0, wait for its end."""
+    """Return whether SIGKILL ended the unreaped child; with flag 0, wait for the child's end."""
     try:
         ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | (flag & os.WNOHANG))
     except ChildProcessError:

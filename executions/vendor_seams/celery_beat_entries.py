@@ -9,6 +9,6 @@ from typing import Any
 
 
 def unsaved(scheduler: Any) -> set[str]:
-    """Return the names of entries that were sent but not yet saved."""
+    """Return the names of a beat scheduler's entries that were sent but not yet saved."""
     found: set[str] = scheduler._dirty
     return found

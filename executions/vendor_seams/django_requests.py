@@ -17,7 +17,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 
 
 def set_handler(answer: HttpResponseBase, handler: type) -> None:
-    """Set the handler that created the response, as the response's own attribute."""
+    """Set the class of the response's handler, which `request_finished` names as its sender."""
     answer._handler_class = handler  # type: ignore[attr-defined]
 
 

@@ -18,7 +18,7 @@ from django.db import connections
 
 @cache
 def code() -> CodeType:
-    """Return the code of the settings' module, read before a fork; no process reads it again."""
+    """Return the code of the settings' module, which is read once, before a fork."""
     loader: Any = import_module(settings.SETTINGS_MODULE).__loader__
     found: CodeType = loader.get_code(settings.SETTINGS_MODULE)
     return found

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def referenced(validator: Any, reference: str) -> tuple[Any, Any]:
-    """Return the schema that a reference names, and the validator for values of it."""
+    """Return the schema that a reference names, and a validator for this schema."""
     resolved = validator._resolver.lookup(reference)
     there = validator.evolve(schema=resolved.contents, _resolver=resolved.resolver)
     return resolved.contents, there

@@ -44,7 +44,7 @@ class LimitedChannel(LimitedWait, pyamqp.Channel):
         """Send a message and wait for its confirmation. Raises OperationalError.
 
         kombu does not try again after this error, as it does after others. The connection is
-        closed: a late confirmation would be taken for that of the next message.
+        closed: a late confirmation would count as the confirmation of the next message.
         """
         limit = kwargs.pop("confirm_timeout", None) or CONFIRMATION_SECONDS
         try:
@@ -56,18 +56,18 @@ class LimitedChannel(LimitedWait, pyamqp.Channel):
 
 
 class LimitedConnection(LimitedWait, pyamqp.Connection):
-    """A connection whose channels wait for a limited time."""
+    """A connection that, like its channels, waits a limited time for the broker's answers."""
 
     Channel = LimitedChannel
 
 
 class AmqpTransport(pyamqp.Transport):
-    """kombu's transport to RabbitMQ, with a limited channel."""
+    """kombu's transport to RabbitMQ, with limited waits for the broker's answers."""
 
     Connection = LimitedConnection
 
 
 class AmqpsTransport(pyamqp.SSLTransport):
-    """kombu's transport to RabbitMQ over TLS, with a limited channel."""
+    """kombu's transport to RabbitMQ over TLS, with limited waits for the broker's answers."""
 
     Connection = LimitedConnection

@@ -24,7 +24,7 @@ RETRY = {"interval_start": 1, "interval_step": 1, "interval_max": 3}
 
 
 def _ours(kind: str) -> tuple[type[Transport], ...]:
-    """Return Valkyr's transports for a kind of broker; imports the broker's client."""
+    """Return Valkyr's transports for a kind of broker (() for most), and import its client."""
     if kind == "redis":
         from executions.vendor_seams.kombu_redis import RedisTransport, SentinelTransport
 
@@ -45,12 +45,12 @@ class PatientConnection:
         return next((one for one in _ours(found.driver_type) if found in one.__bases__), found)
 
     def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
-        """Connect, with retries; the arguments are kombu's arguments."""
+        """Connect, with Valkyr's retry interval unless kombu's arguments set another."""
         return super().ensure_connection(*args, **RETRY | kwargs)  # type: ignore[misc]
 
 
 class Connection(PatientConnection, kombu.Connection):
-    """A connection; pools make their connections from it."""
+    """A connection to the broker with Valkyr's changes, which makes pools with these changes."""
 
     def Pool(  # noqa: N802 - kombu's name
         self, limit: int | None = None, **kwargs: Any
@@ -60,7 +60,7 @@ class Connection(PatientConnection, kombu.Connection):
 
 
 class PooledConnection(PatientConnection, kombu.PooledConnection):
-    """A connection of a pool."""
+    """A connection of a pool, with Valkyr's changes."""
 
 
 class ConnectionPool(kombu.ConnectionPool):
@@ -72,7 +72,7 @@ class ConnectionPool(kombu.ConnectionPool):
 
 
 class Amqp(AMQP):
-    """The factory of the app's connections."""
+    """Celery's factory of connections, which makes Valkyr's connections instead of kombu's."""
 
     Connection = Connection
     BrokerConnection = Connection

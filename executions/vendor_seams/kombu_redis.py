@@ -50,7 +50,7 @@ SENTINEL_SECONDS = 1.0
 
 
 class QoS(transport.QoS):
-    """The messages that a worker holds; a message that Redis rejects is no longer counted."""
+    """Tracks a worker's messages; one whose acknowledgement Redis rejects no longer counts."""
 
     def ack(self, delivery_tag: str) -> None:
         """Acknowledge a message; if Redis rejects this, stop counting it anyway, and raise."""
@@ -82,7 +82,7 @@ def sentinel_kwargs(given: dict[str, Any] | None) -> dict[str, Any]:
 
 
 class ChannelChanges:
-    """Changes of a channel: a closed connection counts as a lost connection; queues are found."""
+    """Changes of a channel: a closed connection counts as lost; queues with a prefix are found."""
 
     QoS = QoS
     connection: Any

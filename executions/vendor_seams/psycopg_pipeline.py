@@ -81,7 +81,7 @@ def _nothing() -> Generator[Any, Any, None]:
 
 
 def _end(pipeline: Pipeline) -> PQGen[None]:
-    """Send everything and read all answers."""
+    """Send all queued statements with one Sync, and read all answers."""
     pipeline._enqueue_sync()
     while pipeline.command_queue:
         pipeline.command_queue.popleft()()

@@ -70,7 +70,7 @@ def watch(connection: Connection[Any], watcher: Watcher) -> None:
 
 
 def is_watched(connection: Connection[Any]) -> bool:
-    """Return whether the connection is already watched, because it came from a pool."""
+    """Return whether the connection is watched already, such as one from a pool."""
     return hasattr(connection, DUE)
 
 
@@ -120,7 +120,7 @@ def is_direct(connection: Connection[Any]) -> bool:
 
 
 def literal(value: Any) -> str:
-    """Return the value as SQL."""
+    """Return the value as a literal in SQL."""
     return Literal(value).as_string(None)
 
 

@@ -24,7 +24,7 @@ _known: dict[tuple[str, int], tuple[str, float]] = {}
 
 
 class AddressedConnection(Connection):
-    """A connection that uses the address to which another connection succeeded a moment ago."""
+    """A connection to the address at which another one succeeded in the last ten seconds."""
 
     def _connect(self) -> socket.socket:
         name = self.host

@@ -169,7 +169,7 @@ def _schedules(request: HttpRequest) -> QuerySet[Trigger]:
 
 
 def _reach_key(request: HttpRequest, scope: Scope) -> str:
-    """Return the cache key; users with equal permissions share data."""
+    """Return the part of the cache key that represents the user's permissions."""
     configures = () if scope.everything else reach(request).workspaces(Permission.CONFIGURE)
     members = () if scope.everything else sorted(reach(request).members)
     said = repr((scope, configures, members))

@@ -26,7 +26,7 @@ NOT_AVAILABLE = lazy("Not available: the database did not answer in time.")
 
 
 def problems(kept: Facts, now: datetime) -> list[list[PageSection]]:
-    """Return the panels above the charts, in two columns: failures; workers and queues."""
+    """Return the panels above the charts, in two columns: failures, and workers with queues."""
     return [
         [_section(gettext("Fastest-growing failures"), kept["groups"], GROUPS, _group_rows(kept))],
         [
@@ -191,9 +191,9 @@ WAITING = "hourglass_empty"
 
 
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
-    """Return the cards: running, waiting, `ended` and dead; `only` filters the lists behind them.
+    """Return the cards: running, queued, `ended`, open dead letters; `only` filters their lists.
 
-    The card of waiting executions is left out if there are none.
+    The card of queued executions is left out if there are none.
     """
     all_cards = [
         Card(

@@ -99,7 +99,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Delete the expired rows, or preview this. Raises CommandError if it was stopped."""
+        """Delete expired rows, or preview this. Raises CommandError if stopped before the end."""
         try:
             wanted = _wanted(options)
         except ImproperlyConfigured as error:

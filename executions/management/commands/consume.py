@@ -39,7 +39,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Consume messages until the command is stopped or a given condition is met."""
+        """Consume messages until a stop or a given condition. Raises CommandError."""
         stop = Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--token", default="first", help="the token's name")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Create the account, its membership and its token in one transaction; return the token."""
+        """Create the account and its token; return the token. Raises CommandError."""
         try:
             with transaction.atomic():
                 return self._make(options)

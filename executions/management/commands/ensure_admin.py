@@ -27,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--username", default=os.environ.get("VALKYR_ADMIN_USERNAME", "admin"))
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Create the user and the membership in one transaction, unless they exist."""
+        """Create the user and the membership, unless the user exists. Raises CommandError."""
         password = os.environ.get("VALKYR_ADMIN_PASSWORD", "")
         if not password:
             raise CommandError(

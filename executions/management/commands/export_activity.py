@@ -18,7 +18,7 @@ from executions.models import Activity, Workspace
 class Command(BaseCommand):
     """Write every selected row, oldest first.
 
-    The export itself adds a row.
+    The export itself adds a row to the audit trail.
     """
 
     help = "Write the audit trail as JSON lines, oldest first."

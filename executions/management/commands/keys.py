@@ -36,7 +36,7 @@ class Command(BaseCommand):
     help = HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the actions; `retire` accepts keys."""
+        """Add the actions; `retire` accepts the IDs of keys."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)
@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 action.add_argument("keys", nargs="*", type=int, help="ids; default: all old keys")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the chosen action on the keys."""
+        """Run the chosen action on the keys. Raises CommandError if it fails."""
         try:
             getattr(self, f"_{options['action']}")(options)
         except (ValkyrError, ImproperlyConfigured) as error:

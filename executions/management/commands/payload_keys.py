@@ -41,7 +41,7 @@ class Command(BaseCommand):
     _told_at = 0.0
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the actions, each for one workspace."""
+        """Add the actions; all except `show` need a workspace."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)
@@ -50,7 +50,7 @@ class Command(BaseCommand):
                 action.add_argument("--reason", default="", help="for the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the chosen action on the payload keys."""
+        """Run the chosen action on the payload keys. Raises CommandError if it fails."""
         try:
             if options["action"] == "show":
                 self._show()

@@ -27,7 +27,7 @@ class Command(BaseCommand):
     help = HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the actions."""
+        """Add the actions; `collect` has options for its time and the values' minimum age."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)
@@ -45,7 +45,7 @@ class Command(BaseCommand):
                 )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the chosen action on the store."""
+        """Run the chosen action on the store. Raises CommandError if it fails."""
         if not payload_store.enabled():
             raise CommandError("VALKYR_PAYLOAD_STORE is not set; all values are in the database.")
         try:

@@ -103,7 +103,7 @@ class Consumer:
         return take(self._trigger_id, message)
 
     def _put_off(self, taken: IntakeCount) -> None:
-        """Return a valid message to the queue, and wait before the next attempt."""
+        """Return a valid message to the queue; then wait, or, with `once`, request a stop."""
         try:
             self._source.give_back()
         except Lost as error:

@@ -1,6 +1,6 @@
 """The result of one message: an execution, a refused message, or no result yet.
 
-It is committed when `take` returns, so that the message may be acknowledged.
+`take` commits the result before it returns, so that the consumer may acknowledge the message.
 """
 
 import json
@@ -33,7 +33,7 @@ SWITCHED_OFF_SECONDS = 5.0
 
 
 class IntakeVerdict(StrEnum):
-    """What happened to a message."""
+    """The result of a message's intake."""
 
     STARTED = "started"
     KNOWN = "known"  # delivered before: its execution exists

@@ -1,4 +1,4 @@
-"""Refused messages: a user starts one again, or discards it."""
+"""Start the workflow of a refused message again, or discard the message."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +49,7 @@ def start_again(
 
 
 def discard(message_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Discard a message without starting anything. Raises NotFound or WrongState."""
+    """Discard a refused message, so that it starts nothing. Raises NotFound or WrongState."""
     _resolve(message_id, DISCARDED, lambda message: None, actor, reason)
 
 

@@ -79,7 +79,7 @@ return 1
 
 
 class RedisSource:
-    """A list in Redis.
+    """A queue that is a list in Redis.
 
     With `raw`, it holds plain JSON pushed with RPUSH; otherwise, it holds kombu's messages.
     """
@@ -117,7 +117,7 @@ class RedisSource:
         return self._hold(UUID(token_text), body) if body is not None else None
 
     def acknowledge(self) -> None:
-        """Remove the message from the messages in flight."""
+        """Remove the held message from the messages in flight."""
         with _loss():
             self._redis.hdel(self._keys[0], str(self._held))
 
@@ -128,7 +128,7 @@ class RedisSource:
             self._eval(GIVE_BACK, side, str(self._held), self._owner)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to Redis; a message that is still held stays in flight."""
         self._redis.close()
 
     def _hold(self, token: UUID, raw: bytes) -> QueueMessage:
@@ -227,7 +227,7 @@ class BrokerSource:
                 self._held.requeue()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection and ignore its errors; the broker redelivers a held message."""
         connection, self._connection = self._connection, None
         self._channel = self._held = None
         if connection is not None:
@@ -265,7 +265,7 @@ class Unclear(ValkyrError):
 
 
 def find(name: str) -> Trigger:
-    """Return the QUEUE trigger with an ID, or of a published workflow's `slug` or `slug:queue`.
+    """Return the QUEUE trigger that an ID, a workflow's `slug`, or `slug:queue` names.
 
     Raises NotFound, and Unclear if several match.
     """
