@@ -91,7 +91,7 @@ class _Functions(functions.Functions):
 
 
 class _Interpreter(visitor.TreeInterpreter):
-    """Evaluates an expression, and counts the items of every list that it creates."""
+    """Evaluates an expression, and limits the items of all lists that it creates."""
 
     def __init__(self) -> None:
         super().__init__(visitor.Options(custom_functions=_FUNCTIONS))

@@ -25,7 +25,7 @@ ANY_FOLDERS = "**"
 
 
 class FilePattern:
-    """A parsed pattern. Raises ValueError for more than 32 parts."""
+    """A parsed pattern for paths. Raises ValueError for more than 32 parts."""
 
     def __init__(self, text: str) -> None:
         self.parts = [part for part in text.split("/") if part]
@@ -38,7 +38,7 @@ class FilePattern:
         return len(self.parts) > 1 or ANY_FOLDERS in self.parts
 
     def matches(self, path: str) -> bool:
-        """Return whether the whole path matches."""
+        """Return whether the pattern matches the whole path."""
         at = self._further({0})
         for name in path.split("/"):
             reached = set()

@@ -85,7 +85,7 @@ def _output(intent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _declined(inputs: PaymentIntentInputs, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the payment of a declined card, as far as the error contains it."""
+    """Return the outputs for a declined card, from the error and the inputs."""
     return _written(
         id=details.get("paymentIntent") or inputs.payment_intent or "",
         status="requires_payment_method",

@@ -122,7 +122,7 @@ class Declined(StepError):
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Raise Stripe's errors as StepError, and a declined card as Declined."""
+    """Convert Stripe's errors in the block to StepError, and a declined card to Declined."""
     try:
         yield
     except stripe.CardError as error:

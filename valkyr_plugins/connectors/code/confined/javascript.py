@@ -80,7 +80,7 @@ _STACK = re.compile(r"\n\s+at .*", re.DOTALL)
 
 
 def loaded(engine: str) -> Any:
-    """Load QuickJS from its library; call it before the process loses access to the file."""
+    """Load QuickJS from its file, and return it, before the process loses access to the file."""
     loader = ExtensionFileLoader(NAME, engine)
     spec = spec_from_loader(NAME, loader)
     if spec is None:
