@@ -106,7 +106,7 @@ class Nodes(ABC):
         """Draw the body of a node that iterates over its items."""
 
     def ports_into(self, level: Level, node: Node) -> dict[int, list[NodePort]]:
-        """Return the ports that lead to a node, by its inputs."""
+        """Return the ports that lead to a node, grouped by the node's inputs."""
         found: dict[int, list[NodePort]] = {}
         for link in level.ports:
             if link.target == node.name:
@@ -114,7 +114,7 @@ class Nodes(ABC):
         return found
 
     def work(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> NodeWork:
-        """Return a node with its inputs and its visible data, for its family."""
+        """Return what a family converts: the node, its inputs, and the data that it can read."""
         exclusive = exclude(common(group) for group in ports.values())
         joins = takes(node) == MERGE and not exclusive
         groups = ports if joins else {0: [port for group in ports.values() for port in group]}

@@ -96,7 +96,7 @@ def agent_tasks(
 
 @family("mcpTrigger")
 def served(work: NodeWork) -> Made:
-    """Make a map over the webhook's single call, which runs the tool named in the call."""
+    """Make a map over the one call of the webhook; its body runs the tool that the call names."""
     _, body = _tools(work, bare_result=True)
     work.remark(
         "It served its tools by the Model Context Protocol, which nothing here speaks: POST "
@@ -209,7 +209,7 @@ def _schema(arguments: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _argument(work: NodeWork, name: str, about: str = "", kind: str = "string") -> str:
-    """Return the expression for an argument that the tool itself defines."""
+    """Return the expression for an argument that the tool itself defines. Raises Left."""
     if work.sight.arguments is None:
         raise Left("it is a tool of an agent; connect it to one")
     described = {"description": bare(about)} if about else {}

@@ -166,7 +166,7 @@ def filter_(work: NodeWork) -> Made:
 
 @family("switch")
 def switch(work: NodeWork) -> Made:
-    """Make `flow.switch` over a value if all cases compare it, or over the cases' results."""
+    """Make `flow.switch` over the value that all cases compare, or over the first true case."""
     if work.word("mode") == "expression":
         return _by_number(work)
     cases = _new_cases(work) or _old_cases(work)
@@ -262,7 +262,7 @@ def _written(value: Any) -> bool:
 
 
 def _over_conditions(work: NodeWork, cases: list[Case]) -> dict[str, Any]:
-    """Return inputs of a switch whose outcome is the first case with true conditions."""
+    """Return inputs of a `flow.switch` whose outcome is the first case with true conditions."""
     names = list(dict.fromkeys(case[1] for case in cases))
     written = ""
     try:

@@ -65,7 +65,10 @@ def _javascript(work: NodeWork, uses: Uses) -> Made:
 
 
 def _items(work: NodeWork, shape: Shape, name: str) -> tuple[Any, dict[str, Any], str]:
-    """Return the items' template, the fields from other tasks, and the name of a single value."""
+    """Return the items' template, the fields from other tasks, and a property ("" for none).
+
+    n8n puts an item that is not an object into that property.
+    """
     if shape.items is not None:
         renamed = [keys for keys, ours in shape.each.items() if not ours and len(keys) == 1]
         if shape.within is None or (shape.each and not renamed):

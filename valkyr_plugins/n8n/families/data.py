@@ -64,7 +64,7 @@ def _fields(work: NodeWork) -> dict[str, Any]:
 
 
 def _typed(raw: Any, kind: str) -> Any:
-    """Return a value with the type of the form; expressions stay unchanged."""
+    """Return a value converted to the type in n8n's form; expressions stay unchanged."""
     if not isinstance(raw, str) or is_expression(raw):
         return raw
     try:
@@ -176,7 +176,7 @@ def rss(work: NodeWork) -> Made:
 
 @family("xml")
 def xml(work: NodeWork) -> Made:
-    """Make `data.xml_parse`."""
+    """Make `data.xml_parse`. Raises Left for a node that writes XML."""
     if work.word("mode", "xmlToJson") != "xmlToJson":
         raise Left("it writes XML; write it as the text of a data.template")
     text = _field(work, work.word("dataPropertyName", "data"))

@@ -1,4 +1,4 @@
-"""Convert date arithmetic into `python.code`."""
+"""Convert formatting and arithmetic of dates into `python.code`."""
 
 from typing import Any
 

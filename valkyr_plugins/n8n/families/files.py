@@ -84,7 +84,7 @@ def convert(work: NodeWork) -> Made:
 
 
 def as_json(work: NodeWork) -> Made:
-    """Write the items as JSON."""
+    """Make `data.template` that writes the items as JSON."""
     work.remark(NO_FILE)
     return work.made("data.template", {"text": _whole(work)}, _text(f"{work.output}.text"))
 

@@ -21,7 +21,7 @@ def execute_workflow(work: NodeWork) -> Made:
 
 
 def subworkflow(work: NodeWork, payload: Any) -> Made:
-    """Make `flow.subworkflow` with a payload."""
+    """Make `flow.subworkflow` with a payload. Raises Left if the workflow is unknown."""
     given = work.get("workflowId")
     name = given.get("cachedResultName") if isinstance(given, dict) else None
     pk = given.get("value") if isinstance(given, dict) else given
@@ -129,7 +129,7 @@ BY_PLACE = ("mergeByPosition", "combineByPosition", "mergeByIndex", "multiplex",
 
 @family("merge", takes=MERGE)
 def merge(work: NodeWork) -> Made:
-    """Join the inputs: all items, the items of one input, merged objects, or a join by fields."""
+    """Merge the inputs: append, choose one, combine by position, or join by fields."""
     if work.exclusive:
         work.remark(
             "Only one of its branches is taken, so it continues when that branch has ended."

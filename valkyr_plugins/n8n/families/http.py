@@ -122,7 +122,7 @@ def _body(work: NodeWork, headers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(work: NodeWork, kind: str) -> dict[str, Any]:
-    """Return the body's fields from the node's table of fields."""
+    """Return the input `json`, `form` or `multipart` from the node's table; {} without fields."""
     rows = [*work.names("bodyParameters.parameters"), *work.names("bodyParametersUi.parameter")]
     values = {
         str(row["name"]): work.value(row.get("value", ""), str(row["name"]))

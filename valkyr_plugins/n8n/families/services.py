@@ -94,7 +94,7 @@ def _site(work: NodeWork, entry: Service) -> str:
 
 
 def _signed(work: NodeWork, entry: Service) -> tuple[str, str]:
-    """Return the names of the secret and of the credential that authenticate the request."""
+    """Return the names of the secret and of the credential for the request; "" for none."""
     if not entry.sign:
         return "", ""
     kind = entry.sign

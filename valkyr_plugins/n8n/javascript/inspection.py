@@ -300,7 +300,7 @@ def _partners(found: list[ProgramToken]) -> dict[int, int]:
 
 
 def _opened(space: str) -> str:
-    """Return a comment, or the text of a template, without `{{`."""
+    """Return the space or comments between two tokens without `{{`, `{%` and `{#`."""
     return re.sub(r"\{(?=[{%#])", "{ ", space)
 
 
