@@ -83,7 +83,7 @@ class SourceWriter:
         return call_of({**document, "with": {**self.shown(config), **later}})
 
     def shown(self, value: Any) -> Any:
-        """Return a value with the names that are known at this place; see `KnownNames`."""
+        """Return a value, with known Python names in place of templates; see `KnownNames`."""
         scope = self.trace.scope
         inner = {"item": "item"} if any(one.kind == "map" for one in scope.scopes()) else {}
 

@@ -138,7 +138,7 @@ class Block:
     parallel: bool = False
 
     def ends(self) -> list[TracedEdge]:
-        """Return the edges from the last tasks of the block."""
+        """Return the edges from the segment's last tasks; the entry if the segment is empty."""
         if not self.segment:
             return list(self.entry)
         followed = {

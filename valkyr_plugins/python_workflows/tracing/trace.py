@@ -285,7 +285,7 @@ class Trace:
 
 
 def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> ValueHandle:
-    """Return the handle of a task's output."""
+    """Return the handle of a task's output, or of another value of the task at `path`."""
     return ValueHandle(
         HandleFacts(
             f"{address_of(task)}.{path}",
