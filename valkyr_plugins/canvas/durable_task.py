@@ -23,7 +23,7 @@ OF_A_CANVAS = frozenset({"chain", "chord", "group_id", "retries"})
 
 
 class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no parameters at run time
-    """The base class of tasks that `delay` and `apply_async` start as durable executions."""
+    """The base class of tasks whose `delay` and `apply_async` start durable executions."""
 
     abstract = True
 

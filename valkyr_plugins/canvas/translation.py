@@ -41,7 +41,7 @@ NOTHING: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The result of a part: its expression, and the last tasks of the part.
+    """The result of a part of a canvas: its expression, and the part's last tasks.
 
     `shown` is the expression of the canvas's result: null for a task with `ignore_result`.
     """
