@@ -92,7 +92,7 @@ class BudgetKind(LimitKind[Budget]):
         _check(limit)
 
     def facts(self, limit: Budget) -> dict[str, Any]:
-        """Return the limited principal, the period, and the amount."""
+        """Return the budget's user, period, currency, amount, threshold and kill switch."""
         facts = {name: getattr(limit, name) for name in ("user_id", "period", "currency", *FIELDS)}
         return facts | {"amount": plain(Decimal(limit.amount))}
 

@@ -1,4 +1,4 @@
-"""Budgets and quotas as items of a bundle; members by their user names."""
+"""Budgets and quotas as items of a bundle, which name members by their user names."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ USER = ItemField("text", None, column=False, most=254)
 
 
 class LimitItems(BundleKind):
-    """The limits of one kind."""
+    """The base class of bundle items for one kind of limit."""
 
     needs = Permission.CONFIGURE
     limits: ClassVar[LimitKind[Any]]
@@ -39,7 +39,7 @@ class LimitItems(BundleKind):
         )
 
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
-        """Set a limit's changeable values."""
+        """Set a limit's changeable fields to the item's values."""
         facts = self.facts(item)
         changes = {name: facts[name] for name in self.limits.changeable}
         self.limits.change(row.id, changes, actor=context.actor)
@@ -76,21 +76,21 @@ class BudgetItems(LimitItems):
     }
 
     def mistakes(self, item: Any, path: str) -> list[DefinitionProblem]:
-        """Return the problems of an item's form; the amount can also be a number."""
+        """Return the problems in an item; its amount can be text or a number."""
         return super().mistakes(_with_text(item), path) or _bad_amount(item, path)
 
     def full(self, item: Item) -> Item:
-        """Return the item with defaults and its amount in plain form."""
+        """Return the item with defaults, and its amount without trailing zeros."""
         found = super().full(_with_text(item))
         return found | {"amount": _plain(Decimal(found["amount"]))}
 
     def item(self, row: SpenderLimit) -> Item:
-        """Return a budget, with its amount in plain form."""
+        """Return a budget as an item, with its amount without trailing zeros."""
         item = super().item(row)
         return item | {"amount": _plain(Decimal(item["amount"]))}
 
     def facts(self, item: Item) -> dict[str, Any]:
-        """Return an item's values, with its amount as a number."""
+        """Return an item's values for a budget, with the amount as a Decimal."""
         return super().facts(item) | {"amount": Decimal(item["amount"])}
 
 

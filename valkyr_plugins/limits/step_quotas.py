@@ -174,7 +174,7 @@ def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
 
 
 def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
-    """Return the steps, by number, for which a window's tokens are used up.
+    """Return the used-up token quota of each step that has one, by the step's number.
 
     The window that ends last decides.
     """
@@ -196,7 +196,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """Return the steps, by number, that get no slot; lock the quotas with slots."""
+    """Lock the quotas with slots; return the full quota of each step without a slot, by number."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}
@@ -222,7 +222,7 @@ def _count(
 ) -> tuple[list[tuple[tuple[_Window, datetime], ...]], dict[int, Over]]:
     """Count each step in every limited window.
 
-    Return steps with a used-up window, which are not counted.
+    Return each step's windows, and the used-up quotas of the uncounted steps, by number.
     """
     limits = [
         {}

@@ -84,7 +84,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("budget"))
     def limit(self, row: Budget) -> str:
-        """Return the amount and the period."""
+        """Return the amount and the period, such as `12.5 USD a month`."""
         a = gettext("in total") if row.period == "total" else f"a {row.period}"
         return f"{amount(row.amount, row.currency)} {a}"
 
@@ -125,7 +125,7 @@ class BudgetAdmin(LimitAdmin):
 
 
 def _use(row: Budget) -> Use:
-    """Return the spending, looked up once per row."""
+    """Return a budget's spending in the current period; look it up once per row."""
     found: Use | None = getattr(row, "present_use", None)
     if found is None:
         found = uses_of([row])[row.pk]
@@ -141,7 +141,7 @@ SHOWN = 8
 
 
 def _gather(request: HttpRequest) -> list[tuple[Budget, Use]]:
-    """Return the budgets that are spent, or past their alert threshold."""
+    """Return at most 8 budgets that reached their alert threshold or limit, each with its use."""
     rows = scoped(request, Budget.objects.select_related("workspace", "user"), Permission.CONFIGURE)
     chosen = list(rows[:READ])
     uses = uses_of(chosen)

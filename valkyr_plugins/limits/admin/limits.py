@@ -37,7 +37,7 @@ def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
 
 
 def bar(value: float, most: float, text: str) -> SafeString:
-    """Return the used part as a bar and as `text`."""
+    """Return a bar for `value` of `most`, followed by `text`."""
     return format_html(
         '<progress class="vk-bar" max="{}" value="{}" aria-hidden="true"></progress>'
         '<span class="vk-nowrap">{}</span>',
@@ -68,7 +68,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
         )
 
     def clean(self) -> dict[str, Any]:
-        """Find the member by name; report an unknown name."""
+        """Store the ID of the named user as `user_id`; report an unknown name."""
         data = super().clean() or {}
         name = data.get("username")
         user = person_named(name)

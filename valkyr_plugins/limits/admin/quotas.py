@@ -116,17 +116,17 @@ class QuotaAdmin(LimitAdmin):
 
     @display(description=lazy("concurrent"))
     def at_once(self, row: Any) -> Any:
-        """Return the number of held slots and the limit."""
+        """Return the held slots and the limit as a bar."""
         return _bar(row.held, row.max_concurrent)
 
     @display(description=lazy("this hour"))
     def this_hour(self, row: Any) -> Any:
-        """Return the use of the hourly limit."""
+        """Return the use of the hourly limit as a bar."""
         return _bar(row.used_hour, row.max_per_hour)
 
     @display(description=lazy("today (UTC)"))
     def today(self, row: Any) -> Any:
-        """Return the use of the daily limit."""
+        """Return the use of the daily limit as a bar."""
         return _bar(row.used_day, row.max_per_day)
 
 
@@ -152,7 +152,7 @@ def _held() -> Coalesce:
 
 
 def _bar(used: int, limit: int | None) -> Any:
-    """Return `37 of 100` with a bar, or a dash for unlimited."""
+    """Return a bar with a text such as `37 of 100`; a dash if there is no limit."""
     if limit is None:
         return marks.EMPTY
     return bar(

@@ -1,4 +1,4 @@
-"""Endpoints that list, create, read, change and delete budgets; each returns their spending."""
+"""Endpoints that list, create, read, change and delete budgets; a budget includes its spending."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -129,7 +129,7 @@ class BudgetEndpoint(LimitEndpoint):
 
 
 class Budgets(BudgetEndpoint):
-    """All budgets."""
+    """The endpoint that lists and creates budgets."""
 
     @operation("listBudgets", "Budget", {200: BudgetShape(many=True)}, parameters=[BudgetQuery])
     def get(self, request: Request) -> Response:
@@ -154,7 +154,7 @@ class Budgets(BudgetEndpoint):
 
 
 class OneBudget(BudgetEndpoint):
-    """One budget."""
+    """The endpoint that reads, changes and deletes one budget."""
 
     @operation("getBudget", "Budget", {200: BudgetShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

@@ -80,7 +80,7 @@ class SpendQuery(Body):
     createdBefore = serializers.DateTimeField(required=False)
 
     def validate(self, attrs: Any) -> Any:
-        """Check that the time range is not reversed."""
+        """Check that `createdBefore` is later than `createdAfter`. Raises ValidationError."""
         first, last = attrs.get("createdAfter"), attrs.get("createdBefore")
         if first is not None and last is not None and first >= last:
             raise serializers.ValidationError(

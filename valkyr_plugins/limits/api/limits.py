@@ -61,7 +61,7 @@ class NewLimit(Body):
 
 
 def rows_of(kind: LimitKind[L]) -> QuerySet[L]:
-    """Return limits with the names of the limited users."""
+    """Return all limits of a kind; the same query reads the limited users."""
     return kind.model._default_manager.select_related("user")
 
 
