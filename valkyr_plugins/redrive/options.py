@@ -182,7 +182,7 @@ def entries_of(redrive: Redrive) -> QuerySet[DeadLetterEntry]:
 def check_approved(
     user: User, redrive: Redrive, entries: QuerySet[DeadLetterEntry] | None = None
 ) -> None:
-    """Raise Forbidden if a step under a given approval would run with changed inputs.
+    """Raise Forbidden if a step whose execution has an approval would run with changed inputs.
 
     New executions ask for approval again. Authors may change such inputs, as for a single entry.
     `entries` are the entries of a redrive that is not stored.

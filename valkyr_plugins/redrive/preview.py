@@ -44,7 +44,7 @@ def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return two definitions' differences, one sentence per task or setting.
 
-    Returns at most one more than is shown.
+    Returns at most one sentence more than a preview shows.
     """
     found = []
     for sentence in _changes(before, after):

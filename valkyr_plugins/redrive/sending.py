@@ -155,7 +155,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
 def _send_together(
     redrive: Redrive, queue: list[Queued], patches: dict[UUID, patching.Patched], batch: Batch
 ) -> list[tuple[int, str]]:
-    """Send the unlocked items; return the outdated ones, each with the reason.
+    """Send the steps that are not locked; return the outdated items, each with the reason.
 
     Locked items stay queued for the next turn.
     """

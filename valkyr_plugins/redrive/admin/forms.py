@@ -156,7 +156,7 @@ class RedriveForm(forms.Form):
 
     @property
     def changes_inputs(self) -> bool:
-        """Return whether entries would run with other inputs."""
+        """Return whether the form changes the entries' inputs."""
         return bool(self.cleaned_data.get("overrides") or self.cleaned_data.get("expression"))
 
     def wish(self, selection: Any, group_id: Any) -> RedriveOptions:

@@ -50,7 +50,7 @@ class Choice(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that exactly one way is used. Raises ValidationError."""
+        """Raise ValidationError unless exactly one of `ids`, `filter` and `groupId` is given."""
         given = [name for name in ("ids", "filter", "groupId") if name in attrs]
         if len(given) != 1:
             raise serializers.ValidationError(
@@ -224,7 +224,7 @@ class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
 
 
 class SkippedShape(CamelCaseSerializer):
-    """Dead letters that would not run."""
+    """The number of dead letters that would not run, for one reason."""
 
     reason = serializers.CharField()
     count = serializers.IntegerField()
@@ -255,7 +255,7 @@ class RejectedShape(CamelCaseSerializer):
 
 
 class VersionChangeShape(CamelCaseSerializer):
-    """The changes of the definition since the failed version."""
+    """The changes of the definition since the version of the failed runs."""
 
     before = serializers.IntegerField()
     after = serializers.IntegerField()
