@@ -53,7 +53,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A definition, the `input` of this call, and the requested priority."""
+    """A definition and its slug, the input of this call, and the requested priority."""
 
     definition: Mapping[str, Any]
     payload: Mapping[str, Any]
@@ -104,7 +104,7 @@ class _Drawing:
     def _chord(self, chord: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
         """Translate a chord: if its header fails, the error callbacks of its body are called.
 
-        Delays apply to the header.
+        Delays apply to the header. Raises UntranslatableError.
         """
         if chord.kwargs.get("kwargs") or set(chord.kwargs) - {"header", "body", "kwargs"}:
             raise _own_arguments(chord)
@@ -181,7 +181,7 @@ class _Drawing:
         return self._add(inner.task, step, given, path, shown, RESULTS)
 
     def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
-        """Add a task's arguments and options to the input's calls; return them."""
+        """Add a call with a task's arguments and options to the input; return the call."""
         call: dict[str, Any] = packed_arguments(
             task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)}
         )
@@ -247,7 +247,7 @@ def _module(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(part: Any) -> str:
-    """Return the kind of a part: the name of its Celery task, such as `celery.chain`."""
+    """Return the name of a part's Celery task, such as `celery.chain`; "" without a signature."""
     return (part.task or "") if isinstance(part, Signature) else ""
 
 
@@ -270,7 +270,7 @@ def _alone(part: Any) -> Any:
 
 
 def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
-    """Return the members of a group, including the members of nested groups."""
+    """Yield the members of a group and of nested groups, without empty chains."""
     for one in tasks:
         member = _signature(one, app)
         if _kind(member) == GROUP:

@@ -29,7 +29,7 @@ class LimitItems(BundleKind):
         return rows.select_related("user").order_by("created_at", "pk")
 
     def item(self, row: SpenderLimit) -> Item:
-        """Return a limit with its user's name."""
+        """Return a limit as an item, with its user's name, or None for a whole workspace."""
         return super().item(row) | {"user": row.user.get_username() if row.user else None}
 
     def create(self, context: BundleContext, item: Item) -> None:
@@ -61,7 +61,7 @@ class LimitItems(BundleKind):
 
 
 class BudgetItems(LimitItems):
-    """Budgets, each of one spender, period and currency."""
+    """Budgets as items of a bundle, identified by spender, period and currency."""
 
     name = "budgets"
     limits = BUDGETS
@@ -95,7 +95,7 @@ class BudgetItems(LimitItems):
 
 
 class QuotaItems(LimitItems):
-    """Quotas, each of one spender, resource and target."""
+    """Quotas as items of a bundle, identified by spender, resource and target."""
 
     name = "quotas"
     limits = QUOTAS

@@ -29,7 +29,7 @@ MOST_TRIED = 10
 
 @dataclass(frozen=True, slots=True)
 class QuotaPermit:
-    """The slots and counts of a step.
+    """The slots and counts that a step took.
 
     If the step ran, its counts stay, regardless of its result.
     """

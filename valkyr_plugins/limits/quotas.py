@@ -103,7 +103,7 @@ def _target(code: str, message: str) -> DefinitionProblem:
 
 
 class QuotaKind(LimitKind[Quota]):
-    """Quotas, each on one resource and target."""
+    """The kind of limit `quota`: each has one resource and one target."""
 
     model = Quota
     noun = "quota"
@@ -134,7 +134,7 @@ QUOTAS = QuotaKind()
 
 @dataclass(frozen=True, slots=True)
 class QuotaUses:
-    """The quotas' counters and held slots, by ID."""
+    """The current use of quotas: their counters, and their held slots by quota ID."""
 
     counters: Present
     held: Mapping[UUID, int]

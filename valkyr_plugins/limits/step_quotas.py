@@ -156,7 +156,7 @@ def _limits_places(rules: Sequence[_Rule]) -> bool:
 
 
 def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
-    """Return the quotas that apply to each step."""
+    """Return the quotas that apply to each step, in the order of the steps."""
     found: list[list[_Rule]] = [[] for _ in askings]
     rows = statements.fetch(
         "step_quotas",

@@ -91,7 +91,7 @@ class N8nVariable(CamelCaseSerializer):
 
 
 class N8nWorkflow(CamelCaseSerializer):
-    """Another workflow that the imported one calls."""
+    """Another workflow that the imported workflow calls, and the nodes that call it."""
 
     slug = serializers.CharField()
     was = serializers.CharField()

@@ -17,7 +17,7 @@ AT_ONCE = 10
 
 @dataclass(slots=True)
 class Builder(Nodes):
-    """Builds the levels of one graph, and the bodies in them."""
+    """Implements `open` and `loop` of `Nodes`: draws bodies as `flow.map` tasks."""
 
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
         """Add a map over a port's items, with the nodes that process single items in its body."""

@@ -208,7 +208,7 @@ FAMILIES: dict[str, Family] = {}
 
 
 def family(*kinds: str, takes: str = ITEM) -> Callable[[Family], Family]:
-    """Register a function that maps nodes of these kinds, and the type of their input."""
+    """Return a decorator that registers a function for these kinds of nodes and their input."""
 
     def register(function: Family) -> Family:
         for kind in kinds:

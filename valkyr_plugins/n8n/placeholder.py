@@ -33,7 +33,7 @@ def inputs_of(node: Node, reason: str) -> dict[str, Any]:
 
 
 def plain_inputs(what: str, reason: str) -> dict[str, Any]:
-    """Return the `with` of a placeholder without a node."""
+    """Return the `with` of a placeholder that belongs to no node, with `what` as its type."""
     return {"nodeType": what, "reason": bare(reason)}
 
 

@@ -122,5 +122,5 @@ class Sight:
 
 
 def seen(nodes: Mapping[str, Shape]) -> Callable[[str], Shape | None]:
-    """Return a function for `Sight.nodes` that looks nodes up in a mapping."""
+    """Return a function for `Sight.nodes` that looks nodes up in a mapping; None if missing."""
     return nodes.get

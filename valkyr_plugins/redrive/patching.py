@@ -167,7 +167,7 @@ def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:
 
 
 def scope(entry: DeadLetterEntry) -> dict[str, Any]:
-    """Return the names that an expression may use."""
+    """Return the names that an expression may use for an entry, with their values."""
     return {
         "inputs": entry.original_inputs,
         "error": {

@@ -224,7 +224,7 @@ class _Bridge(httpx2.AsyncBaseTransport):
         self._limit = limit
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request in a thread. A GET gets the status 405, because no stream is needed."""
+        """Send the request in a thread; answer a GET with 405, as no stream is needed."""
         if request.method == "GET":
             # The stream of a server's own messages. A single call needs none, and a thread that
             # waits for it would outlive the call.

@@ -51,7 +51,7 @@ class Charge:
 
 
 def charge(model: str, usage: Usage) -> Charge | None:
-    """Return the cost by the most specific price pattern; None if no pattern matches."""
+    """Return the cost by the most specific pattern; None without a match. Raises StepError."""
     table = price_table()
     fitting = [pattern for pattern in table if matches(pattern, model)]
     if not fitting:

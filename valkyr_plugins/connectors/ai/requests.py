@@ -143,7 +143,7 @@ def _spend(model: str, body: Body, answer: StreamedAnswer, ctx: StepContext) -> 
 
 
 def _pieces(provider: openai.OpenAI, body: Body, nth: int, ctx: StepContext) -> Iterator[Any]:
-    """Yield the answer's pieces as JSON; rewrite requests that the server does not understand."""
+    """Yield the answer's pieces as JSON; rewrite rejected requests. Raises StepError."""
     create: Any = provider.chat.completions.create
     whole: Any = provider.chat.completions.with_raw_response.create
     for changes in range(MOST_CHANGES):

@@ -167,7 +167,7 @@ class Document:
 
     @property
     def root(self) -> "LexborNode | None":
-        """Return the root element."""
+        """Return the root element; None if there is none."""
         return self._parser.root
 
     def find(self, selector: str, within: "LexborNode") -> "list[LexborNode]":

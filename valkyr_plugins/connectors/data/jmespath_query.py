@@ -30,10 +30,10 @@ Query = Callable[..., Any]
 
 @lru_cache(maxsize=256)
 def compiled(expression: str) -> Query:
-    """Return a function of data and an optional `most`. Raises ValueError for invalid JMESPath.
+    """Return a function that applies an expression to data. Raises ValueError for invalid JMESPath.
 
-    The function raises StepError if the expression does not fit the data, or if its result exceeds
-    `most` bytes of JSON (None: no limit).
+    The function takes the data and optionally `most`. It raises StepError if the expression does
+    not fit the data, or if the result exceeds `most` bytes of JSON (None: no limit).
     """
     if len(expression) > MAX_EXPRESSION:
         raise ValueError(f"an expression has at most {MAX_EXPRESSION:,} characters")

@@ -74,7 +74,7 @@ def followed(
 
 
 def origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    """Return the URL's scheme, host and port."""
+    """Return the URL's scheme, host and port; the port is None if it is the default."""
     return url.scheme, url.host, url.port
 
 

@@ -287,7 +287,7 @@ def _turn(
 def _page(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> Answer | None:
-    """Return the page, or None if it would exceed `maxBytes` after earlier pages."""
+    """Return the page; None if it would exceed `maxBytes` after others. Raises StepError."""
     left = inputs.max_bytes - reading.size
     if left <= 0:
         return None

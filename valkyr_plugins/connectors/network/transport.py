@@ -232,7 +232,7 @@ class GuardedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to the first permitted address of `host` that answers."""
+        """Connect to the first permitted address that answers. Raises StepError or ConnectError."""
         failure: Exception | None = None
         for address in permitted_addresses(host, port):
             seconds = min(CONNECT_SECONDS, _left(httpcore.ConnectTimeout))

@@ -15,7 +15,7 @@ from valkyr_plugins.connectors.payments.stripe_module import given, id_of, optio
 
 
 def pay(inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
-    """Perform the operation; a declined card is an outcome if the step requests that."""
+    """Perform the operation. Raises Declined unless the step branches on a declined card."""
     client = connect(ctx)
     branches = inputs.on_decline == "branch"
     try:

@@ -59,7 +59,7 @@ class NewBudgetForm(NewLimitForm, BudgetForm):
 
 @admin.register(Budget)
 class BudgetAdmin(LimitAdmin):
-    """Limits on what a workspace, or a member, may spend."""
+    """The admin of budgets: limits on what a workspace, or a member, may spend."""
 
     kind, form_of_new, form_of_old = BUDGETS, NewBudgetForm, BudgetForm
     said_once, told = ("period", "currency"), "limit"
@@ -90,7 +90,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("spent"))
     def spent(self, row: Budget) -> Any:
-        """Return the spent part as a bar and in words."""
+        """Return the spent share of the budget as a bar, with the amount and the percentage."""
         use = _use(row)
         return bar(min(use.percent, 100), 100, f"{plain(use.spent)} ({use.percent} %)")
 
@@ -107,7 +107,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("spent on"))
     def by_model(self, row: Budget) -> Any:
-        """Return the most expensive models in the current period, with their costs."""
+        """Return the most expensive models of the current period, with their costs and tokens."""
         found = totals(self._entries(row), "model")[:FEW]
         lines = (
             (each.key or gettext("no model"), plain(each.amount), each.currency, f"{each.tokens:,}")

@@ -20,7 +20,7 @@ from valkyr_plugins.limits.models import SpenderLimit
 
 
 def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
-    """Return the operation that deletes a limit, and asks for the reason."""
+    """Return the admin operation that deletes a limit after asking `question` and for a reason."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
         kind.delete(pk, actor=actor, reason=data["reason"])
@@ -113,7 +113,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return ("workspace", "whose", self.told, *self.kind.changeable, *self.uses)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the workspace and the member read-only."""
+        """Return the fields of an existing limit that cannot be changed; () for a new limit."""
         return () if obj is None else ("workspace", "whose", self.told, *self.uses)
 
     def get_form(
@@ -128,7 +128,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
-        """Create the limit, or change its values."""
+        """Create the limit, or change its values; return the limit."""
         actor, data = Actor.of_request(request), form.cleaned_data
         facts = {name: data[name] for name in self.kind.changeable}
         if change:

@@ -54,7 +54,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         help_texts = HELP
 
     def clean(self) -> dict[str, Any]:
-        """Check the form, and report limits that this resource cannot have."""
+        """Check the form. Raises ValidationError for limits that this resource cannot have."""
         data = super().clean() or {}
         if not self.errors:
             what = {"resource": self.instance.resource, "target": self.instance.target}
@@ -101,7 +101,7 @@ class QuotaAdmin(LimitAdmin):
     empty_text = lazy("No quotas. Only the workspaces' tiers limit executions.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the quotas the user may see, with their use in the current windows."""
+        """Return the quotas that the user may see, with their use in the current windows."""
         now = database_now()
         used = {
             f"used_{window.value}": _used(window, start_of(window, now)) for window in QuotaWindow
@@ -131,7 +131,7 @@ class QuotaAdmin(LimitAdmin):
 
 
 def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
-    """Return the expression for a quota's count in one window."""
+    """Return the database expression for a quota's count in one window; 0 without a row."""
     everybodys = Q(user_id__isnull=True) & Q(IsNull(OuterRef("user_id"), True))
     rows = QuotaUse.objects.filter(
         Q(user_id=OuterRef("user_id")) | everybodys,
@@ -145,7 +145,7 @@ def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
 
 
 def _held() -> Coalesce:
-    """Return the expression for the number of a quota's slots that are in use."""
+    """Return the database expression for the number of a quota's slots that are in use."""
     rows = QuotaHold.objects.filter(quota=OuterRef("pk"), until__gt=ClockTimestamp()).order_by()
     counts = rows.values("quota").annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(counts), Value(0), output_field=IntegerField())

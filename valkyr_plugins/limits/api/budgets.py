@@ -21,7 +21,7 @@ PERIODS = [(period.value, period.value) for period in BudgetPeriod]
 
 
 class Amount(serializers.DecimalField):
-    """An exact decimal number: a string or a JSON number."""
+    """An exact decimal number: accepted as a string or a JSON number, returned as a string."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -29,7 +29,7 @@ class Amount(serializers.DecimalField):
         )
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the number. Raises ValidationError."""
+        """Return the Decimal. Raises ValidationError for a value that is not a valid number."""
         if isinstance(data, bool) or not isinstance(data, str | int | float):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -86,7 +86,7 @@ class BudgetShape(LimitShape):
 
 
 class BudgetQuery(LimitQuery):
-    """The query of `listBudgets`."""
+    """The query parameters of `listBudgets`."""
 
 
 class BudgetChange(Body):

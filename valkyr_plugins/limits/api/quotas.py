@@ -21,7 +21,7 @@ MOST_COUNTED = 2**53 - 1  # what JSON parsers can distinguish
 
 
 class QuotaShape(LimitShape):
-    """A quota and its use."""
+    """A quota, and its use in the current hour and day."""
 
     resource = serializers.ChoiceField(Resource.choices)
     target = serializers.CharField(
@@ -63,7 +63,7 @@ class QuotaShape(LimitShape):
 
 
 class QuotaQuery(LimitQuery):
-    """The query of `listQuotas`."""
+    """The query parameters of `listQuotas`."""
 
     resource = serializers.ChoiceField(Resource.choices, required=False)
     target = serializers.CharField(required=False, max_length=MAX_TARGET)

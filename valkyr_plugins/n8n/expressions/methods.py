@@ -68,7 +68,7 @@ POSITIVE = frozenset({"substring"})
 
 
 def written(table: dict[str, Method], name: str, *arguments: str) -> Written:
-    """Return a call in template syntax. Raises Untranslatable if there is no equivalent."""
+    """Return a call in template syntax, and the kind of its value. Raises Untranslatable."""
     if name not in table:
         raise Untranslatable(f"it calls {name}()")
     least, most, write, kind = table[name]

@@ -19,7 +19,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A variable."""
+    """A name, such as `$json`."""
 
     name: str
 
@@ -325,7 +325,7 @@ def _written(token: Token) -> Tree:
 
 
 def _joined(text: str) -> Tree:
-    """Parse the parts of a template literal."""
+    """Parse the parts of a template literal. Raises Untranslatable."""
     parts: list[Tree] = []
     position = 0
     for hole in _HOLE.finditer(text):

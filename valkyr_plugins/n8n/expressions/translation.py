@@ -275,7 +275,7 @@ class _Writer:
         return self.go_on(f"vars.{found}", OTHER, rest)
 
     def function(self, root: str, key: str | int | None, steps: Steps) -> Written:
-        """Translate a call of a function, such as `String(x)` or `Math.round(x)`."""
+        """Translate a call such as `String(x)` or `Math.round(x)`. Raises Untranslatable."""
         if steps and isinstance(steps[0], FunctionCall):
             return self.called(root, steps[0], steps[1:])
         if isinstance(key, str) and len(steps) > 1 and isinstance(steps[1], FunctionCall):
@@ -305,7 +305,7 @@ class _Writer:
         raise Untranslatable(f"it computes with {name}")
 
     def go_on(self, text: str, kind: str, steps: Steps) -> Written:
-        """Translate the remaining steps of a chain: keys, methods and lengths."""
+        """Translate a chain's remaining keys, methods and lengths. Raises Untranslatable."""
         optional = False
         place = 0
         while place < len(steps):
@@ -336,7 +336,7 @@ class _Writer:
 def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
     """Return the expression for an argument of a tool, and record the argument's schema.
 
-    The model provides the argument.
+    The model provides the argument. Raises Untranslatable.
     """
     name = _ARGUMENT.sub("_", str(_plain(call.arguments[0]) if call.arguments else ""))[:60]
     if not name.strip("_"):

@@ -113,7 +113,7 @@ def served(work: NodeWork) -> Made:
 def _tools(
     work: NodeWork, *, bare_result: bool = False
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the tools for the model, and the body that runs the tool named by a call."""
+    """Return the tools for the model, and the body that runs a called tool. Raises Left."""
     choose, result = work.also("tool"), work.also("result")
     tools: list[dict[str, Any]] = []
     tasks: list[dict[str, Any]] = []
@@ -219,7 +219,7 @@ def _argument(work: NodeWork, name: str, about: str = "", kind: str = "string") 
 
 @family("toolWorkflow")
 def tool_workflow(work: NodeWork) -> Made:
-    """Make `flow.subworkflow`, whose payload has the arguments."""
+    """Make `flow.subworkflow`, whose payload has the tool's arguments."""
     values = work.get("workflowInputs.value")
     if isinstance(values, dict) and values:
         payload = work.value(values)

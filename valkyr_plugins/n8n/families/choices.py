@@ -166,7 +166,7 @@ def filter_(work: NodeWork) -> Made:
 
 @family("switch")
 def switch(work: NodeWork) -> Made:
-    """Make `flow.switch` over the value that all cases compare, or over the first true case."""
+    """Make `flow.switch` over a value that all cases compare, or over the first true case."""
     if work.word("mode") == "expression":
         return _by_number(work)
     cases = _new_cases(work) or _old_cases(work)

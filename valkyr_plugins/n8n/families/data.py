@@ -111,7 +111,7 @@ def noop(work: NodeWork) -> Made:
 
 @family("renameKeys")
 def rename(work: NodeWork) -> Made:
-    """Make `flow.noop`: later nodes read a renamed field under its old name."""
+    """Make `flow.noop`: later nodes read a renamed field under its old name. Raises Left."""
     rows = work.names("keys.key")
     if work.get("additionalOptions.regexReplacement") is not None or work.shape.items is not None:
         raise Left("it renames fields by a pattern or in a list; name them in a data.set")
@@ -186,7 +186,7 @@ def xml(work: NodeWork) -> Made:
 
 @family("html", "htmlExtract")
 def html(work: NodeWork) -> Made:
-    """Make `data.html_extract`, or `data.template` for a generated page."""
+    """Make `data.html_extract`, or `data.template` for a generated page. Raises Left."""
     operation = work.word("operation", "generateHtmlTemplate")
     if work.node.kind == "htmlExtract" or operation == "extractHtmlContent":
         return _extract(work)

@@ -14,7 +14,7 @@ from valkyr_plugins.n8n.texts import is_expression
 
 @family("executeWorkflow")
 def execute_workflow(work: NodeWork) -> Made:
-    """Make `flow.subworkflow`, with the input as its payload."""
+    """Make `flow.subworkflow`, with the input as its payload. Raises Left."""
     if work.word("mode", "once") == "each" and work.shape.items is not None:
         raise Left(work.shape.why)
     return subworkflow(work, _payload(work))
@@ -58,7 +58,7 @@ MAX_SECONDS = 365 * 86_400
 
 @family("wait")
 def wait(work: NodeWork) -> Made:
-    """Make `flow.delay`, or `flow.callback` if the node waits for a call."""
+    """Make `flow.delay`, or `flow.callback` if the node waits for a call. Raises Left."""
     how = work.word("resume", "timeInterval")
     if how == "specificTime":
         work.remark("The time needs a zone, as in 2027-01-31T08:00:00+01:00.")

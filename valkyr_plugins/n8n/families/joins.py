@@ -79,7 +79,7 @@ _KEEP = {"keepMatches": "matches", "keepNonMatches": "nonMatches", "keepEverythi
 
 
 def joined_by_fields(work: NodeWork) -> Made:
-    """Join the items whose fields have equal values."""
+    """Join the items whose fields have equal values. Raises Left for an unsupported join."""
     keys = _keys(work)
     if not keys:
         raise Left("it does not say by which fields it joins")

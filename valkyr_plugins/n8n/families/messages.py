@@ -11,7 +11,7 @@ from valkyr_plugins.n8n.texts import is_expression
 
 @family("emailSend")
 def email_send(work: NodeWork) -> Made:
-    """Make `email.send`."""
+    """Make `email.send`. Raises Left for a node that waits for a reply."""
     if work.word("operation", "send") == "sendAndWait":
         raise Left("it waits for a reply; use flow.approval, or email.send and flow.callback")
     inputs: dict[str, Any] = {
@@ -55,7 +55,7 @@ def _addresses(work: NodeWork, raw: Any) -> Any:
 
 @family("slack")
 def slack(work: NodeWork) -> Made:
-    """Make `slack.post` for messages."""
+    """Make `slack.post`. Raises Left for operations other than posting a message."""
     resource, operation = work.word("resource", "message"), work.word("operation", "post")
     if resource != "message" or operation not in ("post", "create"):
         raise Left(

@@ -14,7 +14,7 @@ RENEWED = ("OAuth2", "oAuth2", "googleApi")
 
 @family(*SERVICES)
 def service(work: NodeWork) -> Made:
-    """Make the request that the table's row describes; Gmail's messages are sent by email.send."""
+    """Make the request that the table describes, or `email.send` for Gmail. Raises Left."""
     entry = SERVICES[work.node.kind]
     resource = work.word("resource", entry.resource(work))
     operation = work.word("operation", entry.operations.get(resource, ""))
@@ -52,7 +52,7 @@ def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
 
 
 def _before(work: NodeWork, inputs: dict[str, Any], credential: str) -> dict[str, Any]:
-    """Return the task of the request that runs first."""
+    """Return the task of the request that runs before the node's own request."""
     task: dict[str, Any] = {
         "id": work.earlier, "name": f"{work.node.name}: rows"[:200], "use": "http.request",
         "with": inputs, "ui": {"x": work.node.x, "y": work.node.y - 120},

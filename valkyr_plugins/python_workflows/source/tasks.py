@@ -115,7 +115,7 @@ class SourceWriter:
         return scope, lines
 
     def _tools(self, document: Document, depth: int) -> tuple[TracedScope, list[str]]:
-        """Return the functions that are the tools of an agent, and the scope of their tasks."""
+        """Return the scope of an agent's tools, and the lines of the functions that are tools."""
         known = tools_of(document)
         if known:
             self.used.add("tool")

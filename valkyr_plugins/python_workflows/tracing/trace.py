@@ -118,7 +118,7 @@ class Trace:
             task.document["undo"] = undo_of(self, task, options.undo, config, shape)
 
     def reserve(self, options: CallOptions, name: str) -> TracedTask:
-        """Return a task with its id; the task is not in a block yet."""
+        """Return a task with its id; the task is not in a block yet. Raises TracingError."""
         wanted = options.id or self.name_of(name)
         if not _ID.fullmatch(wanted):
             raise TracingError(
@@ -221,7 +221,7 @@ class Trace:
             )
 
     def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
-        """Return the tasks that are in this scope; record the tasks of enclosing scopes."""
+        """Return the tasks of this scope; record those of enclosing scopes. Raises TracingError."""
         scope, own = self.scope, dict.fromkeys(tasks)
         around = list(scope.scopes())
         for task in own:
@@ -244,7 +244,7 @@ class Trace:
         return found
 
     def edges_from(self, value: Any) -> list[TracedEdge]:
-        """Return the edges for a handle, a branch or a list of them."""
+        """Return the edges for a handle, a branch or a list of them. Raises TracingError."""
         if isinstance(value, list | tuple):
             return [edge for one in value for edge in self.edges_from(one)]
         facts = facts_of(value)
@@ -297,7 +297,7 @@ def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> Va
 
 
 def address_of(task: TracedTask) -> str:
-    """Return a task's name in templates."""
+    """Return a task's address in templates, such as `tasks.charge`."""
     return f"tasks.{task.id}" if task.id.isidentifier() else f"tasks[{task.id!r}]"
 
 

@@ -182,7 +182,7 @@ class RedriveSummary(CamelCase, serializers.ModelSerializer[Redrive]):
 
 
 class RedriveDetail(RedriveSummary):
-    """A redrive in full."""
+    """A redrive with all its fields."""
 
     from_step = serializers.CharField()
     ratePerSecond = serializers.FloatField(source="rate", allow_null=True)
@@ -264,7 +264,7 @@ class VersionChangeShape(CamelCaseSerializer):
 
 
 class PreviewShape(CamelCaseSerializer):
-    """The effects of a redrive."""
+    """The preview of a redrive: what would run, what is skipped, and side effects."""
 
     entries = serializers.IntegerField(help_text="The number of dead letters.")
     dead_letters = serializers.ListField(

@@ -45,7 +45,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the workflows; report those that fail, and import the others."""
+        """Import the workflows; skip those that fail, and name them in a final CommandError."""
         if options["report"]:
             self._measure(_files(options["files"]), options["top"], as_json=options["json"])
             return
