@@ -71,7 +71,7 @@ class _Drawing:
     def place(self, part: Any, given: Value | None, more: Mapping[str, Any] = NOTHING) -> Value:
         """Add a part that gets `given` as its first argument (None: it has no predecessor).
 
-        `more` are the options of the surrounding part.
+        `more` are the options of the surrounding part. Raises UntranslatableError.
         """
         match _kind(part):
             case "celery.chain":
@@ -181,7 +181,7 @@ class _Drawing:
         return self._add(inner.task, step, given, path, shown, RESULTS)
 
     def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
-        """Add a call with a task's arguments and options to the input; return the call."""
+        """Add a task's call to the input, and return the call. Raises UntranslatableError."""
         call: dict[str, Any] = packed_arguments(
             task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)}
         )

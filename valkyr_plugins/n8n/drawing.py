@@ -289,7 +289,7 @@ class Nodes(ABC):
         return task
 
     def answer(self, level: Level, work: NodeWork) -> None:
-        """Record that a task's output is the response to a webhook."""
+        """Record that a task's output is the response to a webhook; in a body, add a remark."""
         if level.depth:
             work.remark(
                 "It responds inside a body, which is not possible: create the response after the "

@@ -52,7 +52,7 @@ class Shape:
         return Shape(whole=expression, base=path(expression, self.within), named=named)
 
     def column(self, keys: Keys) -> Keys | None:
-        """Return the path of one of n8n's fields in an item; None if the item lacks the field."""
+        """Return the path of n8n's field in an item; None if items do not have n8n's fields."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.each:
                 return (*self.each[keys[:length]], *keys[length:])
@@ -122,5 +122,5 @@ class Sight:
 
 
 def seen(nodes: Mapping[str, Shape]) -> Callable[[str], Shape | None]:
-    """Return a function for `Sight.nodes` that looks nodes up in a mapping; None if missing."""
+    """Return a function for `Sight.nodes` that looks up nodes in a mapping."""
     return nodes.get

@@ -128,7 +128,7 @@ def finish(redrive: Redrive) -> None:
 
 
 def _locked(redrive_id: UUID, verb: str, target: RedriveState, *sources: RedriveState) -> Redrive:
-    """Return the locked redrive if it may move to `target` (from `sources` only).
+    """Return the locked redrive if it may move to `target`, from `sources` if any are given.
 
     Raises NotFound or WrongState.
     """

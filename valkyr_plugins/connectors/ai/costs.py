@@ -143,7 +143,7 @@ def _texts(content: Any) -> Any:
 
 
 def record(model: str, usage: Usage, ctx: StepContext) -> None:
-    """Record the tokens, and their cost if the price list contains the model."""
+    """Record the tokens, and their cost if the price list has the model. Raises StepError."""
     price = charge(model, usage)
     if price is None:
         ctx.log.info(

@@ -97,7 +97,7 @@ def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
 
 
 def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
-    """Return a client for this step, over this process's connections; its time limit begins now."""
+    """Return a client for this step, whose time limit begins now. Raises StepError."""
     from openai import OpenAI
 
     from valkyr_plugins.connectors.network.transport import request_deadline

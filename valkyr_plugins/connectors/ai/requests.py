@@ -53,12 +53,12 @@ def _without(key: str) -> Callable[[Body], Body]:
 
 
 def _newer_limit(body: Body) -> Body:
-    """Use the limit's newer name, which OpenAI's reasoning models require."""
+    """Return the request with the token limit's newer name, which reasoning models require."""
     return {**_without("max_tokens")(body), "max_completion_tokens": body["max_tokens"]}
 
 
 def _plain_object(body: Body) -> Body:
-    """Request plain JSON instead of a schema; if plain JSON was requested, remove the key."""
+    """Return the request with plain JSON instead of a schema, or without `response_format`."""
     if body["response_format"].get("type") == "json_schema":
         return {**body, "response_format": {"type": "json_object"}}
     return _without("response_format")(body)

@@ -147,7 +147,7 @@ TEMPORARY = ".tmp"  # suffix of a file that is being written
 def replace(
     folder: int, name: str, path: str, parts: Iterable[bytes], *, new: bool = False
 ) -> None:
-    """Replace a file atomically; with `new`, raise StepError if the file already exists."""
+    """Replace a file atomically. Raises StepError for a folder or, with `new`, an existing file."""
     temporary = f".{name[:100]}.{secrets.token_hex(8)}{TEMPORARY}"
     handle = open_file(folder, temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:

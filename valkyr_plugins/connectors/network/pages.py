@@ -44,7 +44,7 @@ def first_position(inputs: HttpPaginateInputs) -> Position:
 def following(
     position: Position, answer: Answer, body: Any, items: int, inputs: HttpPaginateInputs
 ) -> Position | None:
-    """Return the position after a page with `items` items, or None after the last page."""
+    """Return the position after a page; None after the last page. Raises StepError."""
     if inputs.more is not None and not select(inputs.more, body, "more", None):
         return None
     match inputs.strategy:

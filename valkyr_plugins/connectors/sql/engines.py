@@ -163,7 +163,7 @@ def _made(database: Database) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def judge(dialect: Any, record: Any, arguments: Any, named: dict[str, Any]) -> None:
-        """Allow only checked addresses for a connection; keep the name for TLS."""
+        """Allow only checked addresses; keep the name for TLS. Raises StepError for the others."""
         addresses = among(database.host, database.port, reachable(database))
         left = connect_deadline.get() - time.monotonic()
         named["host"] = ",".join([database.host] * len(addresses))

@@ -318,7 +318,7 @@ class _Parser:
 
 
 def _written(token: Token) -> Tree:
-    """Parse a text, a number or a template literal."""
+    """Parse a text, a number or a template literal. Raises Untranslatable."""
     if token.kind == "number":
         return Literal(float(token.text) if "." in token.text else int(token.text[:300]))
     return Literal(token.text) if token.kind == "text" else _joined(token.text)

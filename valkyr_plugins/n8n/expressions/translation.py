@@ -252,7 +252,7 @@ class _Writer:
         return self.go_on(text, OTHER, rest)
 
     def other(self, root: Tree, steps: Steps) -> Written:
-        """Translate a chain that does not begin with a node's data."""
+        """Translate a chain that does not begin with a node's data. Raises Untranslatable."""
         if not isinstance(root, Name):
             text, kind = self.write(root)
             return self.go_on(text, kind, steps)

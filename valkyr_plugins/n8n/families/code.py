@@ -98,7 +98,7 @@ def _node(work: NodeWork, name: str) -> Any:
 
 
 def _outer(work: NodeWork, uses: Uses) -> dict[str, Any]:
-    """Return the program's inputs from the workflow, run and variables. Raises Unsupported."""
+    """Return the inputs from the workflow, the execution and variables. Raises Unsupported."""
     found: dict[str, Any] = {}
     for name, key in uses.outer:
         source = f"{name}[{json.dumps(key)}]" if name in ("$env", "$vars") else f"{name}.{key}"

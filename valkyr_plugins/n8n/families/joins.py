@@ -58,7 +58,7 @@ def both(work: NodeWork) -> list[str]:
 
 
 def joined_by_place(work: NodeWork) -> Made:
-    """Join the items of the inputs by their positions."""
+    """Join the items of the inputs by their positions. Raises Left if there is one input."""
     unpaired = work.get("options.includeUnpaired") is True or work.get("join") == "outer"
     found = program(
         work, PLACES, {"lists": both(work), "all": unpaired}, many(f"{work.output}.result")
@@ -68,7 +68,7 @@ def joined_by_place(work: NodeWork) -> Made:
 
 
 def joined_by_pairs(work: NodeWork) -> Made:
-    """Join each item of the first input with each item of the second."""
+    """Join each item of the first input with each item of the second. Raises Left."""
     found = program(work, PAIRS, {"lists": both(work)[:2]}, many(f"{work.output}.result"))
     found.join = "all"
     return found

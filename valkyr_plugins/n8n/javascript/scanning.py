@@ -72,7 +72,7 @@ class _Scanner:
         return self.found
 
     def next(self) -> None:
-        """Take the next token."""
+        """Take the next token. Raises UnreadableProgram."""
         first = self.source[self.position]
         if first == "`":
             self.position += 1

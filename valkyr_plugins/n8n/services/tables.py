@@ -67,7 +67,7 @@ def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_form(raw: Any) -> bool:
-    """Return whether a value is an object that contains lists of n8n's form."""
+    """Return whether a value is an object with lists or objects of n8n's form."""
     held = list(raw.values()) if isinstance(raw, dict) else []
     return bool(held) and "__rl" not in raw and any(isinstance(one, (list, dict)) for one in held)
 

@@ -51,7 +51,7 @@ def missing(work: NodeWork, what: str) -> str:
 
 
 def filled(work: NodeWork, spec: Any) -> Any:
-    """Return a value of the table with the node's parameters inserted, or OMIT."""
+    """Return a table's value with the node's parameters filled in; OMIT if they are missing."""
     if callable(spec):
         return spec(work)
     if isinstance(spec, str) and spec.startswith("$"):

@@ -42,7 +42,7 @@ class SourceWriter:
     results: dict[TracedTask, str] = field(default_factory=dict)
 
     def body(self, document: Document, depth: int) -> list[str]:
-        """Return the statements of a normalised `{tasks, edges}`.
+        """Return the statements of a normalised `{tasks, edges}`. Raises ValueError for a cycle.
 
         The scope of these tasks must be the open one.
         """

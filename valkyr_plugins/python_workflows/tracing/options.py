@@ -53,7 +53,7 @@ class CallOptions:
         return cls(**{**given, "after": after if listed else [after]})
 
     def document(self) -> dict[str, Any]:
-        """Return the keys of a task that represent these options."""
+        """Return the keys of a task that represent these options. Raises TracingError."""
         found: dict[str, Any] = {}
         if self.title:
             found["name"] = self.title

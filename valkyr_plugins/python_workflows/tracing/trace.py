@@ -94,7 +94,7 @@ class Trace:
         """Add a task of the module `use` with these inputs, after the tasks that the inputs read.
 
         `name` is the base of its id if neither `id=` nor a variable gives one. `task` is a reserved
-        task whose id is already in use; `shape` is the annotation of its output.
+        task, whose id is in use; `shape` is its output's annotation. Raises TracingError.
         """
         made = task or self.reserve(options, name or use.rpartition(".")[2])
         inputs = self.read(config)
@@ -155,7 +155,7 @@ class Trace:
     def place(
         self, task: TracedTask, reads: list[TracedTask], options: CallOptions, *, line: bool = False
     ) -> None:
-        """Put a task into the block, with its edges."""
+        """Put a task into the block, with its edges. Raises TracingError for an invalid `after`."""
         if options.after is None:
             edges, all_of = self.natural_edges(reads, line=line)
         else:
@@ -235,9 +235,9 @@ class Trace:
         return [task for task in own if task.scope is scope]
 
     def note_reads(self, value: Any) -> Rendered:
-        """Read a value for a task that is placed later.
+        """Read a value for a task that is placed later. Raises TracingError.
 
-        Record the tasks of enclosing scopes that it reads.
+        Record the tasks of enclosing scopes that the value reads.
         """
         found = self.read(value)
         self.local(found.tasks)

@@ -21,7 +21,7 @@ MAX_FILES = 10_000
 
 
 class Command(BaseCommand):
-    """Prints a table for each workflow, and a line of totals."""
+    """Imports n8n exports, and prints a table for each workflow and a line of totals."""
 
     help = "Import n8n workflows from files, or from folders with JSON files."
 
