@@ -161,7 +161,7 @@ class _Drawing:
         return value
 
     def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a map or starmap to `flow.map`. Raises UntranslatableError for a countdown."""
+        """Translate a map or starmap to `flow.map`. Raises UntranslatableError for a delay."""
         inner = _signature(part.kwargs["task"], part.app)
         found = read_options(inner.task, options)
         self.calls.append({"items": packed_arguments(inner.task, list(part.kwargs["it"]))})
@@ -216,7 +216,7 @@ class _Drawing:
 
 
 def translate(signature: Any) -> Translated:
-    """Translate a signature. Raises UntranslatableError."""
+    """Translate a signature into a definition and an input. Raises UntranslatableError."""
     drawing = _Drawing()
     value = drawing.place(signature, None)
     if not drawing.tasks:

@@ -149,7 +149,7 @@ def totals(
 
 @dataclass(frozen=True, slots=True)
 class CostTotal:
-    """The cost of one execution in one currency."""
+    """The cost and the tokens of one execution in one currency."""
 
     currency: str
     tokens: int

@@ -129,7 +129,7 @@ def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
 
 
 def undo(taken: StepQuotaUse) -> list[UUID]:
-    """Undo the slots and counts of a step that did not run; return the IDs of freed quotas."""
+    """Undo the slots and counts of an unrun step; return the IDs of quotas with a freed slot."""
     return undo_all([taken])
 
 

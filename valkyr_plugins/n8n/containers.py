@@ -1,4 +1,4 @@
-"""Build bodies: maps over many items, and loops over items, both as `flow.map`."""
+"""Build the bodies of a graph: maps over many items, and loops, both as `flow.map`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -115,7 +115,7 @@ class Builder(Nodes):
     def container(
         self, level: Level, inner: Level, task: str, name: str, config: dict[str, Any]
     ) -> None:
-        """Add the task of a map, with its body, to a level."""
+        """Add a `flow.map` task with its body to a level."""
         x, y = inner.settle()
         level.tasks.append(
             {
@@ -152,7 +152,7 @@ class Builder(Nodes):
         self.after(level, node, NodePort(work.id, (SUCCESS,), shape, work.branch))
 
     def plain_body(self, level: Level, node: Node) -> set[str]:
-        """Return the nodes of a loop's body. Raises Left if the loop is complex or too deep."""
+        """Return the nodes of a loop's body. Raises Left if the loop is not simple, or too deep."""
         body = self.graph.bodies.get(node.name)
         if body is None:
             raise Left(

@@ -44,7 +44,7 @@ class Ids:
         self._taken: set[str] = set()
 
     def take(self, name: str, otherwise: str = "task") -> str:
-        """Return a free ID derived from a name."""
+        """Return a free ID derived from `name`, or from `otherwise` if `name` gives none."""
         base = plain(name) or plain(_CAMEL.sub(" ", otherwise)) or "task"
         base = base if base[0].isalpha() else f"n_{base}"
         found, number = base, 2

@@ -35,7 +35,7 @@ class Shape:
     why: str = "the input of this node is not known"
 
     def read(self, keys: Keys) -> str | None:
-        """Return the expression for one of the object's keys, or None."""
+        """Return the expression for a key or nested keys of the object; None if it is unknown."""
         if not keys:
             return self.whole
         for length in range(len(keys), 0, -1):
@@ -92,7 +92,7 @@ def path(base: str, keys: Keys) -> str:
 
 
 def operand(expression: str) -> str:
-    """Return an expression as an operand: in parentheses unless it is a path."""
+    """Return an expression as an operand: in parentheses if it contains a space."""
     return f"({expression})" if " " in expression else expression
 
 

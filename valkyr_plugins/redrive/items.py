@@ -38,7 +38,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The new run or execution of a sent item."""
+    """A sent item, with its execution, and its new run (None for a new execution)."""
 
     id: int
     run_id: UUID | None

@@ -148,8 +148,8 @@ BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
 def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[Power]:
     """Return the powers that the user must have over every entry.
 
-    A new execution is a fork, and needs the same powers. A user who selects entries by their
-    inputs (`by_inputs`), or computes with them, must be allowed to see them.
+    A new execution is a fork, and needs a fork's powers. A user who selects entries by their inputs
+    (`by_inputs`), or computes with them, must be allowed to see them.
     """
     changed = bool(wish.overrides) or bool(wish.expression)
     powers: list[Power] = [Permission.REDRIVE]

@@ -43,7 +43,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The assessment of a text."""
+    """The assessment of a text: its score, its counts, and the score of each dimension."""
 
     score: float
     words: int

@@ -304,7 +304,7 @@ def cut(
     size: int,
     ctx: StepContext,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the batches' ranges, each of `size` rows or about MOST bytes. Raises StepError."""
+    """Yield the ranges of batches of at most `size` rows or about MOST bytes. Raises StepError."""
     names = row_overhead(columns)
     start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
     for number, fields in found:

@@ -34,7 +34,7 @@ class FilePattern:
 
     @property
     def recursive(self) -> bool:
-        """Return whether the pattern searches below the first folder."""
+        """Return whether the pattern also matches files in subfolders."""
         return len(self.parts) > 1 or ANY_FOLDERS in self.parts
 
     def matches(self, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""The files folder as a store: whole files, never through a symbolic link."""
+"""The files folder as a store, which never follows a symbolic link."""
 
 import fcntl
 import os

@@ -79,7 +79,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 
 
 class LimitAdmin(OperatingAdmin, WritingAdmin):
-    """Limits of a workspace, or of a member.
+    """The base class of the admin of quotas and budgets.
 
     `said_once` are the fields that are set only at creation; the column `told` shows them later.
     `uses` are the columns that show the used part.
@@ -124,7 +124,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion here: only the operation records a reason."""
+        """Return False, because only the deletion operation records a reason."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:

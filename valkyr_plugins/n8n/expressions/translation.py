@@ -163,7 +163,7 @@ def constant(value: object) -> str:
 
 
 def _bare(text: str) -> str:
-    """Remove brackets around the whole expression."""
+    """Return the expression without brackets that enclose all of it."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth, quote, skip = 0, "", False

@@ -85,7 +85,7 @@ def _inputs(work: NodeWork, entry: Service, call: ServiceCall, secret: str) -> d
 
 
 def _site(work: NodeWork, entry: Service) -> str:
-    """Return the address that n8n keeps in the credential, as a variable of the workflow."""
+    """Return the template of the service's address, a variable: n8n keeps it in a credential."""
     name = work.sight.variable(f"{plain(entry.name)}_address")
     work.remark(
         f"The export does not have the address of {entry.name}: give vars.{name} its value."

@@ -287,7 +287,7 @@ class _Inspection:
 
 
 def _partners(found: list[ProgramToken]) -> dict[int, int]:
-    """Return the position of each bracket's partner."""
+    """Return a mapping between the positions of matching brackets."""
     partners: dict[int, int] = {}
     opened: list[int] = []
     for place, token in enumerate(found):

@@ -16,7 +16,7 @@ SITE = "{site}"  # an address that n8n keeps in the credential; here a variable 
 
 
 def snake(name: str) -> str:
-    """Return a name in lower-case letters and underscores."""
+    """Return a camel-case name in lower-case letters and underscores."""
     return _CAMEL.sub("_", name).lower()
 
 

@@ -108,7 +108,7 @@ def limit(default: int, key: str = "limit", most: int = 100) -> Any:
 
 
 def listed(keys: str) -> Any:
-    """Return the function that makes a list from a parameter.
+    """Return the function that makes a list from a parameter, or OMIT without the parameter.
 
     The parameter is a list, a value, or a text with commas.
     """

@@ -56,7 +56,7 @@ class TracedTask:
 
 @dataclass(frozen=True, slots=True)
 class TracedEdge:
-    """An edge from a task that ended with an outcome."""
+    """The start of an edge: a task, and the outcome `on` that the edge follows."""
 
     source: TracedTask
     on: str

@@ -165,7 +165,7 @@ def facts_of(value: Any) -> HandleFacts | None:
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes a value into an expression, and collects the tasks that it reads."""
+    """Writes a value into an expression, and collects the tasks that the value reads."""
 
     reads: set[Any] = field(default_factory=set)
     within: set[Any] = field(default_factory=set)

@@ -106,7 +106,7 @@ class NewRedrive(Choice):
 
 
 class RedriveReason(Body):
-    """The reason for a redrive."""
+    """The body of requests that change or preview a redrive: the reason."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
@@ -203,7 +203,7 @@ class RedriveDetail(RedriveSummary):
 
 
 class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
-    """The result of one dead letter."""
+    """One dead letter of a redrive, with its state and result."""
 
     entry_id = serializers.UUIDField()
     state = serializers.ChoiceField(ItemState.choices)
