@@ -40,7 +40,7 @@ class Asking:
 
 
 class _Window(NamedTuple):
-    """A counter of steps: owner, module type, and hour or day."""
+    """The key of a counter of steps: workspace, module type, user, and hour or day."""
 
     workspace_id: UUID
     module: str

@@ -370,7 +370,7 @@ class Nodes(ABC):
         level.lead(port, self.pause(level, f"back to {names}", reason, work.node).task)
 
     def pause(self, level: Level, name: str, reason: str, near: Node) -> NodePort:
-        """Add a placeholder that belongs to no node; its task blocks publishing."""
+        """Add a placeholder that belongs to no node and blocks publishing; return its port."""
         task = self.ids.take(name)
         level.tasks.append(
             {

@@ -1,4 +1,4 @@
-"""Create redrives and change their state, by one guarded move per function under a lock.
+"""Create redrives and change their state: each function makes one checked change under a lock.
 
 Only this module writes the state. The lock comes before all others; the driver holds it for one
 batch at a time.

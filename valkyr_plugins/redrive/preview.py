@@ -300,7 +300,7 @@ def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], lis
 
 
 def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
-    """Return the longer of two durations: of sending, or of running with limited concurrency."""
+    """Return the estimated seconds: the longer of sending and of running at limited concurrency."""
     row = statements.fetch_one(
         "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )

@@ -154,7 +154,7 @@ def _text(value: Any, field: str) -> str:
 
 
 def kind(value: Any) -> str:
-    """Return a value's type in words; never the value itself."""
+    """Return the type of a value in words, such as `a text`, without the value itself."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -39,7 +39,7 @@ class FileLocation:
 
     @property
     def key(self) -> str:
-        """Return the rest of a path in S3; "" for the bucket itself."""
+        """Return the key: a path in S3 without the bucket; "" for the bucket itself."""
         return self.rest.partition("/")[2]
 
 
@@ -160,7 +160,7 @@ class Store(Protocol):
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a file atomically with the content of an open file, which is read in parts."""
+        """Write a file atomically from an open file, which is read in parts."""
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Yield the entries of a folder, in any order; omit folders if `recursive`."""

@@ -138,7 +138,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _with(body: Any, path: str, value: str | int) -> Any:
-    """Return a copy of `body` with the value at `a.b.c`, creating objects. Raises StepError."""
+    """Return a copy of `body` with the value at `a.b.c`; add missing objects. Raises StepError."""
     changed = copy.deepcopy(body)
     *way, last = path.split(".")
     place = changed
@@ -206,7 +206,7 @@ def kept_bookmark(ctx: StepContext) -> Bookmark | None:
 
 
 def _seal(held: dict[str, Any], ctx: StepContext) -> str:
-    """Return the seal of a bookmark. Raises PayloadError if it is too large."""
+    """Return the digest that ties a bookmark to a step. Raises PayloadError if it is too large."""
     # The key depends on the step and its inputs: other inputs make another bookmark.
     return payloads.digest(f"{ctx.idempotency_key}{payloads.dump(held, 'bookmark', MAX_BYTES)}")
 

@@ -105,9 +105,9 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
 
 
 def storable_json(body: bytes) -> Any:
-    """Return the parsed body.
+    """Return the JSON value of a body.
 
-    Raises ValueError, RecursionError or PayloadError if it cannot be stored.
+    Raises ValueError, RecursionError or PayloadError if it is invalid or cannot be stored.
     """
     value = json.loads(body, parse_constant=_refuse_constant)
     if ESCAPED.search(body):

@@ -101,7 +101,7 @@ def _blocks(work: NodeWork) -> Any:
 
 @family("form")
 def form(work: NodeWork) -> Made:
-    """Make `flow.callback` for a page with fields, or a value for the last page."""
+    """Make `flow.callback` for a page with fields, or `flow.noop` for the last page."""
     if work.word("operation", "page") == "completion":
         work.remark("There are no forms: your own page shows this text at the end.")
         shown = ("completionTitle", "completionMessage")
@@ -116,7 +116,7 @@ def form(work: NodeWork) -> Made:
 
 @family("chat")
 def chat(work: NodeWork) -> Made:
-    """Make `flow.callback` if the node waits for a reply, or a value for its message."""
+    """Make `flow.callback` if the node waits for a reply, or `flow.noop` with its message."""
     message = work.value(work.get("message", ""))
     work.remark(
         "There is no chat page: have one of your own show the message"

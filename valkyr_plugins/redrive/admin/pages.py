@@ -128,7 +128,7 @@ ABORT = AdminOperation(
 
 
 class StateFilter(TabFilter):
-    """Filter redrives by state."""
+    """Filters redrives by groups of states, as tabs."""
 
     title = lazy("state")
     parameter_name = field = "state"
