@@ -49,7 +49,7 @@ class _Window(NamedTuple):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Return the order in which counters are locked."""
+        """Return the sort key by which counters are locked."""
         user = "" if self.user_id is None else str(self.user_id)
         return str(self.workspace_id), self.module, user, self.window != QuotaWindow.HOUR
 

@@ -66,7 +66,7 @@ class Conversion:
 
 
 def convert(export: Export, catalog: Catalog) -> Conversion:
-    """Return the definition of an export. Raises DefinitionError if it would be too large."""
+    """Return the definition and the report of an export. Raises DefinitionError if too large."""
     found = _Conversion(export, catalog).convert()
     if storage_problems(found.definition):
         _drop_parameters(found.definition)

@@ -99,7 +99,7 @@ class Nodes(ABC):
 
     @abstractmethod
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
-        """Open a body for the nodes that take the many items of a port one by one."""
+        """Draw a body for the nodes that take a port's items one by one."""
 
     @abstractmethod
     def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
@@ -250,7 +250,7 @@ class Nodes(ABC):
         return work.made(PLACEHOLDER, inputs_of(work.node, reason))
 
     def add(self, level: Level, work: NodeWork, made: Made, ports: list[NodePort]) -> None:
-        """Add a task, its edges, and the row of its node."""
+        """Add a node's task, its edges and its row in the report."""
         task = self.task(work, made)
         first, *following = [*made.before, task]
         level.tasks += [first, *following]
@@ -347,7 +347,7 @@ class Nodes(ABC):
         return NodePort(work.id, (outcome, ERROR) if fails else (outcome,), made.shape, work.branch)
 
     def stand_in(self, level: Level, work: NodeWork, output: int) -> NodePort:
-        """Add a placeholder after an output that the module does not have."""
+        """Add a placeholder after an output that the module does not have; return its port."""
         reason = (
             f"output {output + 1} of {work.node.name} has no equivalent; find out when n8n "
             "uses it, and draw that edge"

@@ -196,7 +196,7 @@ def preview_of(redrive: Redrive, entries: Sequence[UUID]) -> Preview:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The entries of one step in one version."""
+    """The numbers of entries and executions of one step in one version."""
 
     workflow_id: UUID
     version_id: UUID

@@ -89,7 +89,7 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the limit in seconds: the inputs', the target's or the model's, or the time left."""
+    """Return the limit in seconds: of the inputs, target or model, but at most the time left."""
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
     usual = ctx.target_timeout or timeout_seconds(inputs.model)

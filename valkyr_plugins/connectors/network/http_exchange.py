@@ -101,7 +101,7 @@ def _call(inputs: HttpRequestInputs, ctx: StepContext) -> Call:
 
 
 def _body(inputs: HttpRequestInputs, ctx: StepContext) -> tuple[dict[str, Any], str]:
-    """Return httpx's arguments for the body, and its type if httpx does not set it."""
+    """Return httpx's arguments for the body, and its media type ("" if this step sets none)."""
     if inputs.body is not None:
         return request_parts.text_content(inputs.body), ""
     if inputs.body_base64 is not None:

@@ -46,7 +46,7 @@ class GuardedClient(stripe.HTTPClient):
         post_data: Any = None,
         **unused: Any,
     ) -> tuple[str, int, Mapping[str, str]]:
-        """Return the body as text, the status and the headers. Raises StepError."""
+        """Send a request; return the body as text, the status and the headers. Raises StepError."""
         try:
             request = client().build_request(
                 method.upper(), url, headers=dict(headers or {}), content=post_data or None

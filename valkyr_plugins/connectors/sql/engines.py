@@ -58,7 +58,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Pools:
-    """The engines of one process."""
+    """The SQLAlchemy engines of one process, by database."""
 
     pid: int
     engines: dict[Database, Kept] = field(default_factory=dict)

@@ -35,7 +35,7 @@ HELP = {
 
 
 class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The amount of a budget, and the consequences of spending it."""
+    """The form for a budget's amount, alert threshold and kill switch."""
 
     class Meta:
         model = Budget

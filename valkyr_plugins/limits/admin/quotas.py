@@ -46,7 +46,7 @@ HELD_BY[WaitKind.QUOTA] = quotas.described_hold
 
 
 class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Limits on concurrent, hourly and daily use."""
+    """The form for a quota's concurrent, hourly and daily limits."""
 
     class Meta:
         model = Quota
@@ -85,7 +85,7 @@ class NewQuotaForm(NewLimitForm, QuotaForm):
 
 @admin.register(Quota)
 class QuotaAdmin(LimitAdmin):
-    """Limits on what a workspace, or a member, may start, run or use."""
+    """The admin of quotas: limits on what a workspace, or a member, may start, run or use."""
 
     kind, form_of_new, form_of_old = QUOTAS, NewQuotaForm, QuotaForm
     said_once, told = ("resource", "target"), "what"

@@ -187,7 +187,7 @@ class _Writer:
         self.sight = sight
 
     def write(self, tree: Tree) -> Written:
-        """Return an expression that can be an operand, and the kind of its value."""
+        """Return the tree as an operand, and the kind of its value. Raises Untranslatable."""
         match tree:
             case Literal() | Joined() | ListOf() | ObjectOf():
                 return self.written_out(tree)

@@ -114,7 +114,7 @@ def condition_template(texts: Texts, parameters: Mapping[str, Any]) -> str:
 
 
 def words(given: list[Condition], combinator: str) -> str:
-    """Return the conditions in words."""
+    """Return the conditions as text, joined by the combinator."""
     said = [
         f"{left} {name}" if name in ALONE else f"{left} {name} {right}"
         for _, name, left, right in given
@@ -183,7 +183,7 @@ def switch(work: NodeWork) -> Made:
 
 
 def _unwritten(work: NodeWork) -> Made:
-    """Make a switch without its rules, because the file lacks them."""
+    """Make `flow.switch` with a `todo` in place of the rules, which the file lacks."""
     work.texts.unfinished += 1
     work.remark("The file does not have its rules: write what each output is for.")
     outcomes = {place: f"output{place}" for place in range(4)}
@@ -282,7 +282,7 @@ def _quoted(name: str) -> str:
 
 
 def _by_number(work: NodeWork) -> Made:
-    """Make `flow.switch` over the number of the output."""
+    """Make `flow.switch` over an expression that yields the number of an output."""
     count = work.get("numberOutputs", 4)
     count = count if isinstance(count, int) and 0 < count < MAX_OUTCOME else 4
     outcomes = {place: str(place) for place in range(count)}

@@ -17,7 +17,7 @@ OLD_KINDS = ("string", "number", "boolean")
 
 @family("set")
 def set_(work: NodeWork) -> Made:
-    """Make `data.set`; other fields that are passed on are read from their source."""
+    """Make `data.set`; fields that pass through are read from their source. Raises Left."""
     if work.word("mode") in ("raw", "json"):
         return _of_json(work)
     fields = _fields(work)

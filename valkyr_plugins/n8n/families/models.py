@@ -223,7 +223,7 @@ def _attached(work: NodeWork) -> Node:
 
 @family("informationExtractor")
 def information(work: NodeWork) -> Made:
-    """Make `llm.extract`, with the schema that the node has."""
+    """Make `llm.extract` with the node's schema. Raises Left without a known model."""
     model = _attached(work)
     schema = parsed(work)
     system = work.text(work.get("options.systemPromptTemplate") or "")

@@ -64,7 +64,7 @@ class TracedEdge:
 
 @dataclass(eq=False, slots=True)
 class TracedScope:
-    """Tasks with their own ids; `kind` is "", `loop`, `map`, `chain` or `undo`."""
+    """The tasks of one scope of ids; `kind` is "", `loop`, `map`, `chain` or `undo`."""
 
     kind: str = ""
     around: "TracedScope | None" = None
