@@ -94,7 +94,7 @@ class CeleryTask(Module[CeleryTaskInputs]):
     )
 
     def execute(self, inputs: CeleryTaskInputs, ctx: StepContext) -> Result:
-        """Run the task once."""
+        """Run the task once, as one attempt of the step. Raises StepError."""
         _check_allowed([inputs.task, *(one.task for one in inputs.errbacks)], ctx)
         _check_expiry(inputs, ctx)
         asked = _asked(ctx)
@@ -145,7 +145,7 @@ def _check_expiry(inputs: CeleryTaskInputs, ctx: StepContext) -> None:
 
 
 def _asked(ctx: StepContext) -> dict[str, Any] | None:
-    """Return the retry that the previous attempt requested, if any."""
+    """Return the retry that the previous attempt requested; None if it requested none."""
     told = ctx.last_details
     return told if isinstance(told, dict) and FINAL not in told else None
 

@@ -61,7 +61,7 @@ def durable(signature: Any) -> Durable:
 
 
 def start(translated: Translated, key: str | None, priority: int | None) -> DurableResult:
-    """Start an execution of a canvas; publish it first if this process has not published it yet."""
+    """Start an execution of a canvas; publish its workflow first if this process has not yet."""
     from executions.public.starting import start_from_code
 
     handle = _with_version(

@@ -23,7 +23,7 @@ OF_A_CANVAS = frozenset({"chain", "chord", "group_id", "retries"})
 
 
 class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no parameters at run time
-    """The base class of tasks that `delay` and `apply_async` start as durable executions."""
+    """The base class of tasks whose `delay` and `apply_async` start durable executions."""
 
     abstract = True
 
@@ -54,7 +54,7 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
         return start(translate(signature), task_id, None)
 
     def delay_many(self, calls: Iterable[Sequence[Any]]) -> list[DurableResult]:
-        """Start one execution per call, given its positional arguments.
+        """Start one execution per call; a call is a sequence of positional arguments.
 
         Return the results in the order of the calls. Starts at most 1,000 executions, all or none,
         with a few statements. Raises the errors of `apply_async`.

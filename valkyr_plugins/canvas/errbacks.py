@@ -16,7 +16,7 @@ from runners.public.modules import ModuleInputs, StepContext
 
 
 class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __init__
-    """A task to call after another failed permanently."""
+    """A task to call after another task failed permanently."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])
     args: list[Any] = Field(default=[], description="Its positional arguments.")

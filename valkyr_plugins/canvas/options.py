@@ -185,7 +185,7 @@ def _instant(name: str, key: str, value: Any) -> str | None:
 
 
 def _priority(name: str, value: Any) -> int | None:
-    """Return the engine's priority (9 is most urgent) for Celery's at this broker, or None."""
+    """Convert Celery's priority to the engine's (9: most urgent). Raises UntranslatableError."""
     if value is None:
         return None
     if not 0 <= value <= 9:

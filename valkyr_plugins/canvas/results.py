@@ -40,7 +40,7 @@ RUN_STATES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """One task of a canvas, by its newest attempt; `result` is null until the task succeeds."""
+    """One task of a canvas, by its newest attempt; `result` is None until the task succeeds."""
 
     name: str
     state: str

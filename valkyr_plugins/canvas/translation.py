@@ -41,7 +41,7 @@ NOTHING: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The result of a part: its expression, and the last tasks of the part.
+    """The result of a part of a canvas: its expression, and the part's last tasks.
 
     `shown` is the expression of the canvas's result: null for a task with `ignore_result`.
     """
@@ -53,7 +53,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A definition, the `input` of this call, and the requested priority."""
+    """A definition and its slug, the input of this call, and the requested priority."""
 
     definition: Mapping[str, Any]
     payload: Mapping[str, Any]
@@ -71,7 +71,7 @@ class _Drawing:
     def place(self, part: Any, given: Value | None, more: Mapping[str, Any] = NOTHING) -> Value:
         """Add a part that gets `given` as its first argument (None: it has no predecessor).
 
-        `more` are the options of the surrounding part.
+        `more` are the options of the surrounding part. Raises UntranslatableError.
         """
         match _kind(part):
             case "celery.chain":
@@ -104,7 +104,7 @@ class _Drawing:
     def _chord(self, chord: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
         """Translate a chord: if its header fails, the error callbacks of its body are called.
 
-        Delays apply to the header.
+        Delays apply to the header. Raises UntranslatableError.
         """
         if chord.kwargs.get("kwargs") or set(chord.kwargs) - {"header", "body", "kwargs"}:
             raise _own_arguments(chord)
@@ -161,7 +161,7 @@ class _Drawing:
         return value
 
     def _map(self, part: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a map or starmap to `flow.map`. Raises UntranslatableError for a countdown."""
+        """Translate a map or starmap to `flow.map`. Raises UntranslatableError for a delay."""
         inner = _signature(part.kwargs["task"], part.app)
         found = read_options(inner.task, options)
         self.calls.append({"items": packed_arguments(inner.task, list(part.kwargs["it"]))})
@@ -181,7 +181,7 @@ class _Drawing:
         return self._add(inner.task, step, given, path, shown, RESULTS)
 
     def _call(self, task: Any, options: SignatureOptions) -> dict[str, Any]:
-        """Add a task's arguments and options to the input's calls; return them."""
+        """Add a task's call to the input, and return the call. Raises UntranslatableError."""
         call: dict[str, Any] = packed_arguments(
             task.task, {"args": list(task.args), "kwargs": dict(task.kwargs)}
         )
@@ -216,7 +216,7 @@ class _Drawing:
 
 
 def translate(signature: Any) -> Translated:
-    """Translate a signature. Raises UntranslatableError."""
+    """Translate a signature into a definition and an input. Raises UntranslatableError."""
     drawing = _Drawing()
     value = drawing.place(signature, None)
     if not drawing.tasks:
@@ -247,7 +247,7 @@ def _module(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(part: Any) -> str:
-    """Return the kind of a part: the name of its Celery task, such as `celery.chain`."""
+    """Return the name of a part's Celery task, such as `celery.chain`; "" without a signature."""
     return (part.task or "") if isinstance(part, Signature) else ""
 
 
@@ -270,7 +270,7 @@ def _alone(part: Any) -> Any:
 
 
 def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
-    """Return the members of a group, including the members of nested groups."""
+    """Yield the members of a group and of nested groups, without empty chains."""
     for one in tasks:
         member = _signature(one, app)
         if _kind(member) == GROUP:

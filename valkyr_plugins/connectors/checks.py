@@ -20,7 +20,7 @@ HINT = "See docs/how-to/code-sandbox.md: prefer bubblewrap, which is independent
 
 @register()
 def code_sandbox(**_: Any) -> list[CheckMessage]:
-    """Report whether steps' code runs in Bubblewrap; report nothing if code in workflows is off."""
+    """Report if steps' code does not run in Bubblewrap; return [] if it does, or if code is off."""
     try:
         found = settings()
     except ImproperlyConfigured:

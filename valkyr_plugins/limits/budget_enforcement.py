@@ -54,7 +54,7 @@ class Spent:
 
     @property
     def retry_after(self) -> float:
-        """Return the seconds until the next attempt."""
+        """Return the seconds until the budget resets, at least 1; a day if it never resets."""
         if self.ends_at is None:
             return NEVER_ENDS
         return max(1.0, (self.ends_at - self.now).total_seconds())

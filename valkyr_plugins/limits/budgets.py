@@ -78,7 +78,7 @@ def _refused(path: str, code: str, message: str) -> BudgetRefused:
 
 
 class BudgetKind(LimitKind[Budget]):
-    """Budgets, each of one period and currency (empty: tokens)."""
+    """The kind of limit `budget`: each has one period and one currency (empty: tokens)."""
 
     model = Budget
     noun = "budget"
@@ -92,7 +92,7 @@ class BudgetKind(LimitKind[Budget]):
         _check(limit)
 
     def facts(self, limit: Budget) -> dict[str, Any]:
-        """Return the limited principal, the period, and the amount."""
+        """Return the budget's user, period, currency, amount, threshold and kill switch."""
         facts = {name: getattr(limit, name) for name in ("user_id", "period", "currency", *FIELDS)}
         return facts | {"amount": plain(Decimal(limit.amount))}
 
@@ -172,7 +172,7 @@ def _use(budget: Budget, starts_at: datetime, spent: dict[tuple[UUID, datetime],
 
 
 def budget_ratios(now: datetime) -> Iterator[Family]:
-    """Yield the metric of the spent shares, for the budgets with the highest shares."""
+    """Yield the metric of budgets' spent shares: the highest among the 500 oldest budgets."""
     some = list(Budget.objects.select_related("workspace").order_by("pk")[:500])
     uses = uses_of(some)
     some.sort(key=lambda budget: -uses[budget.pk].percent)

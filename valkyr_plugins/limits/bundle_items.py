@@ -1,4 +1,4 @@
-"""Budgets and quotas as items of a bundle; members by their user names."""
+"""Budgets and quotas as items of a bundle, which name members by their user names."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ USER = ItemField("text", None, column=False, most=254)
 
 
 class LimitItems(BundleKind):
-    """The limits of one kind."""
+    """The base class of bundle items for one kind of limit."""
 
     needs = Permission.CONFIGURE
     limits: ClassVar[LimitKind[Any]]
@@ -29,7 +29,7 @@ class LimitItems(BundleKind):
         return rows.select_related("user").order_by("created_at", "pk")
 
     def item(self, row: SpenderLimit) -> Item:
-        """Return a limit with its user's name."""
+        """Return a limit as an item, with its user's name, or None for a whole workspace."""
         return super().item(row) | {"user": row.user.get_username() if row.user else None}
 
     def create(self, context: BundleContext, item: Item) -> None:
@@ -39,7 +39,7 @@ class LimitItems(BundleKind):
         )
 
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
-        """Set a limit's changeable values."""
+        """Set a limit's changeable fields to the item's values."""
         facts = self.facts(item)
         changes = {name: facts[name] for name in self.limits.changeable}
         self.limits.change(row.id, changes, actor=context.actor)
@@ -61,7 +61,7 @@ class LimitItems(BundleKind):
 
 
 class BudgetItems(LimitItems):
-    """Budgets, each of one spender, period and currency."""
+    """Budgets as items of a bundle, identified by spender, period and currency."""
 
     name = "budgets"
     limits = BUDGETS
@@ -76,26 +76,26 @@ class BudgetItems(LimitItems):
     }
 
     def mistakes(self, item: Any, path: str) -> list[DefinitionProblem]:
-        """Return the problems of an item's form; the amount can also be a number."""
+        """Return the problems in an item; its amount can be text or a number."""
         return super().mistakes(_with_text(item), path) or _bad_amount(item, path)
 
     def full(self, item: Item) -> Item:
-        """Return the item with defaults and its amount in plain form."""
+        """Return the item with defaults, and its amount without trailing zeros."""
         found = super().full(_with_text(item))
         return found | {"amount": _plain(Decimal(found["amount"]))}
 
     def item(self, row: SpenderLimit) -> Item:
-        """Return a budget, with its amount in plain form."""
+        """Return a budget as an item, with its amount without trailing zeros."""
         item = super().item(row)
         return item | {"amount": _plain(Decimal(item["amount"]))}
 
     def facts(self, item: Item) -> dict[str, Any]:
-        """Return an item's values, with its amount as a number."""
+        """Return an item's values for a budget, with the amount as a Decimal."""
         return super().facts(item) | {"amount": Decimal(item["amount"])}
 
 
 class QuotaItems(LimitItems):
-    """Quotas, each of one spender, resource and target."""
+    """Quotas as items of a bundle, identified by spender, resource and target."""
 
     name = "quotas"
     limits = QUOTAS

@@ -15,9 +15,9 @@ SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Workspaces with budgets, with a kill switch, and with quotas on steps.
+    """Workspaces with budgets (`killing`: with a kill switch) or with quotas on tokens.
 
-    `modules` are pairs of a workspace and a limited module type.
+    `modules` are pairs of a workspace and a module type with a quota.
     """
 
     budgets: frozenset[UUID]

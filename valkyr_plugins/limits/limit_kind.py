@@ -33,7 +33,7 @@ class LimitKind(ABC, Generic[L]):
     """A kind of limit: its values, their checks, and the functions that write it.
 
     `noun` is its name for people and in the audit trail. `changeable` are the fields that may
-    change later. `members_only` excludes other users.
+    change later. `members_only` is the error for a user who is not a member.
     """
 
     model: type[L]

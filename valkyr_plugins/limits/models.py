@@ -1,4 +1,4 @@
-"""Quotas, budgets and costs of steps. The engine counts workspaces' windows."""
+"""Models of quotas, budgets and costs of steps; the engine's own models count quotas' windows."""
 
 from enum import StrEnum
 

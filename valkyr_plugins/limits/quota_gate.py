@@ -29,7 +29,7 @@ MOST_TRIED = 10
 
 @dataclass(frozen=True, slots=True)
 class QuotaPermit:
-    """The slots and counts of a step.
+    """The slots and counts that a step took.
 
     If the step ran, its counts stay, regardless of its result.
     """
@@ -46,7 +46,7 @@ class QuotaPermit:
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
-        """Give the slots back, because another gate held back the step."""
+        """Undo the slots and counts, because another gate held back the step."""
         _wake_next(undo(self.taken))
 
     def ended(self, failure: Failure | None) -> None:
@@ -95,7 +95,7 @@ def ask(asked: Asked) -> QuotaPermit | Wait | None:
 
 
 def ask_all(asked: Sequence[Asked]) -> list[QuotaPermit | Wait | None]:
-    """Check the quotas of steps that are leased together."""
+    """Check the quotas of steps that are leased together; return the results of `ask`."""
     askings = [_asking(one) for one in asked]
     taken = iter(take_all([asking for asking in askings if asking is not None]))
     return [

@@ -36,7 +36,7 @@ class QuotaRefused(LimitRefused):
 
 
 def check(quota: Quota) -> None:
-    """Raise QuotaRefused for a quota that limits nothing, or an impossible limit."""
+    """Raise QuotaRefused for a wrong resource or target, no limit, or an unsuitable limit."""
     problems = [*_resource(quota), *_limits(quota)]
     if problems:
         raise QuotaRefused(" ".join(problem.message for problem in problems), problems)
@@ -103,7 +103,7 @@ def _target(code: str, message: str) -> DefinitionProblem:
 
 
 class QuotaKind(LimitKind[Quota]):
-    """Quotas, each on one resource and target."""
+    """The kind of limit `quota`: each has one resource and one target."""
 
     model = Quota
     noun = "quota"
@@ -113,11 +113,11 @@ class QuotaKind(LimitKind[Quota]):
     members_only = "Only a member can have a quota."
 
     def check(self, limit: Quota) -> None:
-        """Raise QuotaRefused for a quota that limits nothing, or an impossible limit."""
+        """Raise QuotaRefused for a wrong resource or target, no limit, or an unsuitable limit."""
         check(limit)
 
     def facts(self, limit: Quota) -> dict[str, Any]:
-        """Return the limited user, resource and values."""
+        """Return the limited user, the resource, the target and the limits."""
         return {name: getattr(limit, name) for name in ("user_id", "resource", "target", *LIMITS)}
 
     def already(self, limit: Quota, whose: str) -> str:
@@ -134,7 +134,7 @@ QUOTAS = QuotaKind()
 
 @dataclass(frozen=True, slots=True)
 class QuotaUses:
-    """The quotas' counters and held slots, by ID."""
+    """The current use of quotas: their counters, and their held slots by quota ID."""
 
     counters: Present
     held: Mapping[UUID, int]

@@ -40,7 +40,7 @@ class Asking:
 
 
 class _Window(NamedTuple):
-    """A counter of steps: owner, module type, and hour or day."""
+    """The key of a counter of steps: workspace, module type, user, and hour or day."""
 
     workspace_id: UUID
     module: str
@@ -49,7 +49,7 @@ class _Window(NamedTuple):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Return the order in which counters are locked."""
+        """Return the sort key by which counters are locked."""
         user = "" if self.user_id is None else str(self.user_id)
         return str(self.workspace_id), self.module, user, self.window != QuotaWindow.HOUR
 
@@ -129,7 +129,7 @@ def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
 
 
 def undo(taken: StepQuotaUse) -> list[UUID]:
-    """Undo the slots and counts of a step that did not run; return the IDs of freed quotas."""
+    """Undo the slots and counts of an unrun step; return the IDs of quotas with a freed slot."""
     return undo_all([taken])
 
 
@@ -156,7 +156,7 @@ def _limits_places(rules: Sequence[_Rule]) -> bool:
 
 
 def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
-    """Return the quotas that apply to each step."""
+    """Return the quotas that apply to each step, in the order of the steps."""
     found: list[list[_Rule]] = [[] for _ in askings]
     rows = statements.fetch(
         "step_quotas",
@@ -174,7 +174,7 @@ def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
 
 
 def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
-    """Return the steps, by number, for which a window's tokens are used up.
+    """Return the used-up token quota of each step that has one, by the step's number.
 
     The window that ends last decides.
     """
@@ -196,7 +196,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """Return the steps, by number, that get no slot; lock the quotas with slots."""
+    """Lock the quotas with slots; return the full quota of each step without a slot, by number."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}
@@ -222,7 +222,7 @@ def _count(
 ) -> tuple[list[tuple[tuple[_Window, datetime], ...]], dict[int, Over]]:
     """Count each step in every limited window.
 
-    Return steps with a used-up window, which are not counted.
+    Return each step's windows, and the used-up quotas of the uncounted steps, by number.
     """
     limits = [
         {}

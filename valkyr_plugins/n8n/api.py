@@ -75,7 +75,7 @@ class N8nCounts(CamelCaseSerializer):
 
 
 class N8nCredential(CamelCaseSerializer):
-    """A credential to create."""
+    """A credential that a user must create, and the nodes that use it."""
 
     name = serializers.CharField()
     type = serializers.CharField()
@@ -84,14 +84,14 @@ class N8nCredential(CamelCaseSerializer):
 
 
 class N8nVariable(CamelCaseSerializer):
-    """A variable that needs a value."""
+    """A variable that needs a value, and the nodes that read it."""
 
     name = serializers.CharField()
     nodes = serializers.ListField(child=serializers.CharField())
 
 
 class N8nWorkflow(CamelCaseSerializer):
-    """Another workflow that the imported one calls."""
+    """Another workflow that the imported workflow calls, and the nodes that call it."""
 
     slug = serializers.CharField()
     was = serializers.CharField()
@@ -160,7 +160,7 @@ class ImportN8n(Endpoint):
 
 
 def _converted(text: str) -> Conversion:
-    """Convert the only workflow in a text. Raises DefinitionError, also for several workflows."""
+    """Convert the one workflow in a text. Raises DefinitionError for several or invalid text."""
     exports = read_text(text)
     if len(exports) > 1:
         message = (

@@ -1,4 +1,4 @@
-"""Build bodies: maps over many items, and loops over items, both as `flow.map`."""
+"""Build the bodies of a graph: maps over many items, and loops, both as `flow.map`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +17,10 @@ AT_ONCE = 10
 
 @dataclass(slots=True)
 class Builder(Nodes):
-    """Builds the levels of one graph, and the bodies in them."""
+    """Implements `open` and `loop` of `Nodes`: draws bodies as `flow.map` tasks."""
 
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
-        """Open a map over the items of a port, with the nodes that process single items."""
+        """Add a map over a port's items, with the nodes that process single items in its body."""
         region = self.region(level, links) if level.depth < MAX_MAPS else set()
         if not region:
             return
@@ -93,10 +93,7 @@ class Builder(Nodes):
         return ports
 
     def is_output(self, inner: Level, port: NodePort) -> bool:
-        """Return whether the result of a body is already its output.
-
-        Otherwise, a task must be added.
-        """
+        """Return whether a body's result is already its output; otherwise a task must be added."""
         plain_way = port.on == (SUCCESS,) and port.shape.whole == f"tasks.{port.task}.output"
         return plain_way and inner.leaves() == [port.task]
 
@@ -118,7 +115,7 @@ class Builder(Nodes):
     def container(
         self, level: Level, inner: Level, task: str, name: str, config: dict[str, Any]
     ) -> None:
-        """Add the task of a map, with its body, to a level."""
+        """Add a `flow.map` task with its body to a level."""
         x, y = inner.settle()
         level.tasks.append(
             {
@@ -128,7 +125,7 @@ class Builder(Nodes):
         )  # fmt: skip
 
     def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
-        """Convert Loop Over Items into a map over the loop's body, one item after another."""
+        """Convert a Loop Over Items node into a map that processes one item after another."""
         work = self.work(level, node, ports)
         coming = [port for group in ports.values() for port in group]
         try:
@@ -155,7 +152,7 @@ class Builder(Nodes):
         self.after(level, node, NodePort(work.id, (SUCCESS,), shape, work.branch))
 
     def plain_body(self, level: Level, node: Node) -> set[str]:
-        """Return the nodes of a loop's body. Raises Left."""
+        """Return the nodes of a loop's body. Raises Left if the loop is not simple, or too deep."""
         body = self.graph.bodies.get(node.name)
         if body is None:
             raise Left(

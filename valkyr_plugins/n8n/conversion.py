@@ -25,7 +25,7 @@ COLOURS = {1: "yellow", 2: "yellow", 3: "pink", 4: "green", 5: "blue", 6: "pink"
 
 
 def note(node: Node, number: int) -> dict[str, Any]:
-    """Convert one note with its position, size, Markdown text and colour."""
+    """Convert a sticky note of n8n, with its position, size, text and colour."""
     parameters = node.parameters
     text = parameters.get("content")
     found = {
@@ -66,7 +66,7 @@ class Conversion:
 
 
 def convert(export: Export, catalog: Catalog) -> Conversion:
-    """Return the definition of an export. Raises DefinitionError if it would be too large."""
+    """Return the definition and the report of an export. Raises DefinitionError if too large."""
     found = _Conversion(export, catalog).convert()
     if storage_problems(found.definition):
         _drop_parameters(found.definition)
@@ -199,7 +199,7 @@ class _Conversion:
         return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
 
     def _connect(self) -> None:
-        """Connect nodes that no trigger leads to; if there are triggers, after a placeholder."""
+        """Connect nodes that no trigger leads to: after a placeholder if any trigger exists."""
         graph, level = self.graph, self.level
         begun = {link.target for link in level.ports}
         roots = [name for name in graph.order if not graph.incoming.get(name) and name not in begun]
@@ -220,7 +220,7 @@ class _Conversion:
             level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
-        """Report models, tools and memories, which become part of the node that uses them."""
+        """Report as left the models, tools and memories that are part of no task."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
                 row = self.rows[node.name]
@@ -235,7 +235,7 @@ class _Conversion:
         return "lastNode" in modes and self._end() is not None
 
     def _end(self) -> Shape | None:
-        """Return the shape of the last task's output; None if several tasks are last."""
+        """Return the shape of the last task's output; None if unknown, or if several are last."""
         leaves = self.level.leaves()
         last = [row.node for row in self.report.rows if row.task in leaves]
         shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None

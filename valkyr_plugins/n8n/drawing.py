@@ -99,14 +99,14 @@ class Nodes(ABC):
 
     @abstractmethod
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
-        """Open a body for the nodes that take the many items of a port one by one."""
+        """Draw a body for the nodes that take a port's items one by one."""
 
     @abstractmethod
     def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
         """Draw the body of a node that iterates over its items."""
 
     def ports_into(self, level: Level, node: Node) -> dict[int, list[NodePort]]:
-        """Return the ports that lead to a node, by its inputs."""
+        """Return the ports that lead to a node, grouped by the node's inputs."""
         found: dict[int, list[NodePort]] = {}
         for link in level.ports:
             if link.target == node.name:
@@ -114,7 +114,7 @@ class Nodes(ABC):
         return found
 
     def work(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> NodeWork:
-        """Return a node with its inputs and its visible data, for its family."""
+        """Return what a family converts: the node, its inputs, and the data that it can read."""
         exclusive = exclude(common(group) for group in ports.values())
         joins = takes(node) == MERGE and not exclusive
         groups = ports if joins else {0: [port for group in ports.values() for port in group]}
@@ -250,7 +250,7 @@ class Nodes(ABC):
         return work.made(PLACEHOLDER, inputs_of(work.node, reason))
 
     def add(self, level: Level, work: NodeWork, made: Made, ports: list[NodePort]) -> None:
-        """Add a task, its edges, and the row of its node."""
+        """Add a node's task, its edges and its row in the report."""
         task = self.task(work, made)
         first, *following = [*made.before, task]
         level.tasks += [first, *following]
@@ -289,7 +289,7 @@ class Nodes(ABC):
         return task
 
     def answer(self, level: Level, work: NodeWork) -> None:
-        """Record that a task's output is the response to a webhook."""
+        """Record that a task's output is the response to a webhook; in a body, add a remark."""
         if level.depth:
             work.remark(
                 "It responds inside a body, which is not possible: create the response after the "
@@ -347,7 +347,7 @@ class Nodes(ABC):
         return NodePort(work.id, (outcome, ERROR) if fails else (outcome,), made.shape, work.branch)
 
     def stand_in(self, level: Level, work: NodeWork, output: int) -> NodePort:
-        """Add a placeholder after an output that the module does not have."""
+        """Add a placeholder after an output that the module does not have; return its port."""
         reason = (
             f"output {output + 1} of {work.node.name} has no equivalent; find out when n8n "
             "uses it, and draw that edge"
@@ -370,7 +370,7 @@ class Nodes(ABC):
         level.lead(port, self.pause(level, f"back to {names}", reason, work.node).task)
 
     def pause(self, level: Level, name: str, reason: str, near: Node) -> NodePort:
-        """Add a placeholder that belongs to no node; its task blocks publishing."""
+        """Add a placeholder that belongs to no node and blocks publishing; return its port."""
         task = self.ids.take(name)
         level.tasks.append(
             {

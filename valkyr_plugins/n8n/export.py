@@ -1,4 +1,4 @@
-"""Read an export of n8n, in the format of any version: nodes, links, settings."""
+"""Read an export of n8n, in the format of any version: nodes, links and settings."""
 
 import json
 import re
@@ -268,7 +268,7 @@ def _number(value: Any, default: float) -> float:
 
 
 def text(value: Any, most: int) -> str:
-    """Return the first `most` characters of a text that can be stored; "" for any other value."""
+    """Return at most `most` characters of a text, storable and stripped; "" for any other value."""
     return _UNSTORABLE.sub("\ufffd", value[:most]).strip() if isinstance(value, str) else ""
 
 

@@ -9,7 +9,7 @@ LOOP = "splitInBatches"
 
 
 def loop_ports(node: Node) -> tuple[int, int]:
-    """Return a loop node's outputs to its body, and to the nodes after it."""
+    """Return the indexes of a loop node's outputs: to its body, and to the nodes after the loop."""
     return (1, 0) if node.version >= 3 else (0, 1)
 
 
@@ -57,7 +57,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
 def reachable(
     start: Iterable[str], links: dict[str, list[NodeLink]], stop: Collection[str]
 ) -> set[str]:
-    """Return these nodes, and the nodes reachable from them without passing through `stop`."""
+    """Return the nodes of `start`, and those reachable from them without passing through `stop`."""
     found: set[str] = set()
     pending = [name for name in start if name not in stop]
     while pending:
@@ -72,7 +72,7 @@ def reachable(
 def _without_ways_back(
     graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
 ) -> list[NodeLink]:
-    """Remove the links that close plain loops, whose bodies are entered only from their node."""
+    """Return the links except those that close plain loops, which go into `graph.back`."""
     out, into = _by_ends(links)
     back: set[NodeLink] = set()
     for name in names:
@@ -124,7 +124,7 @@ def _without_cycles(
 
 
 def _arrange(graph: LinkGraph, links: list[NodeLink], names: Sequence[str]) -> None:
-    """Order sources before their targets, and otherwise keep the file's order."""
+    """Fill the graph; order sources before their targets, otherwise as in the file."""
     graph.outgoing, graph.incoming = _by_ends(links)
     waiting = {name: len(graph.incoming.get(name, ())) for name in names}
     ready = [name for name in names if not waiting[name]]

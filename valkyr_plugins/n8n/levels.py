@@ -43,7 +43,7 @@ class Level:
         return 0 if self.outer is None else self.outer.depth + 1
 
     def shape(self, name: str) -> Shape | None:
-        """Return the output of a node in this body or a surrounding body; None if it has none."""
+        """Return the shape of a node's output in this or a surrounding body; None if unknown."""
         found = self.shapes.get(name)
         return self.outer.shape(name) if found is None and self.outer is not None else found
 

@@ -44,7 +44,7 @@ class Ids:
         self._taken: set[str] = set()
 
     def take(self, name: str, otherwise: str = "task") -> str:
-        """Return a free ID derived from a name."""
+        """Return a free ID derived from `name`, or from `otherwise` if `name` gives none."""
         base = plain(name) or plain(_CAMEL.sub(" ", otherwise)) or "task"
         base = base if base[0].isalpha() else f"n_{base}"
         found, number = base, 2
@@ -118,7 +118,7 @@ class NodeWork:
         return self.inputs.get(0, UNKNOWN)
 
     def get(self, keys: str, default: Any = None) -> Any:
-        """Return a parameter by dotted keys, as written in the file."""
+        """Return a parameter by dotted keys, as written in the file; `default` without one."""
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:
@@ -155,7 +155,7 @@ class NodeWork:
         raise Left(f"it processes a list, and {self.shape.why}")
 
     def credential(self, kind: str, *types: str) -> str:
-        """Record and name the node's credential as one of type `kind`; return "" without one."""
+        """Record the node's credential as one of type `kind`; return its name, "" without one."""
         for was, name in self.node.credentials.items():
             if not types or was in types:
                 return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())
@@ -208,7 +208,7 @@ FAMILIES: dict[str, Family] = {}
 
 
 def family(*kinds: str, takes: str = ITEM) -> Callable[[Family], Family]:
-    """Register a function that maps nodes of these kinds, and the type of their input."""
+    """Return a decorator that registers a function for these kinds of nodes and their input."""
 
     def register(function: Family) -> Family:
         for kind in kinds:

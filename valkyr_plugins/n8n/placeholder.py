@@ -33,7 +33,7 @@ def inputs_of(node: Node, reason: str) -> dict[str, Any]:
 
 
 def plain_inputs(what: str, reason: str) -> dict[str, Any]:
-    """Return the `with` of a placeholder without a node."""
+    """Return the `with` of a placeholder that belongs to no node, with `what` as its type."""
     return {"nodeType": what, "reason": bare(reason)}
 
 
@@ -118,7 +118,7 @@ class Placeholder(Module[PlaceholderInputs]):
 
 
 def said(config: Mapping[str, Any]) -> str:
-    """Return the placeholder's content and what to do."""
+    """Return the error message of a placeholder: the node, the reason, and what to do."""
     return (
         f"{config.get('nodeType', 'a node')} was not imported: {config.get('reason', '')}; "
         "replace it with an equivalent module, or remove the task"

@@ -35,7 +35,7 @@ class Shape:
     why: str = "the input of this node is not known"
 
     def read(self, keys: Keys) -> str | None:
-        """Return the expression for one of the object's keys, or None."""
+        """Return the expression for a key or nested keys of the object; None if it is unknown."""
         if not keys:
             return self.whole
         for length in range(len(keys), 0, -1):
@@ -52,7 +52,7 @@ class Shape:
         return Shape(whole=expression, base=path(expression, self.within), named=named)
 
     def column(self, keys: Keys) -> Keys | None:
-        """Return the path of one of n8n's fields in an item; None if the item lacks the field."""
+        """Return the path of n8n's field in an item; None if items do not have n8n's fields."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.each:
                 return (*self.each[keys[:length]], *keys[length:])
@@ -92,7 +92,7 @@ def path(base: str, keys: Keys) -> str:
 
 
 def operand(expression: str) -> str:
-    """Return an expression as an operand: in parentheses unless it is a path."""
+    """Return an expression as an operand: in parentheses if it contains a space."""
     return f"({expression})" if " " in expression else expression
 
 
@@ -122,5 +122,5 @@ class Sight:
 
 
 def seen(nodes: Mapping[str, Shape]) -> Callable[[str], Shape | None]:
-    """Return a function for `Sight.nodes` that looks nodes up in a mapping."""
+    """Return a function for `Sight.nodes` that looks up nodes in a mapping."""
     return nodes.get

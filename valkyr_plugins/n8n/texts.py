@@ -24,7 +24,7 @@ Part = tuple[bool, str]  # whether it is an expression, its text
 
 
 def is_expression(raw: Any) -> bool:
-    """Return whether n8n evaluates a value as an expression."""
+    """Return whether a value is, or is meant to be, an expression of n8n."""
     return isinstance(raw, str) and (raw.startswith("=") or _meant(raw))
 
 
@@ -53,7 +53,7 @@ def parts(text: str) -> list[Part]:
 def _end(text: str, position: int) -> int:
     """Return the position of an expression's end: the first `}}` outside quotes and objects.
 
-    Return -1 if there is none.
+    Without one, return the position of the first `}}` at all, or -1.
     """
     depth = 0
     for match in _STRING.finditer(text, position):

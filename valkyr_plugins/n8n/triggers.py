@@ -210,7 +210,7 @@ def _cron(rule: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _often(rule: Mapping[str, Any], kind: str, minute: int) -> tuple[str, str]:
-    """Convert a rule that starts several times per day."""
+    """Return the cron fields of a rule that starts several times per day, and a remark."""
     if kind == "seconds":
         return "* * * * *", "It started every few seconds; a minute is the shortest time here."
     if kind == "minutes":
@@ -219,7 +219,7 @@ def _often(rule: Mapping[str, Any], kind: str, minute: int) -> tuple[str, str]:
 
 
 def _old_cron(rule: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the five cron fields for a rule of the Cron node, and a remark about differences."""
+    """Return the five cron fields of a Cron node's rule, and a remark. Raises Left."""
     mode = rule.get("mode", "everyDay")
     minute, hour = _number(rule, "minute", 0, 59), _number(rule, "hour", 14, 23)
     if mode == "custom":

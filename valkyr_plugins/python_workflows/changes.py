@@ -15,7 +15,7 @@ ChangeKind = Literal["created", "changed", "unchanged", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """One workflow; `version` is the number of its latest version, None before the first."""
+    """The planned change of a workflow; `version` is its latest version, None before the first."""
 
     slug: str
     change: ChangeKind

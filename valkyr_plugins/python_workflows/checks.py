@@ -17,7 +17,7 @@ MOST = 20
 
 @register(Tags.database)
 def removed_steps(*, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Check for steps that live versions need and no code declares, if the database is checked."""
+    """Return messages for at most 20 steps that live versions need and no code declares."""
     from dlq.public.models import DeadLetterEntry
     from executions.public.models import Workflow
     from valkyr_plugins.python_workflows.publishing import tables_exist

@@ -1,8 +1,8 @@
 """The types of built-in modules for type checkers, `built_in.pyi`, generated from their schemas.
 
-A result has the fields of the module's outputs. A nullable field has its other type. A field of
-several types has Any, because a program cannot narrow the type of a handle. Inputs are checked by
-name only, because each may be a template.
+A result has the fields of the module's outputs. A nullable field has the type without null. A field
+of several types has Any, because a program cannot narrow the type of a handle. Inputs are checked
+by name only, because each may be a template.
 """
 
 import builtins
@@ -133,7 +133,7 @@ def _overrides(key: str) -> str:
 
 
 def _member(name: str, word: str, schema: Schema | None, result: str) -> tuple[str, str, str]:
-    """Return a module as an attribute of its family: name, type, and its class if it needs one."""
+    """Return a module as an attribute of its family: its name, type and, if needed, class."""
     inputs = list((schema or {}).get("properties", {}))
     attribute = f"{word}_" if iskeyword(word) else word
     if not inputs or schema is None or schema.get("additionalProperties", True) is not False:

@@ -68,7 +68,7 @@ def _definitions(workflows: Sequence[PythonWorkflow[Any, Any]]) -> list[CodeDefi
 
 
 def _refuse_twice(workflows: Sequence[PythonWorkflow[Any, Any]]) -> None:
-    """Raise UnpublishableError if two declarations have one name and would overwrite each other."""
+    """Raise UnpublishableError if two declarations use the same name for different workflows."""
     origins: dict[str, str] = {}
     for workflow in workflows:
         first = origins.setdefault(workflow.slug, workflow.origin)

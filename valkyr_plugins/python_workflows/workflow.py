@@ -48,7 +48,7 @@ class PythonWorkflow(Generic[P, R]):
 
     @property
     def origin(self) -> str:
-        """Return the function, as `module:function`."""
+        """Return the workflow's function, as `module:function`."""
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
     @property
@@ -59,7 +59,7 @@ class PythonWorkflow(Generic[P, R]):
         return self._definition
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Raise an error: a workflow must be started, or run as a step of another one."""
+        """Raise TypeError, or TracingError in a trace: start a workflow, or call it with sub()."""
         if is_tracing():
             raise TracingError(
                 f"to run a workflow as a step, write sub({self.__name__})(…); to call a plain "

@@ -35,7 +35,7 @@ def _delete_items(redrives: Sequence[Any], most: int) -> int:
 
 
 def running(now: datetime) -> Iterator[Family]:
-    """Yield the number of running redrives, up to a limit."""
+    """Yield the metric of running redrives, counted up to a limit."""
     number = Redrive.objects.filter(busy=True, state=RedriveState.RUNNING)[:BOUND].count()
     yield Family("valkyr_redrives_running", "Running redrives.", number)
 

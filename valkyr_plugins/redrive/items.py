@@ -23,7 +23,7 @@ PATIENCE = "SET LOCAL lock_timeout = '250ms'"
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """An item to send; `careful` if its execution needs other locks first."""
+    """An item to send; `careful` if other locks must be taken before its execution's lock."""
 
     id: int
     entry_id: UUID
@@ -38,7 +38,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The new run or execution of a sent item."""
+    """A sent item, with its execution, and its new run (None for a new execution)."""
 
     id: int
     run_id: UUID | None
@@ -70,7 +70,7 @@ def running(redrive_id: UUID) -> Redrive | None:
 
 
 def queued(redrive: Redrive, *, after: int, most: int) -> list[Queued]:
-    """Return the next items to send, in the order of the choice."""
+    """Return at most `most` queued items with IDs above `after`, in order."""
     found = statements.fetch("queued", {"redrive": redrive.pk, "after": after, "most": most})
     return [Queued(*row) for row in found]
 

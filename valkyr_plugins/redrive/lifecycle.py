@@ -1,4 +1,4 @@
-"""Create redrives and change their state, by one guarded move per function under a lock.
+"""Create redrives and change their state: each function makes one checked change under a lock.
 
 Only this module writes the state. The lock comes before all others; the driver holds it for one
 batch at a time.
@@ -67,9 +67,9 @@ def pause(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def resume(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Resume a redrive after a pause or too many failures. Raises NotFound or WrongState.
+    """Resume a redrive that was paused, or that stopped after too many failures.
 
-    Failures are counted from zero, and no more canaries are sent.
+    After a stop, failures are counted from zero. Raises NotFound or WrongState.
     """
     with transaction.atomic():
         redrive = _locked(redrive_id, "resume", State.RUNNING, State.PAUSED, State.STOPPED)
@@ -128,7 +128,7 @@ def finish(redrive: Redrive) -> None:
 
 
 def _locked(redrive_id: UUID, verb: str, target: RedriveState, *sources: RedriveState) -> Redrive:
-    """Return the locked redrive if it may move to `target` (from `sources` only).
+    """Return the locked redrive if it may move to `target`, from `sources` if any are given.
 
     Raises NotFound or WrongState.
     """
@@ -267,7 +267,7 @@ def _open(rows: QuerySet[DeadLetterEntry]) -> QuerySet[DeadLetterEntry]:
 
 
 def forget_drafts() -> int:
-    """Delete drafts that were not started for a day; return their number."""
+    """Delete up to 100 drafts that are more than a day old; return the number deleted."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = Redrive.objects.filter(state=RedriveState.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])

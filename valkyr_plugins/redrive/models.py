@@ -30,7 +30,7 @@ class RedriveState(models.TextChoices):
 
 
 class RedriveScope(models.TextChoices):
-    """The part that runs again."""
+    """The part of an execution that runs again."""
 
     STEP = "STEP", lazy("the failed step, in its execution")
     FROM = "FROM", lazy("from a chosen step on, in a new execution")

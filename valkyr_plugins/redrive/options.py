@@ -148,8 +148,8 @@ BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
 def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[Power]:
     """Return the powers that the user must have over every entry.
 
-    A new execution is a fork, and needs the same powers. A user who selects entries by their
-    inputs (`by_inputs`), or computes with them, must be allowed to see them.
+    A new execution is a fork, and needs a fork's powers. A user who selects entries by their inputs
+    (`by_inputs`), or computes with them, must be allowed to see them.
     """
     changed = bool(wish.overrides) or bool(wish.expression)
     powers: list[Power] = [Permission.REDRIVE]
@@ -182,7 +182,7 @@ def entries_of(redrive: Redrive) -> QuerySet[DeadLetterEntry]:
 def check_approved(
     user: User, redrive: Redrive, entries: QuerySet[DeadLetterEntry] | None = None
 ) -> None:
-    """Raise Forbidden if a step under a given approval would run with changed inputs.
+    """Raise Forbidden if a step whose execution has an approval would run with changed inputs.
 
     New executions ask for approval again. Authors may change such inputs, as for a single entry.
     `entries` are the entries of a redrive that is not stored.

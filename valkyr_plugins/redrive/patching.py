@@ -36,7 +36,7 @@ class Unusable(Exception):
 
 
 def problems(text: str) -> Iterator[DefinitionProblem]:
-    """Return the problems of an expression's text."""
+    """Yield the problems of an expression's text."""
     braced = _braced(text)
     if not one_expression(braced):
         yield DefinitionProblem(
@@ -167,7 +167,7 @@ def subject(redrive: Redrive, entry: DeadLetterEntry) -> Any:
 
 
 def scope(entry: DeadLetterEntry) -> dict[str, Any]:
-    """Return the names that an expression may use."""
+    """Return the names that an expression may use for an entry, with their values."""
     return {
         "inputs": entry.original_inputs,
         "error": {
@@ -205,7 +205,7 @@ def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[A
 def _input_problems(module: str, inputs: Any) -> list[str]:
     """Return the problems that the module finds in the inputs, without the inputs' values.
 
-    Requests and the control worker call this function, so a schema here has a definition's budget.
+    Requests and the control worker call this function, so its checks have a definition's budget.
     """
     try:
         with one_definition():

@@ -44,7 +44,7 @@ def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return two definitions' differences, one sentence per task or setting.
 
-    Returns at most one more than is shown.
+    Returns at most one sentence more than a preview shows.
     """
     found = []
     for sentence in _changes(before, after):
@@ -196,7 +196,7 @@ def preview_of(redrive: Redrive, entries: Sequence[UUID]) -> Preview:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The entries of one step in one version."""
+    """The numbers of entries and executions of one step in one version."""
 
     workflow_id: UUID
     version_id: UUID
@@ -300,7 +300,7 @@ def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], lis
 
 
 def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
-    """Return the longer of two durations: of sending, or of running with limited concurrency."""
+    """Return the estimated seconds: the longer of sending and of running at limited concurrency."""
     row = statements.fetch_one(
         "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )

@@ -46,7 +46,7 @@ def progress(redrive: Redrive, now: datetime | None = None) -> Progress:
 
 
 def _rate(redrive: Redrive, now: datetime | None) -> float:
-    """Return the rate per second since `pace_since`."""
+    """Return the entries sent per second since `pace_since`; 0 before the first."""
     if redrive.pace_since is None or not redrive.pace_sent:
         return 0.0
     # The rate does not show more digits than a tenth of a second can give.

@@ -155,7 +155,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
 def _send_together(
     redrive: Redrive, queue: list[Queued], patches: dict[UUID, patching.Patched], batch: Batch
 ) -> list[tuple[int, str]]:
-    """Send the unlocked items; return the outdated ones, each with the reason.
+    """Send the steps that are not locked; return the outdated items, each with the reason.
 
     Locked items stay queued for the next turn.
     """
@@ -227,9 +227,9 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
 
 
 def _changed_payload(redrive_id: UUID, item: Queued) -> tuple[Any, str]:
-    """Return the changed payload of a new execution, and the error if there is none.
+    """Return the changed payload for a new execution, and an error ("" for none).
 
-    The payload is None if it needs no preparation before the transaction.
+    The payload is None after an error, or if it needs no preparation before the transaction.
     """
     if not payload_store.enabled():
         return None, ""

@@ -41,7 +41,7 @@ def from_step(graph: Graph, path: str) -> list[Outside]:
 
 
 def of_graph(graph: Graph, stem: str = "") -> list[Outside]:
-    """Return all steps with effects, including steps of bodies."""
+    """Return all steps with side effects, including steps of bodies, without duplicates."""
     return list(dict.fromkeys(_of_tasks(graph, stem, range(len(graph.tasks)))))
 
 
@@ -68,7 +68,7 @@ def _rest_of_chain(graph: Graph, step: Step) -> list[Step]:
 
 
 def _after(graph: Graph, task: int) -> list[int]:
-    """Return the indexes of the tasks after a task, in the definition's order."""
+    """Return the indexes of all tasks that can follow a task, in the definition's order."""
     seen: set[int] = set()
     waiting = [task]
     while waiting:

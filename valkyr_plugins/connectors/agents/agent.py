@@ -1,4 +1,4 @@
-"""`llm.agent`: inputs and outputs; expansion.py writes the loop that the engine runs."""
+"""`llm.agent`: its inputs, outputs and module. `expansion` writes the loop that the engine runs."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal

@@ -53,7 +53,7 @@ def expanded(task: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return a name that no tool has and no template of the agent reads."""
+    """Return `name`, with `_` appended while it is in `taken`; add the result to `taken`."""
     while name in taken:
         name += "_"
     taken.add(name)

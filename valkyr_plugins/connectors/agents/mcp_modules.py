@@ -59,7 +59,7 @@ InputsT = TypeVar("InputsT", bound=McpInputs)
 
 
 class McpModule(Module[InputsT]):
-    """A step that talks to one MCP server."""
+    """The base class of steps that call one MCP server."""
 
     category: ClassVar[str] = "language models"
     queue: ClassVar[str] = "io"

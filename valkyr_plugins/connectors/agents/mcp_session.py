@@ -68,7 +68,7 @@ def call_tool(inputs: McpCallInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def list_tools(inputs: McpToolsInputs, ctx: StepContext) -> list[dict[str, Any]]:
-    """Return the server's tools, or those named in `only`, as `McpTool`s. Raises StepError."""
+    """Return the server's tools, or those in `only`, as mappings of `McpTool`. Raises StepError."""
 
     async def work(client: Client) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -148,7 +148,7 @@ async def _session(
 
 
 def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> StepError:
-    """Return the cause as a StepError; connection errors take precedence over protocol errors."""
+    """Return a session's failure as a StepError; connection errors come before protocol errors."""
     causes = list(_causes(error))
     ours = (one for one in [bridge.failure, *causes] if isinstance(one, StepError))
     if (known := next(ours, None)) is not None:
@@ -166,7 +166,7 @@ def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> 
 
 
 def _by_status(bridge: "_Bridge", who: str) -> StepError | None:
-    """Return the error for a status that alone explains the failure, or None."""
+    """Return the StepError for an HTTP status that alone explains the failure; otherwise None."""
     if bridge.status in (401, 403):
         return StepError(
             f"{who}: the server rejected the sign-in ({bridge.status}). Check the step's credential"
@@ -192,7 +192,7 @@ def _by_protocol(causes: list[BaseException], bridge: "_Bridge", who: str) -> St
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, the members of a group of errors, and their causes."""
+    """Yield an error and its causes; for an exception group, its members and their causes."""
     found: BaseException | None = error
     while found is not None:
         if isinstance(found, BaseExceptionGroup):
@@ -224,7 +224,7 @@ class _Bridge(httpx2.AsyncBaseTransport):
         self._limit = limit
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request in a thread. A GET gets the status 405, because no stream is needed."""
+        """Send the request in a thread; answer a GET with 405, as no stream is needed."""
         if request.method == "GET":
             # The stream of a server's own messages. A single call needs none, and a thread that
             # waits for it would outlive the call.

@@ -74,7 +74,7 @@ class ToolCallInputs(ModuleInputs):
 
 
 class ToolCallOutputs(ModuleOutputs):
-    """The checked call, and what is wrong with it."""
+    """The checked call, and its error for the model, if any."""
 
     name: str = Field(description="The tool.")
     arguments: Any = Field(description="The arguments.")
@@ -189,7 +189,7 @@ class ToolResultInputs(ModuleInputs):
 
 
 class ToolResultOutputs(ModuleOutputs):
-    """A message for the model."""
+    """The message that passes the tool's result to the model."""
 
     role: str = Field(description="Always `tool`.")
     tool_call_id: str = Field(description="The call's id.")

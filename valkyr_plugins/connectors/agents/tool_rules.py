@@ -43,7 +43,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def tool_problems(task: Mapping[str, Any]) -> Iterator[ConfigProblem]:
-    """Yield problems of the tools: their names, tasks, approvals and connections."""
+    """Yield the problems of an agent's tools: in their names, tasks, approvals and connections."""
     config, body = task.get("with"), task.get("body")
     if not isinstance(config, Mapping) or not isinstance(body, Mapping):
         return

@@ -182,7 +182,7 @@ class StreamedAnswer:
         return "".join(self.reasons)
 
     def add(self, chunk: Chunk) -> str:
-        """Add a piece; return its text. Raises StepError if the answer is too long."""
+        """Add a piece; return its text. Raises StepError if the answer exceeds the limits."""
         self.began = True
         self.id = self.id or chunk.id
         self.model = self.model or chunk.model
@@ -245,7 +245,7 @@ class ShownProgress:
         self._told_at = -EVERY_SECONDS  # so that the first piece is shown at once
 
     def add(self, text: str, reasoning: int = 0) -> None:
-        """Add a piece of the answer: its text, and its number of characters of reasoning."""
+        """Add a piece of the answer: its text, and the number of its reasoning characters."""
         if not (text or reasoning):
             return
         self._open += text
@@ -257,7 +257,7 @@ class ShownProgress:
             self._tell()
 
     def finish(self) -> None:
-        """Log the text that is not logged yet, which a failed step has no other record of."""
+        """Log the rest of the text: a failed step has no other record of it."""
         self._log(len(self._open))
 
     def _log(self, end: int) -> None:
@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how much of a text may be shown: up to its last space, or all of a long word."""
+    """Return how many characters to show: to the last space, or all of a long text without one."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

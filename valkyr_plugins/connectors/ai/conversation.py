@@ -149,7 +149,7 @@ class Message(ModuleInputs):
 
 
 def conversation(system: str, messages: str | list[Message]) -> list[dict[str, Any]]:
-    """Return the whole conversation for the request; a plain text becomes one user message."""
+    """Return the request's messages, `system` first; a text in `messages` is one user message."""
     first = [{"role": "system", "content": system}] if system else []
     if isinstance(messages, str):
         return [*first, {"role": "user", "content": messages}]
@@ -199,7 +199,7 @@ class AskedInputs(ProviderInputs):
         return messages
 
     def body(self) -> dict[str, Any]:
-        """Return the common part of the request, which is always streamed."""
+        """Return the request's model, messages and options, with streaming on."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": conversation(self.system, self.messages),

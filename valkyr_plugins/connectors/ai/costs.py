@@ -51,7 +51,7 @@ class Charge:
 
 
 def charge(model: str, usage: Usage) -> Charge | None:
-    """Return the tokens' cost by the most specific pattern; None without a match."""
+    """Return the cost by the most specific pattern; None without a match. Raises StepError."""
     table = price_table()
     fitting = [pattern for pattern in table if matches(pattern, model)]
     if not fitting:
@@ -128,7 +128,7 @@ def estimated(sent: int, received: int) -> Usage:
 
 
 def sent_characters(body: Mapping[str, Any]) -> int:
-    """Return the length of a request's text, without images, whose price depends on pixels."""
+    """Return a request's number of characters, without images, whose price depends on pixels."""
     messages = [
         {**message, "content": _texts(message.get("content"))} for message in body["messages"]
     ]
@@ -143,7 +143,7 @@ def _texts(content: Any) -> Any:
 
 
 def record(model: str, usage: Usage, ctx: StepContext) -> None:
-    """Record the tokens, and their cost if the price list contains the model."""
+    """Record the tokens, and their cost if the price list has the model. Raises StepError."""
     price = charge(model, usage)
     if price is None:
         ctx.log.info(

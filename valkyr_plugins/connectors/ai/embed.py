@@ -48,7 +48,7 @@ class EmbedInputs(ProviderInputs):
         return texts
 
     def batches(self) -> Iterator[list[str]]:
-        """Return the texts in batches, one per request."""
+        """Yield the texts in batches, one per request."""
         for start in range(0, len(self.texts), self.batch_size):
             yield self.texts[start : start + self.batch_size]
 

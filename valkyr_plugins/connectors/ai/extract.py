@@ -171,7 +171,7 @@ class _Unfit(StepError):
 
 
 def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
-    """Return an answer's data, or None with its error. Raises StepError for an invalid schema."""
+    """Return an answer's data, or None and its error. Raises StepError if the schema is invalid."""
     try:
         return _fitting(text, schema), ""
     except _Unfit as mistake:
@@ -179,7 +179,7 @@ def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
 
 
 def _fitting(text: str, schema: dict[str, Any]) -> Any:
-    """Return the answer's data. Raises _Unfit.
+    """Return the answer's data. Raises _Unfit, or StepError if the schema is at fault.
 
     The check has the budget of a request, so that it does not delay other steps.
     """
@@ -206,7 +206,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _without_fence(text: str) -> str:
-    """Remove ```json fences, which many models add contrary to instructions."""
+    """Return the text without a Markdown code fence, which many models add despite instructions."""
     text = text.strip()
     if text.startswith("```") and text.endswith("```") and "\n" in text:
         return text[text.index("\n") : -3]

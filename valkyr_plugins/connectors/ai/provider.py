@@ -78,7 +78,7 @@ def checked_url(url: str) -> str:
 
 
 def address(inputs: ProviderInputs) -> str:
-    """Return the URL: the step's, else the setting's, else OpenAI's. Raises StepError."""
+    """Return the endpoint: the step's, else the setting's, else OpenAI's. Raises StepError."""
     if inputs.base_url is not None:
         return inputs.base_url
     setting = settings().llm_base_url or OPENAI
@@ -89,7 +89,7 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the limit in seconds: the step's, target's or model's, or the time left if less."""
+    """Return the limit in seconds: of the inputs, target or model, but at most the time left."""
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
     usual = ctx.target_timeout or timeout_seconds(inputs.model)
@@ -97,7 +97,7 @@ def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
 
 
 def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
-    """Return a client for this step, over this process's connections; its time limit begins now."""
+    """Return a client for this step, whose time limit begins now. Raises StepError."""
     from openai import OpenAI
 
     from valkyr_plugins.connectors.network.transport import request_deadline

@@ -43,7 +43,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The assessment of a text."""
+    """The assessment of a text: its score, its counts, and the score of each dimension."""
 
     score: float
     words: int
@@ -82,7 +82,7 @@ def completeness(words: int, complete: int) -> Dimension:
 
 
 def coherence(paragraphs: Sequence[str]) -> Dimension:
-    """Score the paragraphs: 0.5 for two or more (0.25 for one), plus half the structured share."""
+    """Score the paragraphs: 0.5 (one: 0.25, none: 0) plus half the share that has structure."""
     if not paragraphs:
         return Dimension(0.0, "no paragraph")
     structured = sum(map(has_structure, paragraphs))

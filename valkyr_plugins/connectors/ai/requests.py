@@ -1,8 +1,8 @@
 """Requests to a provider: chat completions, streamed or not, and embeddings.
 
 Servers that call themselves OpenAI-compatible may not know every key. A request that is rejected
-(400 or 422) for an unknown key costs nothing, so it is sent again without the key; each change is
-made once.
+(400 or 422) for an unknown key costs nothing, so it is rewritten without the key and sent again;
+each change is made once.
 """
 
 import json
@@ -53,12 +53,12 @@ def _without(key: str) -> Callable[[Body], Body]:
 
 
 def _newer_limit(body: Body) -> Body:
-    """Use the limit's newer name, which OpenAI's reasoning models require."""
+    """Return the request with the token limit's newer name, which reasoning models require."""
     return {**_without("max_tokens")(body), "max_completion_tokens": body["max_tokens"]}
 
 
 def _plain_object(body: Body) -> Body:
-    """Request plain JSON instead of a schema; if plain JSON was requested, remove the key."""
+    """Return the request with plain JSON instead of a schema, or without `response_format`."""
     if body["response_format"].get("type") == "json_schema":
         return {**body, "response_format": {"type": "json_object"}}
     return _without("response_format")(body)
@@ -93,9 +93,9 @@ def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
 
 
 def ask(inputs: ProviderInputs, body: Body, ctx: StepContext, *, nth: int = 0) -> StreamedAnswer:
-    """Send `body` and wait for the whole answer. Raises StepError.
+    """Send `body`, and return the whole answer. Raises StepError.
 
-    `nth` counts the step's requests: each has its own idempotency key.
+    `nth` counts the step's requests, which have different idempotency keys.
     """
     price_table()  # an invalid price list is reported before anything is spent
     seconds = seconds_for(inputs, ctx)
@@ -143,7 +143,7 @@ def _spend(model: str, body: Body, answer: StreamedAnswer, ctx: StepContext) -> 
 
 
 def _pieces(provider: openai.OpenAI, body: Body, nth: int, ctx: StepContext) -> Iterator[Any]:
-    """Yield the answer's pieces as JSON; rewrite requests that the server does not understand."""
+    """Yield the answer's pieces as JSON; rewrite rejected requests. Raises StepError."""
     create: Any = provider.chat.completions.create
     whole: Any = provider.chat.completions.with_raw_response.create
     for changes in range(MOST_CHANGES):
@@ -281,9 +281,9 @@ def _rounded(vector: list[float]) -> list[float]:
 
 
 def _require_room(vectors: list[list[float]], texts: int) -> None:
-    """Raise StepError if the vectors of all texts would not fit, or differ in length.
+    """Raise StepError if the vectors of all texts would exceed an output, or differ in length.
 
-    It is called after each batch, so that the remaining batches are not paid for.
+    The caller checks each batch, so that a step that must fail pays for no further batch.
     """
     numbers = len(vectors[0]) * texts
     if numbers > MAX_NUMBERS or len(vectors[0]) != len(vectors[-1]):

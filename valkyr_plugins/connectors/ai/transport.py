@@ -18,7 +18,7 @@ class BoundedTransport(GuardedTransport):
     """Rejects compressed responses, which were not requested, and ends responses over the limit."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; its response's body raises StepError over the limit."""
+        """Send the request. Raises StepError if the response is compressed or its body too long."""
         response = super().handle_request(request)
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", ""):

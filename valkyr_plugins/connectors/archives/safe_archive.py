@@ -83,7 +83,7 @@ class _Bytes(io.BytesIO):
     """An archive in memory; single reads are limited, because zipfile reads all entries at once."""
 
     def read(self, size: int | None = -1) -> bytes:
-        """Read the bytes. Raises BadZipFile for more bytes than a list of entries may have."""
+        """Read `size` bytes. Raises BadZipFile if a list of entries may not have that many."""
         rest = len(self.getbuffer()) - self.tell()
         if min(rest, size if size is not None and size >= 0 else rest) > MAX_DIRECTORY:
             raise zipfile.BadZipFile("its list of entries is too long")

@@ -1,4 +1,4 @@
-"""`archive.zip`: pack files and texts into one archive, identical for every attempt."""
+"""`archive.zip`: pack files and texts into an archive, whose bytes are equal in every attempt."""
 
 import base64
 import io
@@ -153,7 +153,7 @@ class ArchiveZip(Module[ArchiveZipInputs]):
 
 
 def _files(inputs: ArchiveZipInputs, opened: Stores) -> dict[str, bytes]:
-    """Return the files to pack, by name; read them one after another within the limit."""
+    """Read and return the files to pack, by name. Raises StepError if they exceed `maxBytes`."""
     named = [(_inside(path, inputs.folders), path) for path in inputs.paths]
     names = [name for name, _ in named] + [safe_name(name) for name in inputs.contents]
     require_apart(names)
@@ -176,7 +176,7 @@ def _less(left: int, data: bytes, most: int) -> int:
 
 
 def _inside(path: str, folders: bool) -> str:
-    """Return a file's name in the archive: its key, or only the last part. Raises StepError."""
+    """Return a file's name in the archive: its path, or only its last part. Raises StepError."""
     _, separator, rest = path.partition("://")
     plain = rest.partition("/")[2] if separator else path
     parts = [part for part in plain.split("/") if part not in ("", ".")]

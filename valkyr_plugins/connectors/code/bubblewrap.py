@@ -37,7 +37,7 @@ def failure() -> str:
 
 @functools.cache
 def _tried(program: str) -> str:
-    """Return why a complete trial run fails, or "": a container may reject any part of a run."""
+    """Return why a complete trial run fails, or "". A container may reject any part of a run."""
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
             _command(program),
@@ -131,6 +131,6 @@ def _shown(path: str, where: str) -> Iterator[str]:
 
 
 def _libraries() -> set[str]:
-    """Return the path of Python's shared library in a set, or an empty set without one."""
+    """Return a set with the path of the loaded libpython; empty if Python does not use one."""
     mapped = (line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines())
     return {path for path in mapped if Path(path).name.startswith("libpython")}

@@ -1,4 +1,4 @@
-"""Start a step's confined process, wait for its end, and convert it into a result."""
+"""Start a step's confined process, wait for its end, and convert its report into a result."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class ProcessExit:
 
 
 def run(request: dict[str, Any], ctx: StepContext, engine: str = "") -> ProcessExit:
-    """Run the code for at most `request["seconds"]`. Raises StepError after that.
+    """Run the code for at most `request["seconds"]`; then, or if cancelled, raise StepError.
 
     `engine` is the library of the code's language, if that is not Python.
     """
@@ -112,7 +112,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def _memory(name: str) -> Iterator[int]:
-    """Yield a file in memory; the process's own limit for writes also limits the file."""
+    """Yield the descriptor of a file in memory; the process's limit on file sizes applies to it."""
     handle = os.memfd_create(f"valkyr-{name}")
     try:
         yield handle
@@ -133,7 +133,7 @@ MAX_RESULT_BYTES = 6 * 1024 * 1024
 
 
 def log_printed(printed: bytes, ctx: StepContext) -> None:
-    """Write the code's output into the run's log, one entry per line."""
+    """Log the non-empty lines that the code printed, one entry per line, up to a limit."""
     text = printed[:MAX_PRINTED].decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines[:MAX_LINES]:

@@ -28,7 +28,7 @@ HOME = str(Path(__file__).parents[3])
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A command that runs a request's code, and the folder of `confined`.
+    """A command that runs a request's code, and the folder that contains the package of `confined`.
 
     `engine` is the path at which the command finds the library of the code's language.
     """

@@ -132,7 +132,7 @@ class AggregateInputs(ModuleInputs):
         return self
 
     def groups(self) -> dict[str, str]:
-        """Return the fields to group by, under the names that the output uses."""
+        """Return the fields to group by, as a mapping from the output's names."""
         if isinstance(self.group_by, dict):
             return self.group_by
         fields = [self.group_by] if isinstance(self.group_by, str) else self.group_by

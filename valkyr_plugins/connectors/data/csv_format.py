@@ -116,7 +116,7 @@ def opened_content(reference: dict[str, Any], ctx: StepContext) -> Iterator[tupl
 
 
 def written(path: str, data: bytes) -> None:
-    """Replace a file atomically: readers see the old one or the new one."""
+    """Replace a file atomically: readers see the old content or the new. Raises StepError."""
     from valkyr_plugins.connectors.files.root import folder_of, replace
 
     with folder_of(path, create=True) as (folder, name):
@@ -138,7 +138,7 @@ def text_lines(text: str) -> Iterator[str]:
 
 
 class FileLines:
-    """The decoded lines of a file, read one by one from a byte offset to another or to the end.
+    """Yields the decoded lines of a file between two byte offsets, or from one to the end.
 
     `offset` is the next line's position in bytes; `number` counts the lines read so far. Raises
     StepError for invalid text.
@@ -242,7 +242,7 @@ def _reason(error: csv.Error) -> str:
 
 
 def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
-    """Return the columns' names: of the first record, those in `header`, or [] if it is false.
+    """Return the column names: from the first record, from `header`, or [] if it is false.
 
     Raises StepError for a repeated name.
     """
@@ -256,7 +256,7 @@ def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
 
 
 def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
-    """Raise StepError unless a record has one field for each column. No columns: no check."""
+    """Raise StepError unless the record has one field per column; [] accepts any record."""
     if columns and len(fields) != len(columns):
         raise StepError(
             f"line {number} of the CSV has {len(fields)} fields, but there are {len(columns)} "
@@ -304,7 +304,7 @@ def cut(
     size: int,
     ctx: StepContext,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the ranges in order; each ends at `size` rows or with the row that reaches `MOST`."""
+    """Yield the ranges of batches of at most `size` rows or about MOST bytes. Raises StepError."""
     names = row_overhead(columns)
     start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
     for number, fields in found:
@@ -325,7 +325,7 @@ def row_overhead(columns: list[str]) -> int:
 
 
 def heed(ctx: StepContext, rows: int) -> None:
-    """Send a heartbeat. Raises StepError after the step's timeout, even without a signal."""
+    """Send a heartbeat with the number of rows. Raises StepError after the step's timeout."""
     ctx.heartbeat({"rows": rows})
     if ctx.remaining() <= 0:
         raise StepError(f"the step's timeout passed after {rows:,} rows", ErrorType.TIMEOUT)

@@ -88,7 +88,7 @@ class CsvParseInputs(CsvForm):
 
 
 class CsvParseOutputs(ModuleOutputs):
-    """The records of the CSV text."""
+    """The rows or the batches, and the names of the columns."""
 
     rows: list[dict[str, str]] | list[list[str]] | None = Field(
         None,

@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[+-]?\d[\d .,]*(?:[eE][+-]?\d+)?%?")
 
 
 def cell(value: Any, formulas: Formulas) -> str:
-    """Return a value's text: empty for null, and JSON for objects and lists. Raises StepError."""
+    """Return a cell's text: empty for null, `guarded` for strings, else JSON. Raises StepError."""
     if isinstance(value, str):
         return guarded(value, formulas)
     if value is None:

@@ -99,7 +99,7 @@ class _Reader:
             self.compound += text
 
     def finished(self) -> tuple[tuple[Part, ...], ...]:
-        """Return all alternatives. Raises ValueError if a bracket is not closed."""
+        """Return all alternatives. Raises ValueError if the selector is incomplete."""
         if self.open:
             raise ValueError(f"{self.open[-1]!r} is not closed")
         self._end()
@@ -167,11 +167,11 @@ class Document:
 
     @property
     def root(self) -> "LexborNode | None":
-        """Return the root element."""
+        """Return the root element; None if there is none."""
         return self._parser.root
 
     def find(self, selector: str, within: "LexborNode") -> "list[LexborNode]":
-        """Return the descendants of an element that a selector matches, in the document's order.
+        """Return the descendants of `within` that match the selector, in document order.
 
         The root counts as its own descendant, so that `html` matches it.
         """

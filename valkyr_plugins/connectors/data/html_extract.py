@@ -196,7 +196,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
 
 
 class _Reader:
-    """Reads fields within elements, and counts the values."""
+    """Reads fields within elements, and limits the size of the values read."""
 
     def __init__(self, document: "Document", ctx: StepContext) -> None:
         self._document = document

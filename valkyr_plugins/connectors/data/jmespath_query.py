@@ -30,10 +30,10 @@ Query = Callable[..., Any]
 
 @lru_cache(maxsize=256)
 def compiled(expression: str) -> Query:
-    """Return a function of data and an optional `most`. Raises ValueError for invalid JMESPath.
+    """Return a function that applies an expression to data. Raises ValueError for invalid JMESPath.
 
-    The function raises StepError if the expression does not fit the data, or if its result exceeds
-    `most` bytes of JSON (None: no limit).
+    The function takes the data and optionally `most`. It raises StepError if the expression does
+    not fit the data, or if the result exceeds `most` bytes of JSON (None: no limit).
     """
     if len(expression) > MAX_EXPRESSION:
         raise ValueError(f"an expression has at most {MAX_EXPRESSION:,} characters")
@@ -91,7 +91,7 @@ class _Functions(functions.Functions):
 
 
 class _Interpreter(visitor.TreeInterpreter):
-    """Evaluates an expression, and counts the items of every list that it creates."""
+    """Evaluates an expression, and limits the items of all lists that it creates."""
 
     def __init__(self) -> None:
         super().__init__(visitor.Options(custom_functions=_FUNCTIONS))

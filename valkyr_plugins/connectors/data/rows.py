@@ -29,7 +29,7 @@ Getter = Callable[[Any], Any]
 def getter(field: str) -> Getter:
     """Return a function that returns a field's value in a row, or None. Raises ValueError.
 
-    Keys and paths have JMESPath's meaning, without its engine, which is slower.
+    Keys and paths have JMESPath's meaning, but are read without its engine, which is slower.
     """
     if not PATH.fullmatch(field):
         return compiled(field)
@@ -70,7 +70,7 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def identity(value: Any) -> Any:
-    """Return a hashable key that is equal for equal values. Raises StepError if it is not JSON."""
+    """Return a hashable key, equal for equal values. Raises StepError if a value is not JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or value is None:
@@ -154,7 +154,7 @@ def _text(value: Any, field: str) -> str:
 
 
 def kind(value: Any) -> str:
-    """Return a value's type in words; never the value itself."""
+    """Return the type of a value in words, such as `a text`, without the value itself."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,1 +1,1 @@
-"""Modules that read and write files, all of them below one folder that an administrator sets."""
+"""Modules that read and write files: below a folder that an administrator sets, or in S3."""

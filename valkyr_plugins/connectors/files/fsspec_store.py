@@ -1,4 +1,4 @@
-"""Other stores that fsspec supports, for schemes that an administrator allows.
+"""Stores besides the files folder and S3, which fsspec opens, if an administrator allows them.
 
 They are opened with fsspec's defaults: from the URL and the worker's environment. The addresses
 that they connect to are not checked, so a workspace with egress rules cannot use them.
@@ -27,7 +27,7 @@ class OtherStore:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Overwrite a whole file. Raises StepError for another mode."""
+        """Write a whole file. Raises StepError if `mode` is not `overwrite`."""
         if mode != "overwrite":
             raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
         filesystem, path = self._at(place)
@@ -37,7 +37,7 @@ class OtherStore:
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Overwrite a whole file in parts. Raises StepError for another mode."""
+        """Write a whole file in parts. Raises StepError if `mode` is not `overwrite`."""
         if mode != "overwrite":
             raise StepError(f"{_name(place)}: files there can only be overwritten, found {mode!r}")
         filesystem, path = self._at(place)

@@ -38,7 +38,7 @@ def stores(inputs: StoreInputs, ctx: StepContext) -> Stores:
 
 
 def circuit_of(inputs: StoreInputs, *paths: str | None) -> str | None:
-    """Return the circuit target of the S3 server if a path is in S3; otherwise None."""
+    """Return the circuit target of the S3 server, or None without S3 paths. Raises StepError."""
     if not any(path is not None and path.lower().startswith(f"{S3}://") for path in paths):
         return None
     from valkyr_plugins.connectors.files.s3.endpoint import endpoint_of
@@ -91,7 +91,7 @@ def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
 
 
 def encoded(content: str, encoding: Encoding, charset: str, name: str = "content") -> bytes:
-    """Return the bytes of a text or of Base64. Raises StepError if it cannot be encoded."""
+    """Return the bytes of a text, or of Base64. Raises StepError if `content` is invalid."""
     try:
         if encoding == "base64":
             return base64.b64decode(content, validate=True)

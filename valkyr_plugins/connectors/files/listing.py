@@ -25,7 +25,7 @@ ANY_FOLDERS = "**"
 
 
 class FilePattern:
-    """A parsed pattern. Raises ValueError for more than 32 parts."""
+    """A parsed pattern for paths. Raises ValueError for more than 32 parts."""
 
     def __init__(self, text: str) -> None:
         self.parts = [part for part in text.split("/") if part]
@@ -34,11 +34,11 @@ class FilePattern:
 
     @property
     def recursive(self) -> bool:
-        """Return whether the pattern searches below the first folder."""
+        """Return whether the pattern also matches files in subfolders."""
         return len(self.parts) > 1 or ANY_FOLDERS in self.parts
 
     def matches(self, path: str) -> bool:
-        """Return whether the whole path matches."""
+        """Return whether the pattern matches the whole path."""
         at = self._further({0})
         for name in path.split("/"):
             reached = set()
@@ -56,7 +56,7 @@ class FilePattern:
         return len(self.parts) in at
 
     def _further(self, positions: set[int]) -> set[int]:
-        """Return the positions, and those that are reached because `**` can match zero folders."""
+        """Return the positions in the pattern, and those reached because `**` matches no folder."""
         found = set(positions)
         for position in range(len(self.parts)):
             if position in found and self.parts[position] == ANY_FOLDERS:

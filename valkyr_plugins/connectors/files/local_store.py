@@ -1,4 +1,4 @@
-"""The files folder as a store: whole files, never through a symbolic link."""
+"""The files folder as a store, which never follows a symbolic link."""
 
 import fcntl
 import os
@@ -38,7 +38,7 @@ class LocalStore:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a file, or append to it; create missing folders."""
+        """Write or append. With `create`, raise StepError if the file exists with other content."""
         path = place.rest
         with folder_of(path, create=True) as (folder, name):
             if mode == "append":
@@ -52,7 +52,7 @@ class LocalStore:
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a file with the content of an open file; create missing folders."""
+        """Write an open file's content. With `create`, raise StepError if other content exists."""
         path = place.rest
         with folder_of(path, create=True) as (folder, name):
             if mode == "create" and _exists(folder, name):
@@ -65,7 +65,7 @@ class LocalStore:
             return _facts(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """Yield regular files and folders, without links and files that are being written."""
+        """Yield regular files and folders, except links and files that are being written."""
         prefix = "/".join(part for part in place.rest.split("/") if part not in ("", "."))
         with open_folder(place.rest) as folder:
             yield from _walk(folder, f"{prefix}/" if prefix else "", recursive, MAX_DEPTH)

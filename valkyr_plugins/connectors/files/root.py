@@ -43,7 +43,7 @@ def path_parts(path: str) -> list[str]:
 
 @contextmanager
 def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
-    """Open a file's folder, and yield it with the file's name; `create` adds missing folders."""
+    """Yield the descriptor of a file's folder, and the file's name; `create` adds folders."""
     *folders, name = path_parts(path)
     current = os.open(_root(create), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -58,7 +58,7 @@ def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
 
 @contextmanager
 def open_folder(path: str) -> Iterator[int]:
-    """Open a folder and yield it; the empty path is the files folder."""
+    """Open a folder and yield its descriptor; the empty path is the files folder."""
     if not path.strip("/.") and not path.startswith("/") and ".." not in path:
         handle = os.open(_root(create=False), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -72,7 +72,7 @@ def open_folder(path: str) -> Iterator[int]:
 
 @contextmanager
 def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
-    """Open a subfolder of an open folder and yield it.
+    """Open a subfolder of an open folder and yield its descriptor.
 
     Raises StepError if it is not a plain folder.
     """
@@ -84,7 +84,7 @@ def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
 
 
 def open_file(folder: int, name: str, path: str, flags: int) -> int:
-    """Open a regular file of an open folder. Raises StepError for anything else."""
+    """Return the descriptor of a file in an open folder. Raises StepError if it is not regular."""
     try:
         handle = os.open(name, flags | FILE_FLAGS, 0o640, dir_fd=folder)
     except FileNotFoundError:
@@ -147,7 +147,7 @@ TEMPORARY = ".tmp"  # suffix of a file that is being written
 def replace(
     folder: int, name: str, path: str, parts: Iterable[bytes], *, new: bool = False
 ) -> None:
-    """Replace a file atomically; with `new`, raise StepError if the file already exists."""
+    """Replace a file atomically. Raises StepError for a folder or, with `new`, an existing file."""
     temporary = f".{name[:100]}.{secrets.token_hex(8)}{TEMPORARY}"
     handle = open_file(folder, temporary, path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:

@@ -39,16 +39,14 @@ class FileLocation:
 
     @property
     def key(self) -> str:
-        """Return the rest of a path in S3; "" for the bucket itself."""
+        """Return the key: a path in S3 without the bucket; "" for the bucket itself."""
         return self.rest.partition("/")[2]
 
 
 def place_of(path: str, *, folder: bool = False) -> FileLocation:
-    """Parse a path.
+    """Parse a path; with `folder`, it may name a folder or a whole bucket.
 
     Raises StepError if its scheme is not allowed, or its bucket or key is invalid.
-
-    With `folder`, the path may name a folder or a whole bucket.
     """
     scheme, separator, rest = path.partition("://")
     if not separator:
@@ -80,7 +78,7 @@ def _require_allowed(scheme: str, path: str) -> None:
 
 
 def _require_object(place: FileLocation, path: str, folder: bool) -> None:
-    """Raise StepError unless all S3 servers and proxies interpret the bucket and key alike."""
+    """Raise StepError for a bucket or key that S3 servers and proxies may interpret differently."""
     if not BUCKET.fullmatch(place.bucket):
         raise StepError(
             f"path {path[:200]!r} names no bucket: expected s3://bucket/key, the bucket with "
@@ -162,7 +160,7 @@ class Store(Protocol):
     def copy(
         self, place: FileLocation, file: BinaryIO, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a file atomically with the content of an open file, which is read in parts."""
+        """Write a file atomically from an open file, which is read in parts."""
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
         """Yield the entries of a folder, in any order; omit folders if `recursive`."""

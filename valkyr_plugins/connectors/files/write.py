@@ -68,7 +68,7 @@ class FileWriteInputs(StoreInputs):
 
 
 class FileWriteOutputs(ModuleOutputs):
-    """Facts about the written file."""
+    """The path, the size and the identifiers of the written file."""
 
     path: str = Field(description="Where it was written.")
     bytes: int = Field(description="How many bytes this step wrote.")

@@ -165,7 +165,7 @@ def deliver(
 
 
 def _said(error: OSError) -> str:
-    """Return the server's answer from an error that wraps it."""
+    """Return the server's answer that the error wraps, or the error's own text."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return "; ".join(f"{who}: {why}" for who, why in _readable(error.recipients).items())
     if isinstance(error, smtplib.SMTPResponseException):

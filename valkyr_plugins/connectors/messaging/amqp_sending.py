@@ -20,7 +20,7 @@ PERSISTENT, TRANSIENT = 2, 1
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:
-    """Send the message, and wait for the broker's confirmation, within `seconds`.
+    """Send the message within `seconds`, including the broker's confirmation.
 
     A message that reaches no queue is an error, although the broker would drop it silently. Raises
     StepError.

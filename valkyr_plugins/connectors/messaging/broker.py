@@ -157,7 +157,7 @@ class BrokerMessage:
 
 @dataclass(frozen=True, slots=True)
 class BrokerReceipt:
-    """The broker's answer: a list's new length, or a stream entry's id."""
+    """The broker's answer: a list's new length, a stream entry's id, or neither (AMQP)."""
 
     length: int | None = None
     entry_id: str | None = None

@@ -1,1 +1,1 @@
-"""Modules that use HTTP; they connect only to addresses that an administrator allows."""
+"""Modules that use HTTP; they connect only to public addresses and to ranges that are allowed."""

@@ -52,7 +52,7 @@ def is_public(address: Address) -> bool:
 
 
 def _is_translated(address: Address) -> bool:
-    """Return whether the IPv6 address is another notation of an IPv4 address."""
+    """Return whether the address is an IPv4 address in IPv6 notation (IPv4-mapped or NAT64)."""
     return isinstance(address, IPv6Address) and (
         address.ipv4_mapped is not None or address in NAT64
     )
@@ -76,7 +76,7 @@ def _inner(address: Address) -> Address:
 
 
 def same_machine(some: Iterable[str], others: Iterable[str]) -> bool:
-    """Return whether both groups share an address, or both have an address of this machine."""
+    """Return whether the groups share an address, or each has an address of this machine."""
     one, two = ({_plain(text) for text in texts} for texts in (some, others))
     if one & two:
         return True

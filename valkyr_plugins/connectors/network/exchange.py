@@ -74,7 +74,7 @@ def followed(
 
 
 def origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    """Return the URL's scheme, host and port."""
+    """Return the URL's scheme, host and port; the port is None if it is the default."""
     return url.scheme, url.host, url.port
 
 
@@ -93,7 +93,7 @@ def _has_body(request: httpx.Request) -> bool:
 
 
 def body_stays(found: str, url: httpx.URL, instead: str) -> StepError:
-    """Return the error for a URL of another origin that requests the body of a step with secrets.
+    """Return the StepError for a body with secrets that would go to another origin.
 
     `found` says where the URL comes from ("GET a.example redirects"); `instead` says what to do.
     """

@@ -108,7 +108,7 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Return a value as text, without the characters that PostgreSQL cannot store."""
+    """Return a value as text; replace the characters that PostgreSQL cannot store."""
     text = str(value or "").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     return text.encode("utf-8", "replace").decode("utf-8")
 

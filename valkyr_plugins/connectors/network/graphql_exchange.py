@@ -73,7 +73,7 @@ def _call(inputs: GraphqlQueryInputs) -> Call:
 
 
 def _response(answer: Answer) -> Mapping[str, Any]:
-    """Return the body of a GraphQL response; otherwise raise StepError for the status."""
+    """Return the body if it is a GraphQL response; otherwise raise StepError."""
     body, _ = answer.parsed
     if isinstance(body, dict) and isinstance(body.get("errors") or [], list):
         if "data" in body or body.get("errors"):

@@ -40,7 +40,7 @@ def _told(call: Call, ctx: StepContext) -> dict[str, Any]:
 
 
 def _kept(call: Call, ctx: StepContext, inputs: HttpRequestInputs) -> dict[str, Any]:
-    """Stream the response's body into a file, one piece in memory at a time; return the outputs."""
+    """Stream the body into a file, piece by piece; return the outputs. Raises StepError."""
     path, digest, size = inputs.save_to or "", hashlib.sha256(), 0
     with opened(call, ctx) as response, written_whole(path) as file:
         for piece in _pieces(call, response):
@@ -51,7 +51,7 @@ def _kept(call: Call, ctx: StepContext, inputs: HttpRequestInputs) -> dict[str, 
 
 
 def _stored(call: Call, ctx: StepContext) -> dict[str, Any]:
-    """Stream the response's body into the payload store; return the outputs."""
+    """Stream the body into the payload store; return the outputs. Raises StepError."""
     with opened(call, ctx) as response:
         media_type = response.headers.get("content-type", "")
         body = ctx.store_content(_pieces(call, response), media_type=media_type)
@@ -101,7 +101,7 @@ def _call(inputs: HttpRequestInputs, ctx: StepContext) -> Call:
 
 
 def _body(inputs: HttpRequestInputs, ctx: StepContext) -> tuple[dict[str, Any], str]:
-    """Return httpx's arguments for the body, and its type if httpx does not set it."""
+    """Return httpx's arguments for the body, and its media type ("" if this step sets none)."""
     if inputs.body is not None:
         return request_parts.text_content(inputs.body), ""
     if inputs.body_base64 is not None:

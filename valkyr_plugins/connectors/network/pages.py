@@ -44,7 +44,7 @@ def first_position(inputs: HttpPaginateInputs) -> Position:
 def following(
     position: Position, answer: Answer, body: Any, items: int, inputs: HttpPaginateInputs
 ) -> Position | None:
-    """Return the position after a page with `items` items, or None after the last page."""
+    """Return the position after a page; None after the last page. Raises StepError."""
     if inputs.more is not None and not select(inputs.more, body, "more", None):
         return None
     match inputs.strategy:
@@ -138,7 +138,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _with(body: Any, path: str, value: str | int) -> Any:
-    """Return a copy of `body` with the value at `a.b.c`, creating objects. Raises StepError."""
+    """Return a copy of `body` with the value at `a.b.c`; add missing objects. Raises StepError."""
     changed = copy.deepcopy(body)
     *way, last = path.split(".")
     place = changed
@@ -206,7 +206,7 @@ def kept_bookmark(ctx: StepContext) -> Bookmark | None:
 
 
 def _seal(held: dict[str, Any], ctx: StepContext) -> str:
-    """Return the seal of a bookmark. Raises PayloadError if it is too large."""
+    """Return the digest that ties a bookmark to a step. Raises PayloadError if it is too large."""
     # The key depends on the step and its inputs: other inputs make another bookmark.
     return payloads.digest(f"{ctx.idempotency_key}{payloads.dump(held, 'bookmark', MAX_BYTES)}")
 
@@ -287,7 +287,7 @@ def _turn(
 def _page(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> Answer | None:
-    """Return the page, or None if it would exceed `maxBytes` after earlier pages."""
+    """Return the page; None if it would exceed `maxBytes` after others. Raises StepError."""
     left = inputs.max_bytes - reading.size
     if left <= 0:
         return None

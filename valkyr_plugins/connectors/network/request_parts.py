@@ -153,7 +153,7 @@ class MultipartPart(ModuleInputs):
 
 
 def json_content(value: Any) -> dict[str, bytes]:
-    """Return a JSON body for httpx; it is encoded here, because httpx treats null as no body."""
+    """Return a JSON body for httpx, which treats None as no body. Raises StepError."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
@@ -177,7 +177,7 @@ def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
-    """Return a multipart body for httpx, of at most 64 MiB, because a retry sends it again."""
+    """Return a multipart body for httpx, at most 64 MiB, to be sent again. Raises StepError."""
     files, left = [], MAX_UPLOAD
     for part in parts:
         data = _part_bytes(part, left)

@@ -105,9 +105,9 @@ def body_value(response: httpx.Response, body: bytes) -> tuple[Any, str]:
 
 
 def storable_json(body: bytes) -> Any:
-    """Return the parsed body.
+    """Return the JSON value of a body.
 
-    Raises ValueError, RecursionError or PayloadError if it cannot be stored.
+    Raises ValueError, RecursionError or PayloadError if it is invalid or cannot be stored.
     """
     value = json.loads(body, parse_constant=_refuse_constant)
     if ESCAPED.search(body):
@@ -227,7 +227,7 @@ def require_accepted(
 def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> StepError:
     """Return the failure for a status of 400 or more.
 
-    `body` is the start of the body, and `why` is the reason.
+    `body` is the start of the body; `why`, if given, is added to the message.
     """
     status = response.status_code
     said = f"{name} answered {status} {_phrase(status)}".rstrip()

@@ -232,7 +232,7 @@ class GuardedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to the first permitted address of `host` that answers."""
+        """Connect to the first permitted address that answers. Raises StepError or ConnectError."""
         failure: Exception | None = None
         for address in permitted_addresses(host, port):
             seconds = min(CONNECT_SECONDS, _left(httpcore.ConnectTimeout))
@@ -288,7 +288,7 @@ class DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """Start TLS and return the new stream, whose certificate must match the name."""
+        """Start TLS and return the new stream; the certificate must match `server_hostname`."""
         seconds = min(CONNECT_SECONDS, _left(httpcore.ConnectTimeout))
         return DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, seconds))
 

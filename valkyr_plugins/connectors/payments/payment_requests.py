@@ -15,7 +15,7 @@ from valkyr_plugins.connectors.payments.stripe_module import given, id_of, optio
 
 
 def pay(inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
-    """Perform the operation; a declined card is an outcome if the step requests that."""
+    """Perform the operation. Raises Declined unless the step branches on a declined card."""
     client = connect(ctx)
     branches = inputs.on_decline == "branch"
     try:
@@ -85,7 +85,7 @@ def _output(intent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _declined(inputs: PaymentIntentInputs, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the payment of a declined card, as far as the error contains it."""
+    """Return the outputs for a declined card, from the error and the inputs."""
     return _written(
         id=details.get("paymentIntent") or inputs.payment_intent or "",
         status="requires_payment_method",

@@ -46,7 +46,7 @@ class GuardedClient(stripe.HTTPClient):
         post_data: Any = None,
         **unused: Any,
     ) -> tuple[str, int, Mapping[str, str]]:
-        """Return the body as text, the status and the headers. Raises StepError."""
+        """Send a request; return the body as text, the status and the headers. Raises StepError."""
         try:
             request = client().build_request(
                 method.upper(), url, headers=dict(headers or {}), content=post_data or None
@@ -122,7 +122,7 @@ class Declined(StepError):
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Raise Stripe's errors as StepError, and a declined card as Declined."""
+    """Convert Stripe's errors in the block to StepError, and a declined card to Declined."""
     try:
         yield
     except stripe.CardError as error:

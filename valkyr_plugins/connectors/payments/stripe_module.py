@@ -17,7 +17,7 @@ STRIPE = "https://api.stripe.com"
 
 
 def api_base() -> str:
-    """Return the address without a trailing slash. Raises StepError for an invalid setting."""
+    """Return the URL of Stripe's API, without a trailing slash. Raises StepError if invalid."""
     base = settings().stripe_api_base.rstrip("/") or STRIPE
     if not _is_address(base):
         raise StepError(
@@ -119,7 +119,7 @@ class StripeModule(Module[InputsT]):
 
 
 def options(inputs: StripeInputs, idempotency_key: str | None) -> Any:
-    """Return the options of one request: the step's key (none for reading), and the account."""
+    """Return a request's options: the idempotency key (None for reading) and the account."""
     found = {"idempotency_key": idempotency_key, "stripe_account": inputs.stripe_account}
     return {name: value for name, value in found.items() if value is not None}
 

@@ -28,7 +28,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """The parsed URL of a credential; `options` are the options of libpq."""
+    """The parsed URL of a credential, with libpq's `options` and the egress rules (`ranges`)."""
 
     host: str
     port: int
@@ -82,7 +82,7 @@ CIRCUIT_TARGET = "`sql:` with the database's host, port and name"
 
 
 def circuit_of(credential: Mapping[str, str] | None) -> str | None:
-    """Return the target of the database in a credential; None if it names none."""
+    """Return the circuit target of a credential's database; None if the credential is invalid."""
     try:
         return f"sql:{database_of(credential).label}"
     except StepError:

@@ -58,7 +58,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Pools:
-    """The engines of one process."""
+    """The SQLAlchemy engines of one process, by database."""
 
     pid: int
     engines: dict[Database, Kept] = field(default_factory=dict)
@@ -70,7 +70,7 @@ _pools = Pools(os.getpid())
 
 @contextmanager
 def connected(database: Database, seconds: float, *, read_only: bool) -> Iterator[Connection]:
-    """Open a transaction for the block: commit it at the end, or roll it back on an error."""
+    """Yield a connection, made within `seconds`, in a transaction that an error rolls back."""
     # Here, because an open connection is not connected again.
     judge(database.host, database.port)
     ranges = address_rules(database.host, database.port)
@@ -163,7 +163,7 @@ def _made(database: Database) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def judge(dialect: Any, record: Any, arguments: Any, named: dict[str, Any]) -> None:
-        """Allow only checked addresses for a connection; keep the name for TLS."""
+        """Allow only checked addresses; keep the name for TLS. Raises StepError for the others."""
         addresses = among(database.host, database.port, reachable(database))
         left = connect_deadline.get() - time.monotonic()
         named["host"] = ",".join([database.host] * len(addresses))

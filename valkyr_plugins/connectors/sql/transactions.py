@@ -95,7 +95,7 @@ def seconds_left(ctx: StepContext) -> float:
 
 
 def limit_time(connection: Connection, ctx: StepContext) -> None:
-    """Limit statements of this transaction to the remaining time of the step."""
+    """Limit this transaction's statements to the step's remaining time. Raises StepError."""
     milliseconds = max(1, int(1000 * seconds_left(ctx)))
     connection.execute(text(f"SET LOCAL statement_timeout = {milliseconds}"))
     connection.execute(
@@ -144,7 +144,7 @@ def begin_once(connection: Connection, key: str) -> dict[str, Any] | None:
 
 
 def note_result(connection: Connection, key: str, result: dict[str, Any]) -> None:
-    """Store the result with the key of `begin_once`."""
+    """Store the result with `key`, which `begin_once` inserted."""
     connection.execute(NOTE, {"key": key, "result": result})
 
 

@@ -35,7 +35,7 @@ HELP = {
 
 
 class BudgetForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The amount of a budget, and the consequences of spending it."""
+    """The form for a budget's amount, alert threshold and kill switch."""
 
     class Meta:
         model = Budget
@@ -59,7 +59,7 @@ class NewBudgetForm(NewLimitForm, BudgetForm):
 
 @admin.register(Budget)
 class BudgetAdmin(LimitAdmin):
-    """Limits on what a workspace, or a member, may spend."""
+    """The admin of budgets: limits on what a workspace, or a member, may spend."""
 
     kind, form_of_new, form_of_old = BUDGETS, NewBudgetForm, BudgetForm
     said_once, told = ("period", "currency"), "limit"
@@ -84,13 +84,13 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("budget"))
     def limit(self, row: Budget) -> str:
-        """Return the amount and the period."""
+        """Return the amount and the period, such as `12.5 USD a month`."""
         a = gettext("in total") if row.period == "total" else f"a {row.period}"
         return f"{amount(row.amount, row.currency)} {a}"
 
     @display(description=lazy("spent"))
     def spent(self, row: Budget) -> Any:
-        """Return the spent part as a bar and in words."""
+        """Return the spent share of the budget as a bar, with the amount and the percentage."""
         use = _use(row)
         return bar(min(use.percent, 100), 100, f"{plain(use.spent)} ({use.percent} %)")
 
@@ -107,7 +107,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("spent on"))
     def by_model(self, row: Budget) -> Any:
-        """Return the most expensive models in the current period, with their costs."""
+        """Return the most expensive models of the current period, with their costs and tokens."""
         found = totals(self._entries(row), "model")[:FEW]
         lines = (
             (each.key or gettext("no model"), plain(each.amount), each.currency, f"{each.tokens:,}")
@@ -125,7 +125,7 @@ class BudgetAdmin(LimitAdmin):
 
 
 def _use(row: Budget) -> Use:
-    """Return the spending, looked up once per row."""
+    """Return a budget's spending in the current period; look it up once per row."""
     found: Use | None = getattr(row, "present_use", None)
     if found is None:
         found = uses_of([row])[row.pk]
@@ -141,7 +141,7 @@ SHOWN = 8
 
 
 def _gather(request: HttpRequest) -> list[tuple[Budget, Use]]:
-    """Return the budgets that are spent, or past their alert threshold."""
+    """Return at most 8 budgets that reached their alert threshold or limit, each with its use."""
     rows = scoped(request, Budget.objects.select_related("workspace", "user"), Permission.CONFIGURE)
     chosen = list(rows[:READ])
     uses = uses_of(chosen)

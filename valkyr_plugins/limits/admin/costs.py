@@ -66,7 +66,7 @@ class CostEntryAdmin(FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of an entry."""
+        """Return the read-only page of a cost entry: its amount, model, tokens and run."""
         execution = links.to("executions_workflowexecution", obj.execution_id, obj.execution_id)
         return Page(
             [self.money(obj)],
@@ -86,7 +86,7 @@ class CostEntryAdmin(FactAdmin):
 
 
 def costs(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return the costs of the execution's own steps so far, if any."""
+    """Return a section with the costs of the execution's own steps; None without costs."""
     found = cost_of(execution.pk)
     if not found:
         return None

@@ -20,7 +20,7 @@ from valkyr_plugins.limits.models import SpenderLimit
 
 
 def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
-    """Return the operation that deletes a limit, and asks for the reason."""
+    """Return the admin operation that deletes a limit after asking `question` and for a reason."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
         kind.delete(pk, actor=actor, reason=data["reason"])
@@ -37,7 +37,7 @@ def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
 
 
 def bar(value: float, most: float, text: str) -> SafeString:
-    """Return the used part as a bar and as `text`."""
+    """Return a bar for `value` of `most`, followed by `text`."""
     return format_html(
         '<progress class="vk-bar" max="{}" value="{}" aria-hidden="true"></progress>'
         '<span class="vk-nowrap">{}</span>',
@@ -68,7 +68,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
         )
 
     def clean(self) -> dict[str, Any]:
-        """Find the member by name; report an unknown name."""
+        """Store the ID of the named user as `user_id`; report an unknown name."""
         data = super().clean() or {}
         name = data.get("username")
         user = person_named(name)
@@ -79,7 +79,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 
 
 class LimitAdmin(OperatingAdmin, WritingAdmin):
-    """Limits of a workspace, or of a member.
+    """The base class of the admin of quotas and budgets.
 
     `said_once` are the fields that are set only at creation; the column `told` shows them later.
     `uses` are the columns that show the used part.
@@ -113,7 +113,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return ("workspace", "whose", self.told, *self.kind.changeable, *self.uses)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Keep the workspace and the member read-only."""
+        """Return the fields of an existing limit that cannot be changed; () for a new limit."""
         return () if obj is None else ("workspace", "whose", self.told, *self.uses)
 
     def get_form(
@@ -124,11 +124,11 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion here: only the operation records a reason."""
+        """Return False, because only the deletion operation records a reason."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:
-        """Create the limit, or change its values."""
+        """Create the limit, or change its values; return the limit."""
         actor, data = Actor.of_request(request), form.cleaned_data
         facts = {name: data[name] for name in self.kind.changeable}
         if change:

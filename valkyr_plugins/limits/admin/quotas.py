@@ -46,7 +46,7 @@ HELD_BY[WaitKind.QUOTA] = quotas.described_hold
 
 
 class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """Limits on concurrent, hourly and daily use."""
+    """The form for a quota's concurrent, hourly and daily limits."""
 
     class Meta:
         model = Quota
@@ -54,7 +54,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         help_texts = HELP
 
     def clean(self) -> dict[str, Any]:
-        """Check the form, and report limits that this resource cannot have."""
+        """Check the form. Raises ValidationError for limits that this resource cannot have."""
         data = super().clean() or {}
         if not self.errors:
             what = {"resource": self.instance.resource, "target": self.instance.target}
@@ -85,7 +85,7 @@ class NewQuotaForm(NewLimitForm, QuotaForm):
 
 @admin.register(Quota)
 class QuotaAdmin(LimitAdmin):
-    """Limits on what a workspace, or a member, may start, run or use."""
+    """The admin of quotas: limits on what a workspace, or a member, may start, run or use."""
 
     kind, form_of_new, form_of_old = QUOTAS, NewQuotaForm, QuotaForm
     said_once, told = ("resource", "target"), "what"
@@ -101,7 +101,7 @@ class QuotaAdmin(LimitAdmin):
     empty_text = lazy("No quotas. Only the workspaces' tiers limit executions.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the quotas the user may see, with their use in the current windows."""
+        """Return the quotas that the user may see, with their use in the current windows."""
         now = database_now()
         used = {
             f"used_{window.value}": _used(window, start_of(window, now)) for window in QuotaWindow
@@ -116,22 +116,22 @@ class QuotaAdmin(LimitAdmin):
 
     @display(description=lazy("concurrent"))
     def at_once(self, row: Any) -> Any:
-        """Return the number of held slots and the limit."""
+        """Return the held slots and the limit as a bar."""
         return _bar(row.held, row.max_concurrent)
 
     @display(description=lazy("this hour"))
     def this_hour(self, row: Any) -> Any:
-        """Return the use of the hourly limit."""
+        """Return the use of the hourly limit as a bar."""
         return _bar(row.used_hour, row.max_per_hour)
 
     @display(description=lazy("today (UTC)"))
     def today(self, row: Any) -> Any:
-        """Return the use of the daily limit."""
+        """Return the use of the daily limit as a bar."""
         return _bar(row.used_day, row.max_per_day)
 
 
 def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
-    """Return the expression for a quota's count in one window."""
+    """Return the database expression for a quota's count in one window; 0 without a row."""
     everybodys = Q(user_id__isnull=True) & Q(IsNull(OuterRef("user_id"), True))
     rows = QuotaUse.objects.filter(
         Q(user_id=OuterRef("user_id")) | everybodys,
@@ -145,14 +145,14 @@ def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
 
 
 def _held() -> Coalesce:
-    """Return the expression for the number of a quota's slots that are in use."""
+    """Return the database expression for the number of a quota's slots that are in use."""
     rows = QuotaHold.objects.filter(quota=OuterRef("pk"), until__gt=ClockTimestamp()).order_by()
     counts = rows.values("quota").annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(counts), Value(0), output_field=IntegerField())
 
 
 def _bar(used: int, limit: int | None) -> Any:
-    """Return `37 of 100` with a bar, or a dash for unlimited."""
+    """Return a bar with a text such as `37 of 100`; a dash if there is no limit."""
     if limit is None:
         return marks.EMPTY
     return bar(

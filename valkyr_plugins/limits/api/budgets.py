@@ -1,4 +1,4 @@
-"""Endpoints that list, create, read, change and delete budgets; each returns their spending."""
+"""Endpoints that list, create, read, change and delete budgets; a budget includes its spending."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from typing import Any
@@ -21,7 +21,7 @@ PERIODS = [(period.value, period.value) for period in BudgetPeriod]
 
 
 class Amount(serializers.DecimalField):
-    """An exact decimal number: a string or a JSON number."""
+    """An exact decimal number: accepted as a string or a JSON number, returned as a string."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -29,7 +29,7 @@ class Amount(serializers.DecimalField):
         )
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the number. Raises ValidationError."""
+        """Return the Decimal. Raises ValidationError for a value that is not a valid number."""
         if isinstance(data, bool) or not isinstance(data, str | int | float):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -86,7 +86,7 @@ class BudgetShape(LimitShape):
 
 
 class BudgetQuery(LimitQuery):
-    """The query of `listBudgets`."""
+    """The query parameters of `listBudgets`."""
 
 
 class BudgetChange(Body):
@@ -129,7 +129,7 @@ class BudgetEndpoint(LimitEndpoint):
 
 
 class Budgets(BudgetEndpoint):
-    """All budgets."""
+    """The endpoint that lists and creates budgets."""
 
     @operation("listBudgets", "Budget", {200: BudgetShape(many=True)}, parameters=[BudgetQuery])
     def get(self, request: Request) -> Response:
@@ -154,7 +154,7 @@ class Budgets(BudgetEndpoint):
 
 
 class OneBudget(BudgetEndpoint):
-    """One budget."""
+    """The endpoint that reads, changes and deletes one budget."""
 
     @operation("getBudget", "Budget", {200: BudgetShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

@@ -57,7 +57,7 @@ class CostEntryShape(CamelCase, serializers.ModelSerializer[CostEntry]):
 
 
 class CostQuery(ListQuery):
-    """The query of `listCosts`."""
+    """The query parameters of `listCosts`."""
 
     workflowId = serializers.UUIDField(required=False)
     executionId = serializers.UUIDField(required=False)
@@ -68,7 +68,7 @@ class CostQuery(ListQuery):
 
 
 class SpendQuery(Body):
-    """The query of `getSpend`."""
+    """The query parameters of `getSpend`."""
 
     groupBy = serializers.ChoiceField([(name, name) for name in COLUMNS])
     workspaceId = serializers.UUIDField(required=False)
@@ -80,7 +80,7 @@ class SpendQuery(Body):
     createdBefore = serializers.DateTimeField(required=False)
 
     def validate(self, attrs: Any) -> Any:
-        """Check that the time range is not reversed."""
+        """Check that `createdBefore` is later than `createdAfter`. Raises ValidationError."""
         first, last = attrs.get("createdAfter"), attrs.get("createdBefore")
         if first is not None and last is not None and first >= last:
             raise serializers.ValidationError(
@@ -123,7 +123,7 @@ SPAN = timedelta(days=30)
 
 
 class Costs(Endpoint):
-    """The cost entries of steps."""
+    """The endpoint that lists the cost entries of steps."""
 
     @operation("listCosts", "CostEntry", {200: CostEntryShape(many=True)}, parameters=[CostQuery])
     def get(self, request: Request) -> Response:
@@ -135,7 +135,7 @@ class Costs(Endpoint):
 
 
 class SpendReport(Endpoint):
-    """Sums of cost entries."""
+    """The endpoint that sums cost entries by group and currency."""
 
     @operation("getSpend", "CostEntry", {200: SpendShape(many=True)}, parameters=[SpendQuery])
     def get(self, request: Request) -> Response:

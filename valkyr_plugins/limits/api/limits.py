@@ -31,7 +31,7 @@ MOST = 2**31 - 1
 
 
 class LimitShape(CamelCase, serializers.ModelSerializer[Any]):
-    """A limit and its use."""
+    """The fields that quotas and budgets share in responses."""
 
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id(
@@ -42,7 +42,7 @@ class LimitShape(CamelCase, serializers.ModelSerializer[Any]):
 
 
 class LimitQuery(PageQuery):
-    """The query of a list of limits."""
+    """The query parameters of a list of limits."""
 
     workspaceId = serializers.UUIDField(required=False)
     userId = asked_user_id(required=False)
@@ -61,12 +61,12 @@ class NewLimit(Body):
 
 
 def rows_of(kind: LimitKind[L]) -> QuerySet[L]:
-    """Return limits with the names of the limited users."""
+    """Return all limits of a kind; the same query reads the limited users."""
     return kind.model._default_manager.select_related("user")
 
 
 class LimitEndpoint(Endpoint):
-    """Reads and writes one kind of limit, for permitted callers."""
+    """The base class of endpoints that read and write one kind of limit."""
 
     kind: ClassVar[LimitKind[Any]]
     shape: ClassVar[type[LimitShape]]
@@ -88,7 +88,7 @@ class LimitEndpoint(Endpoint):
         return Response(self._shown([made])[0], 201, headers={"Location": place})
 
     def one(self, pk: UUID) -> Response:
-        """Return one limit that the caller may see."""
+        """Return the response with one limit that the caller may see."""
         limit, _ = obtain(self.user, rows_of(self.kind), pk, Action.VIEW)
         return Response(self._shown([limit])[0])
 

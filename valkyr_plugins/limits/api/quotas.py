@@ -1,4 +1,4 @@
-"""Endpoints that list, create, read, change and delete quotas; each returns their use."""
+"""Endpoints that list, create, read, change and delete quotas; a quota includes its current use."""
 
 from typing import Any
 from uuid import UUID
@@ -21,7 +21,7 @@ MOST_COUNTED = 2**53 - 1  # what JSON parsers can distinguish
 
 
 class QuotaShape(LimitShape):
-    """A quota and its use."""
+    """A quota, and its use in the current hour and day."""
 
     resource = serializers.ChoiceField(Resource.choices)
     target = serializers.CharField(
@@ -63,7 +63,7 @@ class QuotaShape(LimitShape):
 
 
 class QuotaQuery(LimitQuery):
-    """The query of `listQuotas`."""
+    """The query parameters of `listQuotas`."""
 
     resource = serializers.ChoiceField(Resource.choices, required=False)
     target = serializers.CharField(required=False, max_length=MAX_TARGET)
@@ -116,7 +116,7 @@ class QuotaEndpoint(LimitEndpoint):
 
 
 class Quotas(QuotaEndpoint):
-    """All quotas."""
+    """The endpoint that lists and creates quotas."""
 
     @operation("listQuotas", "Quota", {200: QuotaShape(many=True)}, parameters=[QuotaQuery])
     def get(self, request: Request) -> Response:
@@ -142,7 +142,7 @@ class Quotas(QuotaEndpoint):
 
 
 class OneQuota(QuotaEndpoint):
-    """One quota."""
+    """The endpoint that reads, changes and deletes one quota."""
 
     @operation("getQuota", "Quota", {200: QuotaShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

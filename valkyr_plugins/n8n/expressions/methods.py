@@ -68,7 +68,7 @@ POSITIVE = frozenset({"substring"})
 
 
 def written(table: dict[str, Method], name: str, *arguments: str) -> Written:
-    """Return a call in template syntax. Raises Untranslatable if there is no equivalent."""
+    """Return a call in template syntax, and the kind of its value. Raises Untranslatable."""
     if name not in table:
         raise Untranslatable(f"it calls {name}()")
     least, most, write, kind = table[name]
@@ -93,7 +93,7 @@ _PART = re.compile(r"'([^']*)'|([A-Za-z])\2*|[^A-Za-z']+")
 
 
 def formatted(pattern: str) -> str:
-    """Return an expression that formats a time by a pattern of Luxon. Raises Untranslatable."""
+    """Return an expression for the execution's start, in a Luxon format. Raises Untranslatable."""
     parts: list[str] = []
     end = 0
     for match in _PART.finditer(pattern):

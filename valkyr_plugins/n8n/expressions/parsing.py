@@ -12,14 +12,14 @@ class Untranslatable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A text, a number, true, false or null."""
+    """A constant: a text, a number, true, false or null."""
 
     value: str | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A variable."""
+    """A name, such as `$json`."""
 
     name: str
 
@@ -318,14 +318,14 @@ class _Parser:
 
 
 def _written(token: Token) -> Tree:
-    """Parse a text, a number or a template literal."""
+    """Parse a text, a number or a template literal. Raises Untranslatable."""
     if token.kind == "number":
         return Literal(float(token.text) if "." in token.text else int(token.text[:300]))
     return Literal(token.text) if token.kind == "text" else _joined(token.text)
 
 
 def _joined(text: str) -> Tree:
-    """Parse the parts of a template literal."""
+    """Parse the parts of a template literal. Raises Untranslatable."""
     parts: list[Tree] = []
     position = 0
     for hole in _HOLE.finditer(text):

@@ -163,7 +163,7 @@ def constant(value: object) -> str:
 
 
 def _bare(text: str) -> str:
-    """Remove brackets around the whole expression."""
+    """Return the expression without brackets that enclose all of it."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth, quote, skip = 0, "", False
@@ -187,7 +187,7 @@ class _Writer:
         self.sight = sight
 
     def write(self, tree: Tree) -> Written:
-        """Return an expression that can be an operand, and the kind of its value."""
+        """Return the tree as an operand, and the kind of its value. Raises Untranslatable."""
         match tree:
             case Literal() | Joined() | ListOf() | ObjectOf():
                 return self.written_out(tree)
@@ -252,7 +252,7 @@ class _Writer:
         return self.go_on(text, OTHER, rest)
 
     def other(self, root: Tree, steps: Steps) -> Written:
-        """Translate a chain that does not begin with a node's data."""
+        """Translate a chain that does not begin with a node's data. Raises Untranslatable."""
         if not isinstance(root, Name):
             text, kind = self.write(root)
             return self.go_on(text, kind, steps)
@@ -275,7 +275,7 @@ class _Writer:
         return self.go_on(f"vars.{found}", OTHER, rest)
 
     def function(self, root: str, key: str | int | None, steps: Steps) -> Written:
-        """Translate a call of a function, such as `String(x)` or `Math.round(x)`."""
+        """Translate a call such as `String(x)` or `Math.round(x)`. Raises Untranslatable."""
         if steps and isinstance(steps[0], FunctionCall):
             return self.called(root, steps[0], steps[1:])
         if isinstance(key, str) and len(steps) > 1 and isinstance(steps[1], FunctionCall):
@@ -305,7 +305,7 @@ class _Writer:
         raise Untranslatable(f"it computes with {name}")
 
     def go_on(self, text: str, kind: str, steps: Steps) -> Written:
-        """Translate the remaining steps of a chain: keys, methods and lengths."""
+        """Translate a chain's remaining keys, methods and lengths. Raises Untranslatable."""
         optional = False
         place = 0
         while place < len(steps):
@@ -336,7 +336,7 @@ class _Writer:
 def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
     """Return the expression for an argument of a tool, and record the argument's schema.
 
-    The model provides the argument.
+    The model provides the argument. Raises Untranslatable.
     """
     name = _ARGUMENT.sub("_", str(_plain(call.arguments[0]) if call.arguments else ""))[:60]
     if not name.strip("_"):

@@ -1,4 +1,4 @@
-"""Convert each kind of node: one file per family."""
+"""Convert each kind of node: one file per family. Functions raise Left for nodes without a task."""
 
 from valkyr_plugins.n8n.families import (
     agents,

@@ -96,7 +96,7 @@ def agent_tasks(
 
 @family("mcpTrigger")
 def served(work: NodeWork) -> Made:
-    """Make a map over the webhook's single call, which runs the tool named in the call."""
+    """Make a map over the one call of the webhook; its body runs the tool that the call names."""
     _, body = _tools(work, bare_result=True)
     work.remark(
         "It served its tools by the Model Context Protocol, which nothing here speaks: POST "
@@ -113,7 +113,7 @@ def served(work: NodeWork) -> Made:
 def _tools(
     work: NodeWork, *, bare_result: bool = False
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the tools for the model, and the body that runs the tool named by a call."""
+    """Return the tools for the model, and the body that runs a called tool. Raises Left."""
     choose, result = work.also("tool"), work.also("result")
     tools: list[dict[str, Any]] = []
     tasks: list[dict[str, Any]] = []
@@ -209,7 +209,7 @@ def _schema(arguments: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _argument(work: NodeWork, name: str, about: str = "", kind: str = "string") -> str:
-    """Return the expression for an argument that the tool itself defines."""
+    """Return the expression for an argument that the tool itself defines. Raises Left."""
     if work.sight.arguments is None:
         raise Left("it is a tool of an agent; connect it to one")
     described = {"description": bare(about)} if about else {}
@@ -219,7 +219,7 @@ def _argument(work: NodeWork, name: str, about: str = "", kind: str = "string") 
 
 @family("toolWorkflow")
 def tool_workflow(work: NodeWork) -> Made:
-    """Make `flow.subworkflow`, whose payload has the arguments."""
+    """Make `flow.subworkflow`, whose payload has the tool's arguments. Raises Left."""
     values = work.get("workflowInputs.value")
     if isinstance(values, dict) and values:
         payload = work.value(values)
@@ -287,7 +287,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 @family("toolThink")
 def tool_think(work: NodeWork) -> Made:
-    """Make `flow.noop`: the model only stores a thought, and reads it later."""
+    """Make `flow.noop`: the model only stores a thought, and reads it later. Raises Left."""
     return work.made("flow.noop", {"value": "{{ " + _argument(work, "thought") + " }}"})
 
 
@@ -318,7 +318,7 @@ def worked_out(node):
 
 @family("toolCalculator")
 def tool_calculator(work: NodeWork) -> Made:
-    """Make `python.code` that evaluates numbers, operators and brackets."""
+    """Make `python.code` that evaluates numbers, operators and brackets. Raises Left."""
     about = "An arithmetic expression of numbers, + - * / % ** and brackets."
     value = "{{ " + _argument(work, "expression", about) + " }}"
     work.remark(f"{PYTHON} It knows no functions such as sqrt.")
@@ -328,7 +328,7 @@ def tool_calculator(work: NodeWork) -> Made:
 
 @family("toolWikipedia", "toolSerpApi")
 def tool_search(work: NodeWork) -> Made:
-    """Make the `http.request` that searches Wikipedia or, with SerpAPI, Google."""
+    """Make an `http.request` that searches Wikipedia or, by SerpAPI, Google. Raises Left."""
     query = "{{ " + _argument(work, "query", "What to search for.") + " }}"
     if work.node.kind == "toolWikipedia":
         work.remark("It gave the articles' texts; the search's answer has their first sentences.")

@@ -114,7 +114,7 @@ def condition_template(texts: Texts, parameters: Mapping[str, Any]) -> str:
 
 
 def words(given: list[Condition], combinator: str) -> str:
-    """Return the conditions in words."""
+    """Return the conditions as text, joined by the combinator."""
     said = [
         f"{left} {name}" if name in ALONE else f"{left} {name} {right}"
         for _, name, left, right in given
@@ -166,7 +166,7 @@ def filter_(work: NodeWork) -> Made:
 
 @family("switch")
 def switch(work: NodeWork) -> Made:
-    """Make `flow.switch` over a value if all cases compare it, or over the cases' results."""
+    """Make `flow.switch` over a value that all cases compare, or over the first true case."""
     if work.word("mode") == "expression":
         return _by_number(work)
     cases = _new_cases(work) or _old_cases(work)
@@ -183,7 +183,7 @@ def switch(work: NodeWork) -> Made:
 
 
 def _unwritten(work: NodeWork) -> Made:
-    """Make a switch without its rules, because the file lacks them."""
+    """Make `flow.switch` with a `todo` in place of the rules, which the file lacks."""
     work.texts.unfinished += 1
     work.remark("The file does not have its rules: write what each output is for.")
     outcomes = {place: f"output{place}" for place in range(4)}
@@ -262,7 +262,7 @@ def _written(value: Any) -> bool:
 
 
 def _over_conditions(work: NodeWork, cases: list[Case]) -> dict[str, Any]:
-    """Return inputs of a switch whose outcome is the first case with true conditions."""
+    """Return inputs of a `flow.switch` whose outcome is the first case with true conditions."""
     names = list(dict.fromkeys(case[1] for case in cases))
     written = ""
     try:
@@ -282,7 +282,7 @@ def _quoted(name: str) -> str:
 
 
 def _by_number(work: NodeWork) -> Made:
-    """Make `flow.switch` over the number of the output."""
+    """Make `flow.switch` over an expression that yields the number of an output."""
     count = work.get("numberOutputs", 4)
     count = count if isinstance(count, int) and 0 < count < MAX_OUTCOME else 4
     outcomes = {place: str(place) for place in range(count)}

@@ -25,7 +25,7 @@ def code_takes(kind: str, mode: Any) -> str:
 
 @family("code", "function", "functionItem")
 def code(work: NodeWork) -> Made:
-    """Convert a program that reads only its data into `javascript.code` or `python.code`."""
+    """Convert a program into `javascript.code` or `python.code`. Raises Left if it cannot run."""
     if work.word("language").startswith("python"):
         return n8n_python(work)
     source = work.get("jsCode") or work.get("functionCode")
@@ -65,7 +65,10 @@ def _javascript(work: NodeWork, uses: Uses) -> Made:
 
 
 def _items(work: NodeWork, shape: Shape, name: str) -> tuple[Any, dict[str, Any], str]:
-    """Return the items' template, the fields from other tasks, and the name of a single value."""
+    """Return the items' template, the fields from other tasks, and a property ("" for none).
+
+    n8n puts an item that is not an object into that property.
+    """
     if shape.items is not None:
         renamed = [keys for keys, ours in shape.each.items() if not ours and len(keys) == 1]
         if shape.within is None or (shape.each and not renamed):
@@ -95,7 +98,7 @@ def _node(work: NodeWork, name: str) -> Any:
 
 
 def _outer(work: NodeWork, uses: Uses) -> dict[str, Any]:
-    """Return the program's inputs from the workflow, the execution and the variables."""
+    """Return the inputs from the workflow, the execution and variables. Raises Unsupported."""
     found: dict[str, Any] = {}
     for name, key in uses.outer:
         source = f"{name}[{json.dumps(key)}]" if name in ("$env", "$vars") else f"{name}.{key}"
@@ -125,7 +128,7 @@ def main(inputs):
 
 
 def n8n_python(work: NodeWork) -> Made:
-    """Convert a Python program of n8n that reads its items from `_input.all()` or `items`."""
+    """Convert a Python program of n8n that reads only its items. Raises Left for others."""
     code = work.get("pythonCode")
     if not isinstance(code, str) or not code.strip() or len(code) > MAX_CODE or "{{" in code:
         raise Left("its program cannot be taken over; rewrite it as python.code")

@@ -17,7 +17,7 @@ OLD_KINDS = ("string", "number", "boolean")
 
 @family("set")
 def set_(work: NodeWork) -> Made:
-    """Make `data.set`; other fields that are passed on are read from their source."""
+    """Make `data.set`; fields that pass through are read from their source. Raises Left."""
     if work.word("mode") in ("raw", "json"):
         return _of_json(work)
     fields = _fields(work)
@@ -64,7 +64,7 @@ def _fields(work: NodeWork) -> dict[str, Any]:
 
 
 def _typed(raw: Any, kind: str) -> Any:
-    """Return a value with the type of the form; expressions stay unchanged."""
+    """Return a value converted to the type in n8n's form; expressions stay unchanged."""
     if not isinstance(raw, str) or is_expression(raw):
         return raw
     try:
@@ -111,7 +111,7 @@ def noop(work: NodeWork) -> Made:
 
 @family("renameKeys")
 def rename(work: NodeWork) -> Made:
-    """Make `flow.noop`: later nodes read a renamed field under its old name."""
+    """Make `flow.noop`: later nodes read a renamed field under its old name. Raises Left."""
     rows = work.names("keys.key")
     if work.get("additionalOptions.regexReplacement") is not None or work.shape.items is not None:
         raise Left("it renames fields by a pattern or in a list; name them in a data.set")
@@ -176,7 +176,7 @@ def rss(work: NodeWork) -> Made:
 
 @family("xml")
 def xml(work: NodeWork) -> Made:
-    """Make `data.xml_parse`."""
+    """Make `data.xml_parse`. Raises Left for a node that writes XML."""
     if work.word("mode", "xmlToJson") != "xmlToJson":
         raise Left("it writes XML; write it as the text of a data.template")
     text = _field(work, work.word("dataPropertyName", "data"))
@@ -186,7 +186,7 @@ def xml(work: NodeWork) -> Made:
 
 @family("html", "htmlExtract")
 def html(work: NodeWork) -> Made:
-    """Make `data.html_extract`, or `data.template` for a generated page."""
+    """Make `data.html_extract`, or `data.template` for a generated page. Raises Left."""
     operation = work.word("operation", "generateHtmlTemplate")
     if work.node.kind == "htmlExtract" or operation == "extractHtmlContent":
         return _extract(work)

@@ -1,4 +1,4 @@
-"""Convert date arithmetic into `python.code`."""
+"""Convert formatting and arithmetic of dates into `python.code`."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ UNITS = ("seconds", "minutes", "hours", "days", "weeks", "months", "quarters", "
 
 
 def dated(work: NodeWork) -> Made:
-    """Make `python.code` that formats or changes a date, or subtracts one date from another."""
+    """Make `python.code` that formats, changes or subtracts dates. Raises Left."""
     operation = work.word("operation", work.word("action", "format"))
     raw = work.get("date") or work.get("magnitude") or work.get("startDate") or work.get("value")
     if operation == "roundDate" or raw in (None, ""):

@@ -15,7 +15,7 @@ NO_FILE = (
 
 @family("extractFromFile")
 def extract(work: NodeWork) -> Made:
-    """Parse a file's text as CSV or JSON, or pass the text on unchanged."""
+    """Parse a file's text as CSV or JSON, or pass the text on unchanged. Raises Left."""
     operation = work.word("operation", "csv")
     if operation == "csv":
         return _csv(work)
@@ -68,7 +68,7 @@ def of_json(work: NodeWork) -> Made:
 
 @family("convertToFile", takes=LIST)
 def convert(work: NodeWork) -> Made:
-    """Convert items to a CSV or JSON text, or return the text of one field."""
+    """Convert items to a CSV or JSON text, or return the text of one field. Raises Left."""
     operation = work.word("operation", "csv")
     if operation == "csv":
         return _to_csv(work)
@@ -84,7 +84,7 @@ def convert(work: NodeWork) -> Made:
 
 
 def as_json(work: NodeWork) -> Made:
-    """Write the items as JSON."""
+    """Make `data.template` that writes the items as JSON."""
     work.remark(NO_FILE)
     return work.made("data.template", {"text": _whole(work)}, _text(f"{work.output}.text"))
 
@@ -109,7 +109,7 @@ def _text(expression: str) -> Shape:
 
 @family("readBinaryFile", "readWriteFile")
 def read_write(work: NodeWork) -> Made:
-    """Make `file.read` or `file.write`, below the files folder."""
+    """Make `file.read` or `file.write`, below the files folder. Raises Left for a pattern."""
     if work.node.kind == "readWriteFile" and work.word("operation", "read") == "write":
         return write(work)
     path = _path(work, "fileSelector|filePath")

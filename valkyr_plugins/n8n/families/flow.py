@@ -14,14 +14,14 @@ from valkyr_plugins.n8n.texts import is_expression
 
 @family("executeWorkflow")
 def execute_workflow(work: NodeWork) -> Made:
-    """Make `flow.subworkflow`, with the input as its payload."""
+    """Make `flow.subworkflow`, with the input as its payload. Raises Left."""
     if work.word("mode", "once") == "each" and work.shape.items is not None:
         raise Left(work.shape.why)
     return subworkflow(work, _payload(work))
 
 
 def subworkflow(work: NodeWork, payload: Any) -> Made:
-    """Make `flow.subworkflow` with a payload."""
+    """Make `flow.subworkflow` with a payload. Raises Left if the workflow is unknown."""
     given = work.get("workflowId")
     name = given.get("cachedResultName") if isinstance(given, dict) else None
     pk = given.get("value") if isinstance(given, dict) else given
@@ -58,7 +58,7 @@ MAX_SECONDS = 365 * 86_400
 
 @family("wait")
 def wait(work: NodeWork) -> Made:
-    """Make `flow.delay`, or `flow.callback` if the node waits for a call."""
+    """Make `flow.delay`, or `flow.callback` if the node waits for a call. Raises Left."""
     how = work.word("resume", "timeInterval")
     if how == "specificTime":
         work.remark("The time needs a zone, as in 2027-01-31T08:00:00+01:00.")
@@ -129,7 +129,7 @@ BY_PLACE = ("mergeByPosition", "combineByPosition", "mergeByIndex", "multiplex",
 
 @family("merge", takes=MERGE)
 def merge(work: NodeWork) -> Made:
-    """Join the inputs: all items, the items of one input, merged objects, or a join by fields."""
+    """Merge inputs: append, choose one, combine by position or join by fields. Raises Left."""
     if work.exclusive:
         work.remark(
             "Only one of its branches is taken, so it continues when that branch has ended."

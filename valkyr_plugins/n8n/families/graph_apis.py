@@ -8,7 +8,7 @@ from valkyr_plugins.n8n.texts import is_expression
 
 
 def is_text(raw: Any) -> bool:
-    """Return whether a parameter is a plain text."""
+    """Return whether a parameter is a non-empty text without an expression."""
     return isinstance(raw, str) and bool(raw.strip()) and not is_expression(raw)
 
 
@@ -49,7 +49,7 @@ def graph_api(work: NodeWork) -> Made:
 
 @family("graphql")
 def graphql(work: NodeWork) -> Made:
-    """Make `graphql.query`."""
+    """Make `graphql.query`. Raises Left if the query is missing or an expression."""
     raw = work.get("query", "")
     if not is_text(raw):
         raise Left("its query is worked out; write it with variables, as graphql.query")

@@ -19,7 +19,7 @@ _SECRET_IN_URL = re.compile(r"([?&]([A-Za-z_.-]+)=)([^&\s{}#]{6,})")
 
 @family("httpRequest")
 def http_request(work: NodeWork) -> Made:
-    """Make `http.request`; n8n passes on only the body, which is `output.body` here."""
+    """Make `http.request`; n8n passes on only the body, here `output.body`. Raises Left."""
     method = work.word("method", work.word("requestMethod", "GET")).upper().removeprefix("=")
     if method not in METHODS:
         raise Left(f"it uses the method {method[:20]}")
@@ -122,7 +122,7 @@ def _body(work: NodeWork, headers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(work: NodeWork, kind: str) -> dict[str, Any]:
-    """Return the body's fields from the node's table of fields."""
+    """Return the input `json`, `form` or `multipart` from the node's table; {} without fields."""
     rows = [*work.names("bodyParameters.parameters"), *work.names("bodyParametersUi.parameter")]
     values = {
         str(row["name"]): work.value(row.get("value", ""), str(row["name"]))

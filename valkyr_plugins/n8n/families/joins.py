@@ -50,7 +50,7 @@ PAIRS = """def main(inputs):
 
 
 def both(work: NodeWork) -> list[str]:
-    """Return the templates of a node's two inputs. Raises Left."""
+    """Return the templates of a node's inputs. Raises Left if there is only one."""
     shapes = [work.inputs[place] for place in sorted(work.inputs)]
     if len(shapes) < 2:
         raise Left("it joins two inputs, and the file has one")
@@ -58,7 +58,7 @@ def both(work: NodeWork) -> list[str]:
 
 
 def joined_by_place(work: NodeWork) -> Made:
-    """Join the items of the inputs by their positions."""
+    """Join the items of the inputs by their positions. Raises Left if there is one input."""
     unpaired = work.get("options.includeUnpaired") is True or work.get("join") == "outer"
     found = program(
         work, PLACES, {"lists": both(work), "all": unpaired}, many(f"{work.output}.result")
@@ -68,7 +68,7 @@ def joined_by_place(work: NodeWork) -> Made:
 
 
 def joined_by_pairs(work: NodeWork) -> Made:
-    """Join each item of the first input with each item of the second."""
+    """Join each item of the first input with each item of the second. Raises Left."""
     found = program(work, PAIRS, {"lists": both(work)[:2]}, many(f"{work.output}.result"))
     found.join = "all"
     return found
@@ -79,7 +79,7 @@ _KEEP = {"keepMatches": "matches", "keepNonMatches": "nonMatches", "keepEverythi
 
 
 def joined_by_fields(work: NodeWork) -> Made:
-    """Join the items whose fields have equal values."""
+    """Join the items whose fields have equal values. Raises Left for an unsupported join."""
     keys = _keys(work)
     if not keys:
         raise Left("it does not say by which fields it joins")

@@ -17,7 +17,7 @@ MAX_BATCH = 100_000
 
 @family("splitOut", takes=ITEM)
 def split_out(work: NodeWork) -> Made:
-    """Return the list as the node's output; the next nodes become a `flow.map` over it."""
+    """Make a `flow.noop` task that returns the list; the next nodes become a `flow.map` over it."""
     fields = [name.strip() for name in work.word("fieldToSplitOut").split(",") if name.strip()]
     if len(fields) > 1:
         return split_several(work, fields)
@@ -40,7 +40,7 @@ def split_out(work: NodeWork) -> Made:
 
 @family("limit", takes=LIST)
 def limit(work: NodeWork) -> Made:
-    """Make `flow.noop` that returns the first or the last items."""
+    """Make a `flow.noop` task that returns the first or the last items."""
     if work.shape.items is None:
         return Made("flow.noop", {}, work.shape)
     most = work.get("maxItems", 1)
@@ -52,7 +52,7 @@ def limit(work: NodeWork) -> Made:
 
 @family("sort", takes=LIST)
 def sort(work: NodeWork) -> Made:
-    """Make `data.sort`, by fields."""
+    """Make `data.sort`, by fields. Raises Left for a sort by code or at random."""
     rows = work.names("sortFieldsUi.sortField")
     if work.word("type", "simple") != "simple" or not rows:
         raise Left("it sorts by code or randomly; use data.sort or python.code")
@@ -67,7 +67,7 @@ def sort(work: NodeWork) -> Made:
 
 @family("removeDuplicates", takes=LIST)
 def remove_duplicates(work: NodeWork) -> Made:
-    """Make `data.deduplicate`."""
+    """Make `data.deduplicate`. Raises Left for a node that remembers earlier executions."""
     if work.word("operation", "removeDuplicateInputItems") != "removeDuplicateInputItems":
         raise Left("it remembers items of earlier executions; store them in a database")
     inputs: dict[str, Any] = {"rows": "{{ " + _items(work) + " }}"}
@@ -79,7 +79,7 @@ def remove_duplicates(work: NodeWork) -> Made:
 
 @family("aggregate", takes=LIST)
 def aggregate(work: NodeWork) -> Made:
-    """Make one object with lists: of all items, or of single fields."""
+    """Make a `data.set` task for one object with lists: of all items, or of single fields."""
     items = _items(work)
     if work.word("aggregate") == "aggregateAllItemData":
         name = work.word("destinationFieldName", "data")
@@ -104,7 +104,7 @@ def aggregate(work: NodeWork) -> Made:
 
 @family("summarize", takes=LIST)
 def summarize(work: NodeWork) -> Made:
-    """Make `data.aggregate`, with n8n's names."""
+    """Make `data.aggregate`, whose results have n8n's names. Raises Left."""
     compute: dict[str, Any] = {}
     rows = work.names("fieldsToSummarize.values")
     split = work.word("fieldsToSplitBy").removeprefix("=")
@@ -154,7 +154,7 @@ def item_lists_take(operation: Any) -> str:
 
 
 def loop_items(work: NodeWork) -> tuple[str, Shape]:
-    """Return the list that a loop iterates over, and the input of its body."""
+    """Return the list that a loop iterates over, and the shape of one item in its body."""
     size = work.get("batchSize", 1 if work.node.version >= 3 else 10)
     size = size if isinstance(size, int) and 0 < size <= MAX_BATCH else 1
     items, whole = work.shape.items, work.shape.whole

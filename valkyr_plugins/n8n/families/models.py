@@ -46,7 +46,7 @@ _MESSAGES = ("message", "complete", "create", "response", "")
 
 @family("openAi")
 def openai(work: NodeWork) -> Made:
-    """Convert the old or the new OpenAI node: a message to a model, or a new image."""
+    """Convert an OpenAI node: a message to a model, or a new image. Raises Left for others."""
     resource, operation = work.word("resource", "text"), work.word("operation")
     if resource == "image" and operation in ("", "generate", "create"):
         return _image(work)
@@ -62,7 +62,7 @@ def openai(work: NodeWork) -> Made:
 
 @family("googleGemini", "anthropic", "perplexity", "deepSeek", "mistralAi")
 def other_model(work: NodeWork) -> Made:
-    """Convert a message to a model of another provider."""
+    """Convert a message to a model of another provider. Raises Left for other operations."""
     resource, operation = work.word("resource", "text"), work.word("operation", "message")
     if resource not in ("text", "chat", "completion") or operation not in (
         "message", "complete", "create",
@@ -118,7 +118,7 @@ def _image(work: NodeWork) -> Made:
 
 
 def _seen(work: NodeWork) -> Made:
-    """Convert a question about an image at a URL."""
+    """Convert a question about an image at a URL. Raises Left for an image in a file."""
     address = work.get("imageUrls")
     if work.word("inputType", "url") != "url" or not address:
         raise Left("it looks at a file of n8n's; hand llm.chat the image as imageBase64")
@@ -132,7 +132,7 @@ def _seen(work: NodeWork) -> Made:
 
 @family("chainLlm", "agent", "conversationalAgent", "agentTool", "chainSummarization")
 def chain(work: NodeWork) -> Made:
-    """Convert a prompt to the node's model, with the node's tools and output parser."""
+    """Convert a prompt to the node's model, with its tools and output parser. Raises Left."""
     kinds = {kind for kind, _ in work.helpers}
     if work.word("agent") == "sqlAgent":
         raise Left("an agent for a database reads its tables by itself; use sql.query as a tool")
@@ -223,7 +223,7 @@ def _attached(work: NodeWork) -> Node:
 
 @family("informationExtractor")
 def information(work: NodeWork) -> Made:
-    """Make `llm.extract`, with the schema that the node has."""
+    """Make `llm.extract` with the node's schema. Raises Left without a known model."""
     model = _attached(work)
     schema = parsed(work)
     system = work.text(work.get("options.systemPromptTemplate") or "")
@@ -236,7 +236,7 @@ def information(work: NodeWork) -> Made:
 
 @family("textClassifier", "sentimentAnalysis")
 def classifier(work: NodeWork) -> Made:
-    """Make `llm.extract` for the category, and `flow.switch` over the category."""
+    """Make `llm.extract` for the category, and `flow.switch` over the category. Raises Left."""
     model = _attached(work)
     names, about = _categories(work)
     if work.get("options.multiClass") is True:

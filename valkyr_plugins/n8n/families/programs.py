@@ -23,6 +23,6 @@ def program(work: NodeWork, code: str, inputs: dict[str, Any], shape: Shape | No
 
 
 def listed(work: NodeWork, shape: Shape) -> str:
-    """Return the template for an input's items, for its one object, or a `todo` without either."""
+    """Return the template for an input's items or its one object; a `todo` if it has neither."""
     found = shape.items or shape.whole
     return "{{ " + (found or work.texts.left("an input of the node", shape.why)) + " }}"

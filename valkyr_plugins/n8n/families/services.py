@@ -14,7 +14,7 @@ RENEWED = ("OAuth2", "oAuth2", "googleApi")
 
 @family(*SERVICES)
 def service(work: NodeWork) -> Made:
-    """Make the request that the table's row describes; Gmail's messages are sent by email.send."""
+    """Make the request that the table describes, or `email.send` for Gmail. Raises Left."""
     entry = SERVICES[work.node.kind]
     resource = work.word("resource", entry.resource(work))
     operation = work.word("operation", entry.operations.get(resource, ""))
@@ -52,7 +52,7 @@ def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
 
 
 def _before(work: NodeWork, inputs: dict[str, Any], credential: str) -> dict[str, Any]:
-    """Return the task of the request that runs first."""
+    """Return the task of the request that runs before the node's own request."""
     task: dict[str, Any] = {
         "id": work.earlier, "name": f"{work.node.name}: rows"[:200], "use": "http.request",
         "with": inputs, "ui": {"x": work.node.x, "y": work.node.y - 120},
@@ -85,7 +85,7 @@ def _inputs(work: NodeWork, entry: Service, call: ServiceCall, secret: str) -> d
 
 
 def _site(work: NodeWork, entry: Service) -> str:
-    """Return the address that n8n keeps in the credential, as a variable of the workflow."""
+    """Return the template of the service's address, a variable: n8n keeps it in a credential."""
     name = work.sight.variable(f"{plain(entry.name)}_address")
     work.remark(
         f"The export does not have the address of {entry.name}: give vars.{name} its value."
@@ -94,7 +94,7 @@ def _site(work: NodeWork, entry: Service) -> str:
 
 
 def _signed(work: NodeWork, entry: Service) -> tuple[str, str]:
-    """Return the names of the secret and of the credential that authenticate the request."""
+    """Return the names of the secret and of the credential for the request; "" for none."""
     if not entry.sign:
         return "", ""
     kind = entry.sign

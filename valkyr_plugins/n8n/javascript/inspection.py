@@ -125,7 +125,7 @@ class _Inspection:
             self.given(place, name, uses)
 
     def given(self, place: int, name: str, uses: Uses) -> None:
-        """Record a name that n8n provides to the program."""
+        """Record a name that n8n provides to the program. Raises Unsupported."""
         if name == "Buffer":
             if self.at(place + 1) not in (".", "?.") or self.at(place + 2) not in BUFFER_CALLS:
                 raise Unsupported(SYSTEM.format(f"Buffer.{self.at(place + 2)}"))
@@ -154,7 +154,7 @@ class _Inspection:
         return self.at(place + 1) == ":" and self.at(place - 1) in ("{", ",")
 
     def node(self, place: int, name: str, uses: Uses) -> None:
-        """Record another node that the program reads."""
+        """Record another node that the program reads. Raises Unsupported for a computed name."""
         if name == "$node" and self.at(place + 1) in (".", "?."):
             uses.nodes[self.at(place + 2)] = None
             self.of_node(place + 3)
@@ -287,7 +287,7 @@ class _Inspection:
 
 
 def _partners(found: list[ProgramToken]) -> dict[int, int]:
-    """Return the position of each bracket's partner."""
+    """Return a mapping between the positions of matching brackets."""
     partners: dict[int, int] = {}
     opened: list[int] = []
     for place, token in enumerate(found):
@@ -300,7 +300,7 @@ def _partners(found: list[ProgramToken]) -> dict[int, int]:
 
 
 def _opened(space: str) -> str:
-    """Return a comment, or the text of a template, without `{{`."""
+    """Return the space or comments between two tokens without `{{`, `{%` and `{#`."""
     return re.sub(r"\{(?=[{%#])", "{ ", space)
 
 

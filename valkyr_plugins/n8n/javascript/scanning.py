@@ -72,7 +72,7 @@ class _Scanner:
         return self.found
 
     def next(self) -> None:
-        """Take the next token."""
+        """Take the next token. Raises UnreadableProgram."""
         first = self.source[self.position]
         if first == "`":
             self.position += 1
@@ -119,7 +119,7 @@ class _Scanner:
         return last.kind == SIGN and last.text not in _ENDS_VALUE
 
     def chunk(self) -> None:
-        """Take a template's text up to its end, or to its next code."""
+        """Take a template's text up to its end or next code. Raises UnreadableProgram."""
         match = _CHUNK.match(self.source, self.position)
         end = match.end() if match else self.position
         self.add(TEMPLATE, self.source[self.position : end])

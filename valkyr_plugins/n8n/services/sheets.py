@@ -50,7 +50,7 @@ def _cells(work: NodeWork, cells: str = "") -> str:
 
 
 def _row(work: NodeWork) -> str:
-    """Return the range of the row to write."""
+    """Return the range of the row to write, with a `todo` if the row's number is unknown."""
     values = work.get("columns.value")
     number = values.get(ROW_NUMBER) if isinstance(values, dict) else None
     matched = work.get("columns.matchingColumns")
@@ -79,7 +79,7 @@ def _found_row(work: NodeWork) -> str:
 
 
 def _columns(work: NodeWork) -> tuple[dict[str, Any], list[str]]:
-    """Return the row's raw values by columns, and all columns in their order."""
+    """Return the row's raw values by column, and the names of all columns in their order."""
     values = work.get("columns.value")
     rows = work.names("fieldsUi.values") or work.names("fieldsUi.fieldValues")
     if rows:

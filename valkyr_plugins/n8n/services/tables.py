@@ -16,7 +16,7 @@ SITE = "{site}"  # an address that n8n keeps in the credential; here a variable 
 
 
 def snake(name: str) -> str:
-    """Return a name in lower-case letters and underscores."""
+    """Return a camel-case name in lower-case letters and underscores."""
     return _CAMEL.sub("_", name).lower()
 
 
@@ -67,7 +67,7 @@ def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_form(raw: Any) -> bool:
-    """Return whether a value is an object that contains lists of n8n's form."""
+    """Return whether a value is an object with lists or objects of n8n's form."""
     held = list(raw.values()) if isinstance(raw, dict) else []
     return bool(held) and "__rl" not in raw and any(isinstance(one, (list, dict)) for one in held)
 
@@ -109,7 +109,7 @@ def first(*names: str) -> Any:
 
 
 def among(default: str, *keys: str) -> Any:
-    """Return the function that inserts a word of the node, such as a type, into an address."""
+    """Return the function that returns the node's first word under `keys`, or `default`."""
     return lambda work: next((word for key in keys if (word := work.word(key))), default)
 
 

@@ -34,7 +34,7 @@ def given(work: NodeWork, keys: str) -> Any:
 
 
 def _located(work: NodeWork, key: str, raw: dict[str, Any]) -> Any:
-    """Return the ID in a resource locator."""
+    """Return the ID in a resource locator, or its value if no ID is found."""
     value = raw["value"]
     if raw.get("mode") != "url" or not isinstance(value, str) or not value:
         return value
@@ -51,7 +51,7 @@ def missing(work: NodeWork, what: str) -> str:
 
 
 def filled(work: NodeWork, spec: Any) -> Any:
-    """Return a value of the table with the node's parameters inserted, or OMIT."""
+    """Return a table's value with the node's parameters filled in; OMIT if they are missing."""
     if callable(spec):
         return spec(work)
     if isinstance(spec, str) and spec.startswith("$"):
@@ -71,7 +71,7 @@ def filled(work: NodeWork, spec: Any) -> Any:
 
 
 def segment(work: NodeWork, raw: Any, name: str = "") -> str:
-    """Return a value, quoted as a part of an address."""
+    """Return a value as a part of an address, quoted or with the filter `urlencode`."""
     if is_expression(raw):
         return "{{ " + operand(work.texts.expression(raw)) + " | urlencode }}"
     text = work.text(raw, name)
@@ -108,7 +108,7 @@ def limit(default: int, key: str = "limit", most: int = 100) -> Any:
 
 
 def listed(keys: str) -> Any:
-    """Return the function that makes a list from a parameter.
+    """Return the function that makes a list from a parameter, or OMIT without the parameter.
 
     The parameter is a list, a value, or a text with commas.
     """
@@ -134,7 +134,7 @@ def pairs(work: NodeWork, rows: Iterable[Any], name: str, value: str) -> dict[st
 
 
 def content(work: NodeWork, what: str = "the file's content") -> str:
-    """Return the template for the text or file that reaches the node."""
+    """Return the template for the text or file that reaches the node; a `todo` if none does."""
     whole = work.shape.whole or ""
     if whole.endswith((".body", ".content", ".csv")):
         return "{{ " + whole + " }}"

@@ -147,7 +147,7 @@ def agent(  # noqa: PLR0913 - the inputs of llm.agent by their names
 def _traced_tools(
     trace: Trace, scope: TracedScope, tools: Iterable[Callable[..., Any] | TracedTool]
 ) -> dict[str, Any]:
-    """Trace each tool into the scope; return the inputs that describe them."""
+    """Trace each tool into the scope; return the inputs that describe them. Raises TracingError."""
     found: dict[str, list[Any]] = {"tools": [], "toolsets": [], "approve": []}
     for given in tools:
         one = given if isinstance(given, TracedTool) else tool(given)
@@ -168,7 +168,7 @@ def _unless(task_id: str, name: str) -> dict[str, str]:
 
 
 def _traced_tool(trace: Trace, scope: TracedScope, one: TracedTool) -> str:
-    """Record the only step of a tool; return its task's id."""
+    """Record the only step of a tool; return its task's id. Raises TracingError."""
     before = len(scope.tasks)
     call = ValueHandle(HandleFacts("item", within=frozenset({scope})))
     with trace.inside(Block(scope)), trace.calling(one.name):
@@ -189,7 +189,7 @@ def _traced_tool(trace: Trace, scope: TracedScope, one: TracedTool) -> str:
 
 
 def _described(one: TracedTool) -> dict[str, Any]:
-    """Return a tool as the model sees it."""
+    """Return what the model sees of a tool: its name, description and parameters."""
     schema = one.parameters if one.parameters is not None else _arguments(one).schema()
     described = {"name": one.name, "description": one.description, "parameters": schema}
     return {key: value for key, value in described.items() if value}

@@ -89,7 +89,7 @@ def _refuse_empty(block: Block) -> None:
 
 
 class TracedSwitch:
-    """A decision with many branches, made by `switch`."""
+    """The result of `switch`: a decision with many branches."""
 
     def __init__(self, value: object, options: CallOptions) -> None:
         self._trace = tracing()

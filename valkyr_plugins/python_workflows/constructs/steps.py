@@ -106,7 +106,7 @@ class ModuleCall:
         return ModuleCall(self._path, options)
 
     def __call__(self, *args: Any, with_: Mapping[str, Any] | None = None, **inputs: Any) -> Any:
-        """Record a task of this module; return the handle of its output."""
+        """Record a task of this module; return the handle of its output. Raises TracingError."""
         if args or "." not in self._path:
             raise TracingError(
                 f"modules.{self._path} takes inputs by name, and a module's name has two "

@@ -37,7 +37,7 @@ class Variables:
         return self.set_with()(**values)
 
     def set_with(self, **options: Any) -> Any:
-        """Return `set` with options, such as `id=`."""
+        """Return a function like `set`, whose step has these options, such as `id=`."""
 
         def call(**values: Any) -> Any:
             trace = tracing()
@@ -56,7 +56,7 @@ class Variables:
 
 
 def variables(**defaults: Any) -> Any:
-    """Declare variables and their defaults; these are values, not handles."""
+    """Declare variables with their defaults, which are values and not handles."""
     trace = tracing()
     if trace.scope.around is not None:
         raise TracingError("variables belong to the workflow; declare them outside of any body")
@@ -78,7 +78,7 @@ filters: Any = Filters()
 
 
 def first_of(*values: T | None) -> T:
-    """Return the first value that is true (not None, empty, 0 or false)."""
+    """Return the first value that is true (not None, empty, 0 or false); give at least two."""
     if len(values) < 2:
         raise TracingError("first_of() takes at least two values")
     found: Any = values[0]

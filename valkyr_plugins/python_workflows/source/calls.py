@@ -53,7 +53,7 @@ class SourceCall:
     def write(
         self, name: str, options: Mapping[str, Any], lines: list[str], depth: int
     ) -> list[str]:
-        """Return the statement, with the lines of its body."""
+        """Return the lines of the statement, with the lines of its body."""
         inner = depth + 1
         options = {"id": name, **options} if self.tail == ".wait()" else options
         given = [f"{key}={_option(key, one, inner)}" for key, one in options.items()]

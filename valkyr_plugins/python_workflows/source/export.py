@@ -1,4 +1,4 @@
-"""A whole document as a Python module."""
+"""Write a whole document as a Python module."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -102,7 +102,7 @@ class KnownNames:
         raise _RawTemplateError
 
     def _root(self, node: ast.expr) -> Written | None:
-        """Return `input`, `vars`, `item`, or a task's output; None for anything else."""
+        """Return the name and handle of `input`, `vars`, `item` or a task's output; else None."""
         text = ast.unparse(node)
         name = self.roots.get(text, "")
         if text.startswith("tasks.") and text.endswith(".output"):

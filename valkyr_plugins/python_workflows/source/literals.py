@@ -1,4 +1,4 @@
-"""Values and calls as Python source, wrapped at 100 characters."""
+"""Write values and calls as Python source, wrapped at 100 characters."""
 
 import json
 import keyword
@@ -56,7 +56,7 @@ def keywords(values: Mapping[str, Any], depth: int) -> list[str]:
 
 
 def identifier(wanted: str, taken: Iterable[str] = ()) -> str:
-    """Return a free Python identifier for a word."""
+    """Return a Python identifier for `wanted` that is not in `taken`."""
     found = re.sub(r"\W", "_", wanted, flags=re.ASCII)
     if not found or found[0].isdigit() or found[0] == "_":
         found = f"t{found}"

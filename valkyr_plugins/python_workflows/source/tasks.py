@@ -42,7 +42,7 @@ class SourceWriter:
     results: dict[TracedTask, str] = field(default_factory=dict)
 
     def body(self, document: Document, depth: int) -> list[str]:
-        """Return the statements of a normalised `{tasks, edges}`.
+        """Return the statements of a normalised `{tasks, edges}`. Raises ValueError for a cycle.
 
         The scope of these tasks must be the open one.
         """
@@ -83,7 +83,7 @@ class SourceWriter:
         return call_of({**document, "with": {**self.shown(config), **later}})
 
     def shown(self, value: Any) -> Any:
-        """Return a value with the names that are known at this place; see `KnownNames`."""
+        """Return a value, with known Python names in place of templates; see `KnownNames`."""
         scope = self.trace.scope
         inner = {"item": "item"} if any(one.kind == "map" for one in scope.scopes()) else {}
 
@@ -115,7 +115,7 @@ class SourceWriter:
         return scope, lines
 
     def _tools(self, document: Document, depth: int) -> tuple[TracedScope, list[str]]:
-        """Return the functions that are the tools of an agent, and the scope of their tasks."""
+        """Return the scope of an agent's tools, and the lines of the functions that are tools."""
         known = tools_of(document)
         if known:
             self.used.add("tool")

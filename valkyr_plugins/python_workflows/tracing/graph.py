@@ -56,7 +56,7 @@ class TracedTask:
 
 @dataclass(frozen=True, slots=True)
 class TracedEdge:
-    """An edge from a task that ended with an outcome."""
+    """The start of an edge: a task, and the outcome `on` that the edge follows."""
 
     source: TracedTask
     on: str
@@ -64,7 +64,7 @@ class TracedEdge:
 
 @dataclass(eq=False, slots=True)
 class TracedScope:
-    """Tasks with their own ids; `kind` is "", `loop`, `map`, `chain` or `undo`."""
+    """The tasks of one scope of ids; `kind` is "", `loop`, `map`, `chain` or `undo`."""
 
     kind: str = ""
     around: "TracedScope | None" = None
@@ -138,7 +138,7 @@ class Block:
     parallel: bool = False
 
     def ends(self) -> list[TracedEdge]:
-        """Return the edges from the last tasks of the block."""
+        """Return the edges from the segment's last tasks; the entry if the segment is empty."""
         if not self.segment:
             return list(self.entry)
         followed = {

@@ -165,7 +165,7 @@ def facts_of(value: Any) -> HandleFacts | None:
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes a value into an expression, and collects the tasks that it reads."""
+    """Writes a value into an expression, and collects the tasks that the value reads."""
 
     reads: set[Any] = field(default_factory=set)
     within: set[Any] = field(default_factory=set)
@@ -243,7 +243,7 @@ def element(handle: Any, key: Any) -> ValueHandle:
 
 
 def item_shape(value: Any) -> Any:
-    """Return the annotation of a list's items."""
+    """Return the annotation of a list's items; Any if it is unknown."""
     facts = facts_of(value)
     return Any if facts is None else _item(facts.shape)
 
@@ -328,7 +328,7 @@ def default(value: Any, other: Any) -> ValueHandle:
 
 
 def applied(value: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ValueHandle:
-    """Return a call of a method of the value."""
+    """Return a call of the value, or of its method if `name` is the method with a leading dot."""
     writer = _Writer()
     owner = writer.text(value, ATOM) + name
     return writer.handle(f"{owner}({_arguments(writer, args, kwargs)})", ATOM)

@@ -41,7 +41,7 @@ class CallOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "CallOptions":
-        """Return the options by name. Raises TracingError for an unknown one."""
+        """Return options from a mapping by name. Raises TracingError for an unknown name."""
         known = [one.name for one in fields(cls)]
         for name in given:
             if name not in known:
@@ -53,7 +53,7 @@ class CallOptions:
         return cls(**{**given, "after": after if listed else [after]})
 
     def document(self) -> dict[str, Any]:
-        """Return the keys of a task that represent these options."""
+        """Return the keys of a task that represent these options. Raises TracingError."""
         found: dict[str, Any] = {}
         if self.title:
             found["name"] = self.title
@@ -81,7 +81,7 @@ def _is_count(value: Any) -> bool:
 
 
 def seconds(span: Any) -> Any:
-    """Return a length of time in seconds; a handle, or a text with a handle, stays unchanged."""
+    """Return a length of time in seconds; handles stay unchanged. Raises TracingError."""
     if isinstance(span, timedelta):
         return _whole(span.total_seconds())
     if not isinstance(span, str) or "{{" in span:

@@ -31,7 +31,7 @@ def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None
     """Return the field with this name, or None if there is no such field.
 
     If the value is not described, every name is a field of type Any. With `by_key`, the name is the
-    JSON key, and fields need not be described.
+    JSON key; otherwise, it may also be another attribute of the class.
     """
     fields = described(_bare(shape))
     if fields is None:

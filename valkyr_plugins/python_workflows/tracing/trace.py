@@ -94,7 +94,7 @@ class Trace:
         """Add a task of the module `use` with these inputs, after the tasks that the inputs read.
 
         `name` is the base of its id if neither `id=` nor a variable gives one. `task` is a reserved
-        task whose id is already in use; `shape` is the annotation of its output.
+        task, whose id is in use; `shape` is its output's annotation. Raises TracingError.
         """
         made = task or self.reserve(options, name or use.rpartition(".")[2])
         inputs = self.read(config)
@@ -118,7 +118,7 @@ class Trace:
             task.document["undo"] = undo_of(self, task, options.undo, config, shape)
 
     def reserve(self, options: CallOptions, name: str) -> TracedTask:
-        """Return a task with its id; the task is not in a block yet."""
+        """Return a task with its id; the task is not in a block yet. Raises TracingError."""
         wanted = options.id or self.name_of(name)
         if not _ID.fullmatch(wanted):
             raise TracingError(
@@ -155,7 +155,7 @@ class Trace:
     def place(
         self, task: TracedTask, reads: list[TracedTask], options: CallOptions, *, line: bool = False
     ) -> None:
-        """Put a task into the block, with its edges."""
+        """Put a task into the block, with its edges. Raises TracingError for an invalid `after`."""
         if options.after is None:
             edges, all_of = self.natural_edges(reads, line=line)
         else:
@@ -221,7 +221,7 @@ class Trace:
             )
 
     def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
-        """Return the tasks that are in this scope; record the tasks of enclosing scopes."""
+        """Return the tasks of this scope; record those of enclosing scopes. Raises TracingError."""
         scope, own = self.scope, dict.fromkeys(tasks)
         around = list(scope.scopes())
         for task in own:
@@ -235,16 +235,16 @@ class Trace:
         return [task for task in own if task.scope is scope]
 
     def note_reads(self, value: Any) -> Rendered:
-        """Read a value for a task that is placed later.
+        """Read a value for a task that is placed later. Raises TracingError.
 
-        Record the tasks of enclosing scopes that it reads.
+        Record the tasks of enclosing scopes that the value reads.
         """
         found = self.read(value)
         self.local(found.tasks)
         return found
 
     def edges_from(self, value: Any) -> list[TracedEdge]:
-        """Return the edges for a handle, a branch or a list of them."""
+        """Return the edges for a handle, a branch or a list of them. Raises TracingError."""
         if isinstance(value, list | tuple):
             return [edge for one in value for edge in self.edges_from(one)]
         facts = facts_of(value)
@@ -285,7 +285,7 @@ class Trace:
 
 
 def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> ValueHandle:
-    """Return the handle of a task's output."""
+    """Return the handle of a task's output, or of another value of the task at `path`."""
     return ValueHandle(
         HandleFacts(
             f"{address_of(task)}.{path}",
@@ -297,7 +297,7 @@ def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> Va
 
 
 def address_of(task: TracedTask) -> str:
-    """Return a task's name in templates."""
+    """Return a task's address in templates, such as `tasks.charge`."""
     return f"tasks.{task.id}" if task.id.isidentifier() else f"tasks[{task.id!r}]"
 
 

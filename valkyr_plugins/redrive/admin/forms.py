@@ -49,7 +49,7 @@ def _scopes() -> list[tuple[str, str]]:
 
 
 class RedriveForm(forms.Form):
-    """Scope, changes, pace and reason of a redrive."""
+    """The form for a redrive's scope, changes, pace and reason."""
 
     scope = forms.ChoiceField(
         label=lazy("What runs again"),
@@ -135,7 +135,7 @@ class RedriveForm(forms.Form):
     )
 
     def clean_version(self) -> str | int:
-        """Check that the version is pinned, latest or a number."""
+        """Return the version: pinned, latest or a number. Raises ValidationError for other text."""
         text = str(self.cleaned_data["version"] or PINNED).strip()
         if text in (PINNED, LATEST):
             return text
@@ -148,7 +148,7 @@ class RedriveForm(forms.Form):
         return int(text)
 
     def clean(self) -> dict[str, Any]:
-        """Check that the inputs are changed by overrides or by an expression, not by both."""
+        """Check the form. Raises ValidationError if both overrides and an expression are given."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         if data.get("overrides") and data.get("expression"):
             raise forms.ValidationError(gettext("Give overrides or an expression, not both."))
@@ -156,7 +156,7 @@ class RedriveForm(forms.Form):
 
     @property
     def changes_inputs(self) -> bool:
-        """Return whether entries would run with other inputs."""
+        """Return whether the form changes the entries' inputs."""
         return bool(self.cleaned_data.get("overrides") or self.cleaned_data.get("expression"))
 
     def wish(self, selection: Any, group_id: Any) -> RedriveOptions:
@@ -179,7 +179,7 @@ class RedriveForm(forms.Form):
 
 
 class StartForm(ReasonForm):
-    """Asks for the number of entries if there are many."""
+    """The form that starts a redrive; it asks for the number of entries if there are many."""
 
     count = forms.IntegerField(
         label=lazy("Number of dead letters"),
@@ -196,7 +196,7 @@ class StartForm(ReasonForm):
             del self.fields["count"]
 
     def clean_count(self) -> int:
-        """Check that the entered number equals the number of entries."""
+        """Return the entered number. Raises ValidationError unless it is the number of entries."""
         count = int(self.cleaned_data["count"])
         if count != self.total:
             raise forms.ValidationError(
@@ -259,7 +259,7 @@ def may_go(
 
 
 def proposed(count: int) -> dict[str, Any]:
-    """Return the form's initial values for a redrive of `count` entries."""
+    """Return the form's initial values; more than 100 entries get a canary and a stop limit."""
     return {"scope": "STEP"} | (CAREFUL if count > TYPED_ABOVE else {})
 
 

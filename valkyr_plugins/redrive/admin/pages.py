@@ -128,7 +128,7 @@ ABORT = AdminOperation(
 
 
 class StateFilter(TabFilter):
-    """Filter redrives by state."""
+    """Filters redrives by groups of states, as tabs."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -159,7 +159,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     search_texts = ("reason", "created_by_name")
 
     def get_urls(self) -> Any:
-        """Return the URLs of the list and pages, and of the form."""
+        """Return the admin's URLs and, first, the URL of the form for a new redrive."""
         view = self.admin_site.admin_view(self.new)
         return [path("new/", view, name="valkyr_redrive_redrive_new"), *super().get_urls()]
 
@@ -190,12 +190,12 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Redrive) -> Any:
-        """Return the state's word, icon and colour."""
+        """Return the state as a word with an icon and a colour."""
         return panels.state_mark(row)
 
     @display(description=lazy("ended"))
     def bar(self, row: Redrive) -> Any:
-        """Return the share of entries that have ended."""
+        """Return a bar of the entries that have ended."""
         return panels.bar(row)
 
     @display(description=lazy("failed again"))

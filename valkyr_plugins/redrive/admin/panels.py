@@ -199,7 +199,7 @@ def _pace(rate: float, left: float | None) -> str:
 
 
 def sections(request: HttpRequest, redrive: Redrive) -> list[PageSection]:
-    """Return the preview of a draft, computed at each view."""
+    """Return the sections of a draft's preview, which is computed at each view."""
     try:
         found = preview(redrive.pk)
     except ValkyrError as error:

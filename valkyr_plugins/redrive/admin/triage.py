@@ -44,7 +44,7 @@ def address(request: HttpRequest, group: FailureGroup) -> str:
 
 
 def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
-    """Return the newest redrives of a group."""
+    """Return a section with the newest redrives of a group that the user may see."""
     rows = scoped(request, Redrive.objects.filter(group=group)).order_by("-created_at")
     return PageSection(
         gettext("Redrives"),
@@ -85,7 +85,7 @@ def under_way(request: HttpRequest, group: FailureGroup) -> GroupProgress | None
 def redrive_many(
     admin: DeadLetterEntryAdmin, request: HttpRequest, queryset: QuerySet[DeadLetterEntry]
 ) -> HttpResponse:
-    """Ask how to redrive the selection; later entries are not included."""
+    """Ask how to redrive the selected entries; entries added after the selection are excluded."""
     across = request.POST.get("select_across", "0")
     ids = request.POST.getlist(ACTION_CHECKBOX_NAME)
     newest = newest_of(request, queryset)

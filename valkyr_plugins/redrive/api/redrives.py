@@ -164,7 +164,7 @@ def redrives() -> QuerySet[Redrive]:
 
 
 def shown(redrive: Redrive, may: Powers, status: int = 200) -> Response:
-    """Return one redrive in full."""
+    """Return a response with one redrive in full; a status over 200 adds `Location`."""
     context = {"may": may, "now": database_now()}
     headers = {"Location": addresses.api("redrive", redrive.pk)} if status > 200 else {}
     return Response(RedriveDetail(redrive, context=context).data, status, headers=headers)
@@ -190,7 +190,7 @@ def wish_of(given: dict[str, Any], asked: Any) -> RedriveOptions:
 
 
 class Redrives(Endpoint):
-    """All redrives."""
+    """The endpoint that lists and creates redrives."""
 
     @operation("listRedrive", TAG, {200: RedriveSummary(many=True)}, parameters=[RedriveQuery])
     def get(self, request: Request) -> Response:
@@ -256,7 +256,7 @@ class RequeueEntries(Endpoint):
 
 
 class OneRedrive(Endpoint):
-    """One redrive."""
+    """The endpoint that reads one redrive."""
 
     @operation("getRedrive", TAG, {200: RedriveDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -280,7 +280,7 @@ class PreviewRedrive(Endpoint):
 
 
 class Items(Endpoint):
-    """The result of each dead letter."""
+    """The endpoint that lists a redrive's items."""
 
     @operation(
         "listRedriveItems",

@@ -50,7 +50,7 @@ class Choice(Body):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that exactly one way is used. Raises ValidationError."""
+        """Raise ValidationError unless exactly one of `ids`, `filter` and `groupId` is given."""
         given = [name for name in ("ids", "filter", "groupId") if name in attrs]
         if len(given) != 1:
             raise serializers.ValidationError(
@@ -106,7 +106,7 @@ class NewRedrive(Choice):
 
 
 class RedriveReason(Body):
-    """The reason for a redrive."""
+    """The body of requests that change or preview a redrive: the reason."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
@@ -182,7 +182,7 @@ class RedriveSummary(CamelCase, serializers.ModelSerializer[Redrive]):
 
 
 class RedriveDetail(RedriveSummary):
-    """A redrive in full."""
+    """A redrive with all its fields."""
 
     from_step = serializers.CharField()
     ratePerSecond = serializers.FloatField(source="rate", allow_null=True)
@@ -203,7 +203,7 @@ class RedriveDetail(RedriveSummary):
 
 
 class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
-    """The result of one dead letter."""
+    """One dead letter of a redrive, with its state and result."""
 
     entry_id = serializers.UUIDField()
     state = serializers.ChoiceField(ItemState.choices)
@@ -224,7 +224,7 @@ class RedriveItemShape(CamelCase, serializers.ModelSerializer[RedriveItem]):
 
 
 class SkippedShape(CamelCaseSerializer):
-    """Dead letters that would not run."""
+    """The number of dead letters that would not run, for one reason."""
 
     reason = serializers.CharField()
     count = serializers.IntegerField()
@@ -255,7 +255,7 @@ class RejectedShape(CamelCaseSerializer):
 
 
 class VersionChangeShape(CamelCaseSerializer):
-    """The changes of the definition since the failed version."""
+    """The changes of the definition since the version of the failed runs."""
 
     before = serializers.IntegerField()
     after = serializers.IntegerField()
@@ -264,7 +264,7 @@ class VersionChangeShape(CamelCaseSerializer):
 
 
 class PreviewShape(CamelCaseSerializer):
-    """The effects of a redrive."""
+    """The preview of a redrive: what would run, what is skipped, and side effects."""
 
     entries = serializers.IntegerField(help_text="The number of dead letters.")
     dead_letters = serializers.ListField(

@@ -39,17 +39,17 @@ def system_call(number: int, *arguments: Any) -> int:
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    """Make the mount system call; `kind` is the type of a file system, or None."""
+    """Make the mount system call; `kind` is a file system's type, or None. Raises OSError."""
     words = [source.encode(), target.encode(), kind.encode() if kind else None]
     call("mount", *words, ctypes.c_ulong(flags), options.encode() or None)
 
 
 def prctl(option: int, value: int) -> None:
-    """Make the prctl system call with one argument."""
+    """Make the prctl system call with one argument. Raises OSError."""
     call("prctl", option, ctypes.c_ulong(value), *[ctypes.c_ulong(0)] * 3)
 
 
 def drop_capabilities() -> None:
-    """Drop all capabilities in the namespaces, by capset(2) with three empty sets."""
+    """Drop all capabilities, by capset(2) with three empty sets. Raises OSError."""
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     call("capset", header, (ctypes.c_uint32 * 6)())

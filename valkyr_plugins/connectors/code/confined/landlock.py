@@ -46,7 +46,7 @@ def version() -> int:
 
 
 def restrict(readable: str, *, writable: str) -> None:
-    """Allow this process only to read one folder and write the other. Requires no_new_privs."""
+    """Let this process only read `readable` and write `writable`. It must have no_new_privs."""
     known = version()
     everything = (1 << BITS_BY_VERSION.get(known, LATEST_BITS)) - 1
     rules = Ruleset(everything)

@@ -27,7 +27,7 @@ def leave_for_children() -> None:
 
 
 def leave() -> None:
-    """Leave the network, shared memory and mounts of other processes. Raises OSError."""
+    """Leave the network, shared memory, mounts and host name of other processes. Raises OSError."""
     kernel.call("unshare", APART)
     kernel.call("sethostname", HOST.encode(), len(HOST))
 
@@ -46,7 +46,7 @@ def become_nobody(saved: int = NOBODY) -> None:
 
 
 def count_alone() -> None:
-    """Enter a user namespace in which this process is counted alone, without capabilities."""
+    """Enter a user namespace that counts only this process toward limits, and drop capabilities."""
     kernel.call("unshare", kernel.CLONE_NEWUSER)
     kernel.drop_capabilities()
 
@@ -86,7 +86,7 @@ def hidden() -> list[str]:
 
 
 def bound_tmp() -> None:
-    """Limit the content of an existing /tmp, including files without content."""
+    """Limit the size and the number of files of an existing /tmp. Raises OSError."""
     flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
     kernel.mount("none", TMP, None, flags, TMP_OPTIONS)
 

@@ -82,6 +82,6 @@ def _frames(error: BaseException) -> list[dict[str, Any]]:
 
 
 def error_report(kind: str, message: str, frames: list[dict[str, Any]] | None = None) -> bytes:
-    """Return the report of an error, with its frames, the innermost last."""
+    """Return the JSON report of an error; the last of its frames is the innermost."""
     told = {"type": kind, "message": message, "frames": frames or []}
     return json.dumps({"error": told}).encode()

@@ -69,7 +69,7 @@ class Guard:
 
 
 class S3Connection:
-    """An open filesystem; `guard` records which addresses it rejected."""
+    """A connection to S3: an s3fs filesystem, and the guard of its addresses (None if trusted)."""
 
     def __init__(self, endpoint: S3Endpoint, credential: Mapping[str, str] | None) -> None:
         judge(*endpoint.address)

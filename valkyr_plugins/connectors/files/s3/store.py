@@ -53,7 +53,7 @@ class S3Store:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write a whole object; with `create`, only if it is new (If-None-Match) or equal."""
+        """Write an object; `create` accepts only a new or equal one; `append` raises StepError."""
         if mode == "append":
             raise StepError(
                 f"s3://{place.rest}: objects in S3 cannot be appended to: overwrite the object"
@@ -98,13 +98,13 @@ class S3Store:
         return _facts(place, answer, file.tell())
 
     def _equal(self, place: FileLocation, file: BinaryIO) -> Facts:
-        """Return the facts of an earlier attempt's equal object. Raises StepError if it differs."""
+        """Return the metadata of the existing object. Raises StepError if its content differs."""
         if not equal(file, lambda position: self.read(place, position, PART)[0]):
             raise StepError(f"s3://{place.rest} already exists with different content")
         return _facts(place, self._call(place, "head_object"))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """Yield the objects below a prefix that ends with '/', and the folders in their names."""
+        """Yield the objects below a folder or, unless `recursive`, its own objects and folders."""
         prefix = f"{place.key.strip('/')}/" if place.key.strip("/") else ""
         asked: dict[str, Any] = {"Prefix": prefix, "MaxKeys": PAGE}
         if not recursive:
@@ -125,7 +125,7 @@ class S3Store:
     def delete(self, place: FileLocation) -> bool:
         """Delete an object; return whether it existed.
 
-        S3 does not report that, so the object's metadata is requested first.
+        S3's deletion does not report whether, so the object's metadata is requested first.
         """
         try:
             self._call(place, "head_object")
@@ -139,7 +139,7 @@ class S3Store:
         self._connection.close()
 
     def _own(self, place: FileLocation, data: bytes) -> Facts:
-        """Return the facts of an earlier attempt's equal object. Raises StepError if it differs."""
+        """Return the metadata of the existing object. Raises StepError if its content differs."""
         found, facts = self.read(place, 0, len(data) + 1)
         if found != data:
             raise StepError(f"s3://{place.rest} already exists with different content")

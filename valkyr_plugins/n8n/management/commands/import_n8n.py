@@ -21,7 +21,7 @@ MAX_FILES = 10_000
 
 
 class Command(BaseCommand):
-    """Prints a table for each workflow, and a line of totals."""
+    """Imports n8n exports, and prints a table for each workflow and a line of totals."""
 
     help = "Import n8n workflows from files, or from folders with JSON files."
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the workflows; report those that fail, and import the others."""
+        """Import the workflows; skip those that fail, and name them in a final CommandError."""
         if options["report"]:
             self._measure(_files(options["files"]), options["top"], as_json=options["json"])
             return

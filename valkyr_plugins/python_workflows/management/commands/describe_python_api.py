@@ -23,7 +23,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the option to compare only."""
+        """Add the option `--check`, which only compares."""
         parser.add_argument(
             "--check", action="store_true", help="write nothing; fail if a file is not current"
         )

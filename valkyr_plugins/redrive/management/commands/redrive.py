@@ -90,7 +90,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create and start the redrive or, with `--dry-run`, preview it."""
+        """Create and start the redrive or, with `--dry-run`, preview it. Raises CommandError."""
         try:
             if options["dry_run"]:
                 self._look(options)
@@ -169,7 +169,7 @@ def _wanted(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], Redrive
 
 
 def _chosen(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], dict[str, Any]]:
-    """Return the chosen rows, and the kind of choice."""
+    """Return the chosen rows, and the choice as stored. Raises CommandError for a bad filter."""
     rows = DeadLetterEntry.objects.all()
     if options["group"]:
         return rows.filter(group_id=options["group"]), {"groupId": str(options["group"])}
