@@ -152,7 +152,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """An open iteration, its name, and its runs; `runs` is empty if they do not fit on the page."""
+    """An iteration that the page shows; `runs` is empty if its runs do not fit on the page."""
 
     name: str
     place: str
@@ -233,7 +233,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place, with wait times and decisions but without wake-ups."""
+    """Return the runs in and below a place, with wait times and decisions; `wake` is not loaded."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)

@@ -43,7 +43,7 @@ BATCH = 100
 
 
 def wake_parent(child_id: UUID) -> bool:
-    """Wake the run that waits for a child that has ended; return False if no run waits."""
+    """Wake the run that waits for this child, if the child has ended; return whether it woke."""
     child = (
         WorkflowExecution.objects.filter(
             pk=child_id, state__in=sorted(FINAL), parent_run_id__isnull=False
@@ -90,7 +90,7 @@ def cancel_of(parent_id: UUID) -> int:
 
 
 def awaited(run_id: UUID) -> UUID | None:
-    """Return the ID of the child execution for which a run waited, or None."""
+    """Return the ID of the child execution for which a run waited; None if it waited for none."""
     progress = (
         Run.objects.filter(pk=run_id, waits_for=WaitKind.CHILD)
         .values_list("progress", flat=True)
@@ -302,7 +302,7 @@ SUBWORKFLOW = "flow.subworkflow"
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A child execution, its state and its workflow's name."""
+    """The ID and state of a child execution, and the name of its workflow."""
 
     id: UUID
     state: str
@@ -310,10 +310,10 @@ class Child:
 
 
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
-    """Return the children that these runs of one execution started, by run.
+    """Return the children that these runs of one execution started, by the runs' IDs.
 
-    Uses at most one query. Reads `progress` of steps that call a workflow: load this field with the
-    runs.
+    Uses at most one query. Reads `progress` of the runs that call a workflow, so load this field
+    with the runs.
     """
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:

@@ -37,7 +37,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Chord:
-    """Branches that all lead to the same join."""
+    """Sibling segments that all lead to the same join."""
 
     headers: tuple[SegmentLink, ...]
 

@@ -289,7 +289,7 @@ BATCH = 500
 
 
 def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
-    """Send the segments in these rows when the open transaction commits; return how many.
+    """Send the segments in these rows when the open transaction commits; return their number.
 
     A row is (execution, version, priority, segment, queue, step path).
     """

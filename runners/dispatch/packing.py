@@ -20,7 +20,7 @@ FLOOR = 1.0  # ms a step at least: what recording it takes, however short its wo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The limits of packs, and functions that return a step's time (ms) and a queue's workers."""
+    """The limits of packs, and functions for a step's time (ms) and a queue's number of workers."""
 
     seconds: float  # of work in one pack, at most
     most: int  # segments in one pack, at most

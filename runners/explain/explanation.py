@@ -126,7 +126,7 @@ def _served(now: datetime) -> frozenset[str]:
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """Return the remote queues of pending runs, each with the last time of a runner, or None."""
+    """Return the remote queues of pending runs, each with the time of the last runner, or None."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -163,7 +163,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the previous attempt's error for each run that is a retry."""
+    """Return the previous attempt's error of each run that is a retry, by the run's ID."""
     retries = {(run.step_path, run.attempt - 1): run.pk for run in runs if run.retry_after}
     if not retries:
         return {}
@@ -186,7 +186,7 @@ def _most(version: Compiled, runs: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
-    """Return when each waiting run began to accept outside events."""
+    """Return the time since which each waiting run accepts outside events, by the run's ID."""
     waiting = [run.pk for run in runs if run.state == RunState.WAITING]
     if not waiting:
         return {}

@@ -62,9 +62,9 @@ LIBRARIES = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib", "s
 
 
 def own_frames(error: BaseException) -> str:
-    """Return the frames of the error and of its causes, newest error first.
+    """Return the frames of the error and of its causes as text, the newest error first.
 
-    Return at most 8,000 characters.
+    The text has at most 8,000 characters.
     """
     lines = [line for cause in _chain(error) for line in _lines(cause)]
     text = "\n".join(lines)

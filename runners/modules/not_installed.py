@@ -18,7 +18,7 @@ class AnyInputs(ModuleInputs):
 
 
 class NotInstalled(Module[BaseModel]):
-    """A declared module type and the package to install for it."""
+    """The stand-in for a declared module type whose package is not installed."""
 
     title = "Not installed"
     category = "not installed"

@@ -294,7 +294,7 @@ def _rendered(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
-    """Fail a run that cannot be prepared, as a worker that claims it would."""
+    """Fail a run that cannot be prepared, as a worker that claims it would; return False."""
     work = claim_run.claim(state, seen, inputs)
     if work is not None:
         with suppress(LeaseLost):

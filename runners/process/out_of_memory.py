@@ -68,7 +68,7 @@ class ChildDeaths(KillWatch):
         self._peaks: list[tuple[float, int]] = []
 
     def judge(self, pid: int, peak: int) -> Shortage:
-        """Return whether the child, which held at most `peak` KiB, used up the memory.
+        """Return the shortage, and whether the child, with a peak of `peak` KiB, caused it.
 
         Call this after the child was killed while memory was short.
         """

@@ -13,7 +13,7 @@ ROUNDS = 20
 
 
 def waiting_executions() -> int:
-    """Admit executions in every workspace with a queue; return how many were admitted."""
+    """Admit executions in every workspace with a queue; return the number of admitted ones."""
     count, after = 0, UUID(int=0)
     while found := statements.fetch("waiting_workspaces", {"after": after, "batch": WORKSPACES}):
         for workspace_id, asked in found:
@@ -41,7 +41,7 @@ BATCH = 1_000
 
 
 def workspace_places() -> int:
-    """Repair the counts of slots; return how many were repaired."""
+    """Request missing slots, and release unused slots; return the number of executions."""
     return _rouse() + _doze()
 
 
