@@ -30,7 +30,7 @@ NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class PartnerResponse:
-    """A status with its JSON body."""
+    """A response: its status, JSON body and headers; `hang` delays it."""
 
     status: int
     body: dict[str, Any]
@@ -76,7 +76,7 @@ class Ledger:
             return sum(1 for name, _ in self.effects if name == service)
 
     def doubled(self) -> int:
-        """Return how many pieces of work were done more than once."""
+        """Return how many orders have work that a service did more than once."""
         with self._lock:
             return sum(times > 1 for times in self.effects.values())
 
