@@ -23,7 +23,7 @@ _over = threading.Event()
 
 
 def connect() -> None:
-    """Connect the signals of a worker's start."""
+    """Connect the signals of a worker's start and shutdown."""
     worker_ready.connect(begin, weak=False, dispatch_uid=f"{__name__}.begin")
     worker_shutting_down.connect(end, weak=False, dispatch_uid=f"{__name__}.end")
 

@@ -55,7 +55,7 @@ def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
 
 
 def _counted(rule: AlertRule, wanted: list[datetime]) -> QuerySet[GroupHour]:
-    """Return the workspace ID of each run that has waited too long in the queue; at most 1,000."""
+    """Return the failure counts of these hours that the rule covers, without quiet groups."""
     rows = GroupHour.objects.filter(hour__in=wanted, group__muted=False).exclude(
         group__status=GroupStatus.IGNORED
     )

@@ -59,7 +59,7 @@ def send_due() -> int:
 
 
 def take(most: int) -> list[AlertDelivery]:
-    """Take a limited number of due messages for the duration of a lease."""
+    """Take at most `most` due messages for the duration of a lease, and return them."""
     with transaction.atomic():
         now = database_now()
         rows = AlertDelivery.objects.select_for_update(skip_locked=True, of=("self",))

@@ -33,7 +33,7 @@ LEVEL = 3  # of Zstandard
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """An execution in a file."""
+    """An execution in a file: its IDs, its end, and the row group that contains it."""
 
     id: UUID
     workflow_id: UUID

@@ -50,7 +50,7 @@ class ComputedResults:
         return [self.rows[path] for path in paths if path in self.rows]
 
     def items(self, data: TemplateData, place: Place, indexes: list[int]) -> dict[int, Any]:
-        """Return items of the map around `place`."""
+        """Return items of the map around `place`, by index."""
         known = self.lists.get(place.holder, [])
         return {index: known[index] for index in indexes if index < len(known)}
 

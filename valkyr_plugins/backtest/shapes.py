@@ -126,7 +126,7 @@ class StepCounts(VerdictCounts):
 
 
 class FieldChangeShape(CamelCaseSerializer):
-    """A value that differs, shortened."""
+    """A value that differs between the record and the backtest, shortened."""
 
     field = serializers.CharField(help_text="The path of the value; empty for the whole.")
     recorded = Payload(allow_null=True)
