@@ -109,9 +109,9 @@ def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
 
 
 def check(request: Any, user: Any, text: str, actor: Actor) -> UUID:
-    """Accept a passkey's signature; return the passkey's id.
+    """Accept a passkey's signature; return the passkey's ID.
 
-    Raises NoFactor, PasskeyRefused and TooManyCodes. Rejections are also audited.
+    Raises NoFactor, PasskeyRefused and TooManyCodes. Rejected signatures are also audited.
     """
     excess = count(of_sign_in(actor.address or "", None))
     if excess is not None:
