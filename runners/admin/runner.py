@@ -38,7 +38,7 @@ class RunnerAdmin(FactAdmin):
         return rows.filter(Q(workspace=None) | Q(workspace__in=reach(request).workspaces(action)))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow access to users with permission to view executions."""
+        """Return whether the user has the permission to view executions."""
         return holds(request, self.needs)
 
     @display(description=lazy("state"))

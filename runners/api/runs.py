@@ -119,7 +119,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """Return how many milliseconds the run waited so far; None if it never waited."""
+        """Return the milliseconds that the run waited so far; None if it never waited."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)
@@ -217,7 +217,7 @@ class Runs(Endpoint):
 
 
 class OneRun(Endpoint):
-    """A run, by its ID."""
+    """The endpoint that returns a run."""
 
     @operation("getRun", "Run", {200: RunShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

@@ -57,7 +57,7 @@ class SubscribeQuery(Body):
 
 
 class Subscription(Endpoint):
-    """An endpoint that returns a stream of states."""
+    """The endpoint that returns a stream of states."""
 
     renderer_classes: Any = [EventStream]
     feed: Feed

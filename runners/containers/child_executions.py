@@ -61,7 +61,7 @@ def wake_parent(child_id: UUID) -> bool:
 
 
 def _wake(run_id: UUID, child: WorkflowExecution, told: dict[str, Any]) -> bool:
-    """Wake the parent's run with the child's output.
+    """Wake the parent's run with the child's output; return whether it was woken.
 
     The parent then owns the stored values of that output.
     """
@@ -79,7 +79,7 @@ def has_unfinished(parent_id: UUID) -> bool:
 
 
 def cancel_of(parent_id: UUID) -> int:
-    """Cancel an execution's children that are no longer needed; return how many were cancelled."""
+    """Cancel an execution's children that are no longer needed; return the number cancelled."""
     count = 0
     while found := list(abandoned().filter(parent_id=parent_id)[:BATCH]):
         cancelled = sum(cancel(child, parent) for child, parent in found)

@@ -80,7 +80,7 @@ _at = -CAPACITY_SECONDS
 
 
 def serving(queue: str) -> int:
-    """Return how many worker processes or threads serve this queue, at least 1; cached for 10 s."""
+    """Return the number of processes or threads that serve this queue, or 1; cached for 10 s."""
     global _at, _counted  # noqa: PLW0603 - one answer a process
     now = time.monotonic()
     if now - _at >= CAPACITY_SECONDS:

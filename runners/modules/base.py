@@ -92,7 +92,7 @@ class StepContext(Protocol):
 
     @property
     def last_details(self) -> Any:
-        """Return the `details` of the previous attempt's last `heartbeat`, or None."""
+        """Return the `details` of the previous attempt's last `heartbeat`; None without any."""
 
     @property
     def target_timeout(self) -> float | None:
@@ -111,7 +111,7 @@ class StepContext(Protocol):
 
     @property
     def origin(self) -> str:
-        """Return the location of the workflow's code, such as `shop.flows:fulfil`, or ""."""
+        """Return the place of the workflow's code, such as `shop.flows:fulfil`; "" if unknown."""
 
     @property
     def changed(self) -> frozenset[str]:

@@ -166,7 +166,7 @@ def _direct(model: Any) -> Any:
 
 
 def _parent(model: type[Model]) -> Any:
-    """Return the first foreign key that is never null and leads to a workspace, or None."""
+    """Return the first foreign key that is never null and leads to a workspace, if any."""
     found = (one for one in _foreign(model) if not one.null and one.related_model is not model)
     return next((one for one in found if _leads(one.related_model)), None)
 

@@ -165,7 +165,7 @@ def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failur
 
 
 def held_seconds(waits_for: str, wake: Any) -> float:
-    """Return how many seconds a gate held a run before its module ran; 0 if no gate held it."""
+    """Return the seconds for which a gate held a run before its module ran; 0 without a gate."""
     return float((wake or {}).get("waitedSeconds", 0)) if waits_for in HOLDS else 0.0
 
 

@@ -122,7 +122,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Return work that has not started to other workers, including a run already claimed."""
+    """Leave work that has not started to other workers, including a run already claimed."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:
@@ -241,7 +241,7 @@ def run_one_step(
 
 
 def hand_back(state: SegmentState, work: Work | None) -> None:
-    """Return the held run, and the siblings that have not started, to other workers."""
+    """Leave the held run, and the siblings that have not started, to other workers."""
     if work is not None:
         claim_run.give_back(work)
     if state.pack is not None:

@@ -88,7 +88,7 @@ class ChildDeaths(KillWatch):
 
 
 def kills() -> int:
-    """Return how many processes the kernel's OOM killer ended on this machine; 0 if unknown."""
+    """Return the number of processes that the OOM killer ended on this machine; 0 if unknown."""
     with suppress(OSError):
         for line in (PROC / "vmstat").read_text().splitlines():
             name, _, number = line.partition(" ")

@@ -134,7 +134,7 @@ def notice(rule: AlertRule, finding: Finding) -> Alert:
 
 
 def tell(rule: AlertRule) -> int:
-    """Queue the notifications that are due; return how many alerts they report."""
+    """Queue the notifications that are due; return the number of alerts that they report."""
     with transaction.atomic():
         now = database_now()
         due = list(

@@ -128,7 +128,7 @@ def watch() -> dict[str, int]:
 
 
 def look(rule: AlertRule) -> tuple[int, int]:
-    """Check one rule; return how many alerts it reported and how many it closed."""
+    """Check one rule; return the numbers of alerts that it reported and closed."""
     now = database_now()
     with transaction.atomic():
         over = _drop(rule)

@@ -274,7 +274,7 @@ def _link(pk: UUID) -> Any:
 
 @archived_page.provide
 def _address(request: HttpRequest, pk: str) -> str:
-    """Return the address of an archived execution's page, or "" if the user may not see it."""
+    """Return the address of an archived execution's page; "" if the user may not see it."""
     model_admin = admin.site.get_model_admin(ArchivedExecution)
     found = model_admin.get_object(request, pk)
     return links.page("valkyr_archive_archivedexecution", found.pk) if found else ""

@@ -125,14 +125,14 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("compared"))
     def compared(self, row: Backtest) -> str:
-        """Return how many executions were compared; a dash before they are counted."""
+        """Return the number of compared executions; a dash before they are counted."""
         if row.total is None:
             return marks.EMPTY
         return gettext("{done} of {total}").format(done=f"{row.done:,}", total=f"{row.total:,}")
 
     @display(description=lazy("different"))
     def different(self, row: Backtest) -> str:
-        """Return how many executions differ."""
+        """Return the number of executions that differ."""
         return f"{sum(row.counts.get(name, 0) for name in DIFFERENT):,}"
 
     @display(description=lazy("requested"))

@@ -223,7 +223,7 @@ class BacktestShape(BacktestSummaryShape):
         return list(BacktestGroupShape(found, many=True, context=self.context).data)
 
     def get_groupsLeftOut(self, row: Backtest) -> int:  # noqa: N802 - the JSON's name
-        """Return how many differences have no group."""
+        """Return the number of differences without a group."""
         return int((row.groups or {}).get("leftOut", 0))
 
     @extend_schema_field(StepCounts(many=True))

@@ -191,7 +191,7 @@ class CircuitRuleAdmin(ScopedAdmin):
     empty_text = lazy("No rules. The built-in defaults and the settings apply.")
 
     def _may(self, request: HttpRequest, obj: Any, power: Any, verb: str) -> bool:
-        """Allow only superusers: a rule applies to every workspace."""
+        """Return whether the user is a superuser: a rule applies to every workspace."""
         return is_superuser(request)
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Any) -> QuerySet[Any]:

@@ -71,15 +71,15 @@ class OwnFactors(OperatingAdmin, FactAdmin):
         return rows if is_superuser(request) else rows.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow all users to see their own factors."""
+        """Return whether the user may see the factor: all users may see their own."""
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow all users to set up their own factors."""
+        """Return True: all users may set up their own factors."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow superusers to reset factors; users remove their own on a separate page."""
+        """Return whether the user is a superuser; other users remove their factors elsewhere."""
         return is_superuser(request)
 
     def manage(self, request: HttpRequest) -> HttpResponse:

@@ -166,7 +166,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 
 
 def _let_go() -> None:
-    """Return the database connection to the pool while waiting for the provider."""
+    """Put the database connection back into the pool while waiting for the provider."""
     if not connection.in_atomic_block:
         step_aside()
 

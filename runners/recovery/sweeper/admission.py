@@ -24,7 +24,7 @@ def waiting_executions() -> int:
 
 
 def _admit(workspace_id: UUID) -> int:
-    """Admit at most 2,000 executions at once, because the other duties wait until this one ends."""
+    """Admit at most 2,000 executions, because other duties wait meanwhile; return their number."""
     count = 0
     for _ in range(ROUNDS):
         admitted = capacity.admit(workspace_id)
@@ -54,7 +54,7 @@ def _rouse() -> int:
 
 
 def _doze() -> int:
-    """Release the slot of an execution whose last active step ended while others are suspended."""
+    """Release the slots of executions whose only live steps are suspended; return their number."""
     seen = [pk for (pk,) in statements.fetch("asleep", {"ids": None, "batch": BATCH})]
     if not seen:
         return 0

@@ -50,7 +50,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some running executions, chosen at random; return how many started a step."""
+    """Plan some running executions, chosen at random; return the number that started a step."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)
@@ -93,7 +93,7 @@ LEFTOVERS_BATCH = 100
 
 
 def leftover_runs() -> int:
-    """End live runs of ended executions; return how many executions had such runs."""
+    """End live runs of ended executions; return the number of executions with such runs."""
     found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
     for (execution_id,) in found:
         log.error("execution %s has ended, but has live runs; ending them", execution_id)

@@ -75,7 +75,7 @@ class DjangoProject:
         return None
 
     def setting(self, name: str) -> tuple[SourceFile, ast.stmt] | None:
-        """Return the file and the effective statement that assigns a setting, or None."""
+        """Return the file and the effective statement that assigns a setting; None without one."""
         for source in self.settings:
             if found := source.assignments(name):
                 return source, found[-1]

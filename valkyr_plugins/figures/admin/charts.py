@@ -264,7 +264,7 @@ def percent(rate: float | None) -> str:
 
 
 def throughput(figures: Figures) -> str:
-    """Return how many executions ended per hour or, from 600 per hour on, per minute."""
+    """Return the number of executions ended per hour or, from 600 per hour on, per minute."""
     hours = max(figures.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:
