@@ -154,8 +154,8 @@ class StepContext(Protocol):
         """Publish an event to the workspace, once for all attempts of the step.
 
         The first event of an attempt is the same event as the first one of the previous attempt,
-        and so on. Raises StepError if the payload cannot be stored or the chain of events is too
-        long.
+        and so on. Raises StepError outside an execution, if the payload cannot be stored, or if the
+        chain of events is too long.
         """
 
     def store_content(

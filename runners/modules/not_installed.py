@@ -42,7 +42,7 @@ class NotInstalled(Module[BaseModel]):
         return [ConfigProblem((), "not_installed", self.reason)]
 
     def execute(self, inputs: BaseModel, ctx: StepContext) -> NoReturn:
-        """Fail permanently; the workflow was published where the package is installed."""
+        """Raise StepError: the workflow was published where the package is installed."""
         raise StepError(self.reason)
 
 

@@ -139,7 +139,7 @@ class VersionForm(ReasonForm):
 
 
 def _move_one(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
-    """Move one execution immediately and return it. Raises NotFound or an error of the move."""
+    """Move one execution now and return it. Raises NotFound, WrongState or an error of the move."""
     rows = WorkflowExecution.objects.select_related("workflow").defer("workflow__definition")
     execution = rows.get(pk=pk)
     workflow = execution.workflow
