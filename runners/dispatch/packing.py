@@ -52,7 +52,7 @@ def packed(
 
 
 def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
-    """Return how many of `count` executions with these steps one message carries.
+    """Return the number of executions with these steps, of `count`, that one message carries.
 
     Each worker of the first step's queue gets at least one message.
     """

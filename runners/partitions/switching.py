@@ -260,7 +260,7 @@ def copy_rows(cursor: Any, source: str, target: str, where: str = "true", *given
 
 
 def rows_to_copy() -> int:
-    """Return approximately how many rows `turn_off` copies: all except the largest partition's."""
+    """Return about how many rows `turn_off` copies: all except the largest partition's."""
     rows = [one.rows for one in layout().partitions]
     return sum(rows) - max(rows, default=0)
 

@@ -230,7 +230,7 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
 
 
 def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
-    """Render the inputs of these segments' pending runs; return how many can be leased now.
+    """Render the inputs of these segments' pending runs; return the number of leasable runs.
 
     Skips runs that are prepared, taken, not due or not remote, so a second call is safe.
     """

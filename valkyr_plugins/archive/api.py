@@ -109,7 +109,7 @@ class ArchivedExecutionView(Endpoint):
 
     @operation("getArchivedExecution", TAG, {200: ArchivedExecutionShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return an archived execution with its runs and dead letters."""
+        """Return an archived execution with its runs and dead letters; the access is audited."""
         found, may = reading.obtain(self.user, id, Action.VIEW)
         execution = found.execution
         record(

@@ -175,7 +175,7 @@ def _locked(key: Key) -> Any:
 
 
 def _made(key: Key) -> Any:
-    """Return the row of a new target; if two callers create it at once, one waits for the other."""
+    """Create and return the row of a new target; of two concurrent callers, one waits."""
     CircuitBreaker.objects.bulk_create(
         [CircuitBreaker(workspace_id=key.workspace_id, target=key.target)], ignore_conflicts=True
     )
