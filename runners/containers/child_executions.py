@@ -177,7 +177,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Look up the workflow that the step calls, before any lock is taken.
+    """Return the call of the step, with its workflow, before any lock is taken.
 
     Raises ChildRefused if the child cannot be started.
     """

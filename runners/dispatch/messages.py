@@ -45,7 +45,7 @@ TOGETHER = 500  # messages sent to the broker at once, at most
 def parcel(
     execution_id: UUID, version_id: UUID, priority: int, place: Place, ready: Sequence[int]
 ) -> Parcel:
-    """Arrange an execution's ready steps for sending."""
+    """Return an execution's ready steps, arranged for sending."""
     return Parcel(execution_id, version_id, priority, arranged(version_id, place, ready))
 
 

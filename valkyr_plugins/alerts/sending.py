@@ -77,7 +77,7 @@ def take(most: int) -> list[AlertDelivery]:
 
 
 def send_now(delivery: AlertDelivery) -> Outcome:
-    """Send one message that the caller has taken, and record the result."""
+    """Send one message that the caller has taken; record and return the result."""
     outcome = _attempt(delivery)
     conclude(delivery, outcome)
     return outcome
@@ -184,7 +184,7 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send the message once, under the egress rules of its workspace. Uses no query."""
+    """Send the message once, under its workspace's egress rules; return the result. No query."""
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 

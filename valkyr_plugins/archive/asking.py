@@ -71,7 +71,7 @@ class ArchiveAnswer:
 
 
 def ask(asked: ArchiveQuestion) -> ArchiveAnswer:
-    """Run the statement over the files of the workspaces. Raises ArchiveSqlRefused."""
+    """Run the statement over the workspaces' files; return the answer. Raises ArchiveSqlRefused."""
     import duckdb
 
     files = _files(asked)

@@ -105,7 +105,7 @@ class SettlingTurn:
 
 
 def settle_alone() -> SettlingTurn:
-    """Settle for a short time, unless another process does."""
+    """Settle for a short time, unless another process does; return the numbers."""
     with alone(AdvisoryLock.ROLLBACK_SETTLING) as free:
         return settle() if free else SettlingTurn()
 

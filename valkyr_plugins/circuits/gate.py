@@ -112,9 +112,9 @@ def ask(asked: Asked) -> "Passing | Wait | None":
 
 
 def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
-    """Check steps that are leased together, in a fixed number of queries.
+    """Return `ask`'s answer or error for each of the steps that are leased together.
 
-    Uses no query if all their targets are known to answer.
+    Uses a fixed number of queries, and none if all their targets are known to answer.
     """
     if not config().enabled:
         return [None] * len(asked)

@@ -173,7 +173,7 @@ def _reserve(
 
 
 def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
-    """Lease the runs that pass their gates; suspend or fail runs that a gate holds back."""
+    """Lease the runs that pass their gates, and return them; suspend or fail the held ones."""
     left = {(one.run_id, one.execution_id, one.number) for one in reserved}
     try:
         ready = [one for one in map(_make_ready, reserved) if one is not None]
