@@ -25,7 +25,7 @@ def share_of_a_process() -> int:
 
 
 def share_of(total: int) -> int:
-    """Return the memory limit of one process, in MiB, for a total in bytes."""
+    """Return the memory limit of one process, in MiB, for a total memory in bytes."""
     return max(LEAST, min(MOST, total // SHARE // MEBIBYTE))
 
 
@@ -52,7 +52,7 @@ def _machine() -> int:
 
 
 def _limits(groups: Path, root: Path) -> Iterator[Path]:
-    """Return the files with limits, of cgroup v2 and v1, from the innermost group outwards."""
+    """Yield the cgroup files with memory limits (v1 and v2), from the innermost group outwards."""
     try:
         lines = groups.read_text().splitlines()
     except OSError:
@@ -74,7 +74,7 @@ def _limits(groups: Path, root: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The app's configuration, in seconds unless a name says otherwise."""
+    """The app's configuration; times are in seconds."""
 
     lease: float  # how long a claim lasts without a renewal
     heartbeat: float  # how often a long step's lease is renewed
@@ -142,5 +142,5 @@ def default_currency() -> str:
 
 
 def pool() -> str:
-    """Return the type of pool in which this process was started: `prefork` or `threads`."""
+    """Return the type of this process's pool: `prefork` (the default) or `threads`."""
     return os.environ.get("VALKYR_POOL", "prefork")

@@ -27,11 +27,11 @@ Called with the run, its failure, whether its attempts are used up, and the reas
 record_costs: Port[["SegmentContext", "Work", "Unit"], None] = Port(
     "runners.ports.record_costs", "runners"
 )
-"""Count what an attempt spent; called last in the transaction that records the attempt. Optional.
+"""Count the costs of an attempt; called last in the transaction that records the attempt. Optional.
 """
 
 spent_by: Port[[Sequence[UUID]], Mapping[str, Decimal]] = Port("runners.ports.spent_by", "limits")
-"""Return what executions spent together, by currency; one query. Optional."""
+"""Return the total costs of these executions, by currency, with one query. Optional."""
 
 run_isolated: Port[["SegmentState", "LiveRun"], bool] = Port(
     "runners.ports.run_isolated", "runners"
@@ -44,7 +44,7 @@ Provided in workers.
 open_dead_letters: Port[[Sequence[UUID]], Mapping[UUID, UUID]] = Port(
     "runners.ports.open_dead_letters", "dlq"
 )
-"""Return the open dead letters of dead runs, by run."""
+"""Return the IDs of the open dead letters of dead runs, by run ID."""
 
 trace_run: Port[[Callable[["SegmentState", "Work"], "Unit"], "SegmentState", "Work"], "Unit"] = (
     Port("runners.ports.trace_run", "telemetry")

@@ -52,7 +52,7 @@ def advance(execution_id: str) -> None:
 
 @task(child_executions.ENDED, **TRANSPORT)
 def child_ended(execution_id: str) -> None:
-    """Wake the run that waits for a child."""
+    """Wake the run that waits for a child that has ended."""
     child_executions.wake_parent(UUID(execution_id))
 
 
@@ -76,7 +76,7 @@ def deliver_event(event_id: str, stamp: str = "") -> None:
 
 @task("runners.sweep_due")
 def sweep_due() -> dict[str, int]:
-    """Sweep every second: due retries, and steps whose process has ended."""
+    """Sweep every second: due runs and timers, steps of dead processes, and compensations."""
     from runners.recovery.sweeper import often
 
     return often()

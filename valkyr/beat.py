@@ -58,8 +58,8 @@ def entry(task: PeriodicTask) -> dict[str, Any]:
 
 
 def often() -> frozenset[str]:
-    """Return the names of tasks that beat sends every few seconds.
+    """Return the names of the entries that beat sends more than once a minute.
 
-    Beat need not save their entries after each message.
+    Beat need not save these entries after each message.
     """
     return frozenset(name for name, one in entries().items() if one["schedule"] < OFTEN)

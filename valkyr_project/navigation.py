@@ -83,7 +83,7 @@ def _flower(request: HttpRequest) -> str:
 
 
 def _unfiltered(request: HttpRequest) -> bool:
-    """Return whether the page is the list of triggers without a filter by type."""
+    """Return whether the request is for the list of triggers without a filter by type."""
     address = reverse("admin:executions_trigger_changelist")
     return request.path == address and "type__exact" not in request.GET
 
@@ -365,7 +365,7 @@ def _administers(request: HttpRequest) -> bool:
 
 
 def _is_administration(request: HttpRequest) -> bool:
-    """Return whether the page is *Administration*, or a list that has a card there."""
+    """Return whether the request is for *Administration*, or a list that has a card there."""
     lists = (place for _, places in ADMINISTRATION for place in places if place.model)
     found = (str(place.link) for place in lists if place.installed)
     return request.path.startswith((reverse(f"admin:{ADMINISTRATION_NAME}"), *found))

@@ -33,7 +33,7 @@ ANYBODY = lazy("users who may operate executions")
 
 
 class CommentForm(DialogForm):
-    """Asks for the user's comment."""
+    """The form for the comment of the user who decides."""
 
     comment = forms.CharField(
         required=False,
@@ -136,7 +136,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the buttons to approve and reject; [] if the user may not decide."""
+        """Return the buttons to approve and reject; [] if there is nothing the user may decide."""
         row = self.get_object(request, str(object_id))
         user: Any = request.user
         if row is None:
@@ -148,7 +148,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("question"))
     def question(self, row: Approval) -> str:
-        """Return the question."""
+        """Return the question, shortened for the list."""
         return marks.clipped(str(row))
 
     @display(description=lazy("state"))
@@ -179,7 +179,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("decided by"))
     def decided_by(self, row: Approval) -> str:
-        """Return the user who decided, or a dash."""
+        """Return the name of the user who decided; a dash if no user has decided."""
         return row.decided_by or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

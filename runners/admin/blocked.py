@@ -57,7 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """A cause of blocked work: its number of steps, oldest step, remedy and list's URL."""
+    """A cause of blocked work: its number of steps or executions, oldest one, remedy and URL."""
 
     cause: str
     number: int
@@ -74,7 +74,7 @@ class Blockage:
 
 
 def blocked(request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
-    """Show the page; `context` is the admin site's context."""
+    """Render the page of blocked work; `context` is the admin site's context."""
     now = timezone.now()
     found = soon(lambda: [*_executions(request), *_queued(request, now), *_waiting(request)])
     section = PageSection(

@@ -50,7 +50,7 @@ def monitor(
 def _changes(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> dict[str, str]:
-    """Return the URLs to fork the execution unchanged and in the studio; "" if unavailable."""
+    """Return the URLs to fork the execution unchanged and in the studio; "" if not available."""
     fork = next((one for one in admin.operations if one.name == "fork"), None)
     if not fork_execution.provided or fork is None:
         return {"fork": "", "studio": ""}

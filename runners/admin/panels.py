@@ -61,7 +61,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnLine:
-    """The template data of one iteration or item."""
+    """The data with which a template shows one iteration of a loop or item of a map."""
 
     name: Cell
     mark: Cell
@@ -72,7 +72,7 @@ class TurnLine:
 
 @dataclass(frozen=True, slots=True)
 class PanelLine:
-    """The template data of one run; a container has its iterations below it."""
+    """The data with which a template shows one run and, for a container, its iterations."""
 
     cells: list[Cell]
     title: str = ""
@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return a section with a row per attempt in the place that `?place=` names, by queue time."""
+    """Return the section of the attempts in the place `?place=`; a message if there is none."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:
@@ -195,7 +195,7 @@ def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
 
 
 def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
-    """Return a container's progress, and a run's wait, origin and error."""
+    """Return a run's progress, wait, child, origin and error; a dash if it has none of them."""
     run, child = shown.run, shown.child
     parts: list[Any] = []
     if shown.kind:
@@ -306,9 +306,9 @@ COLUMNS = (
 
 
 def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return a section with the executions before and after this one; None if there are none.
+    """Return a section with the related executions; None if there are none.
 
-    The ancestors come first, then the newest descendants. Uses two queries.
+    It shows the ancestors, then the newest 20 executions of each other kind. Uses two queries.
     """
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))

@@ -57,7 +57,7 @@ NAMES = {
     WaitKind.QUOTA: lazy("a quota"),
 }
 HELD_BY: dict[str, Callable[[Mapping[str, Any]], str]] = {}
-"""What holds a run back in a few words, made of its `progress`, by kind; plugins add to it."""
+"""Functions that name what holds a run, from its `progress`, by kind of wait; plugins add more."""
 PLAIN = {
     WaitKind.TIMER: lazy("Waits for a timer"),
     WaitKind.CHILD: lazy("Waits for its child execution"),
@@ -233,7 +233,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Run) -> Any:
-        """Return the state's word, icon and colour."""
+        """Return the badge of the run's state."""
         return state_of(row)
 
     @display(description=lazy("execution"))
@@ -244,7 +244,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("worker"))
     def worker(self, row: Run) -> Any:
-        """Return the worker that holds or held the run's lease."""
+        """Return the name of the worker that holds or held the run's lease."""
         return marks.worker(row.leased_by)
 
     @display(description=lazy("queued"))
@@ -254,7 +254,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("time in queue"))
     def waited(self, row: Run) -> str:
-        """Return how long the run waited from being ready to its start; a dash before that."""
+        """Return the time from the run's queuing to its start; a dash if it has not started."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
 
     @display(description=lazy("duration"))
@@ -264,7 +264,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("error"))
     def failure(self, row: Run) -> str:
-        """Return the error's class and the beginning of its message."""
+        """Return the error's class and the beginning of its message; a dash without an error."""
         return error_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -369,7 +369,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
 
 
 def _wait(obj: Run) -> list[tuple[str, Any]]:
-    """Return what the run waits for, and the execution that it started."""
+    """Return the run's current or last wait and the child execution that it started, if any."""
     child = children_of(obj.execution_id, [obj]).get(obj.pk)
     told = wait_of(obj) or waited_of(obj, obj.wake or {})
     found: list[tuple[str, Any]] = [(gettext("Wait"), told)] if told else []
@@ -409,7 +409,7 @@ def duration_of(row: Run) -> str:
 
 
 def error_of(row: Run) -> str:
-    """Return the error's class and the beginning of its message, or a dash."""
+    """Return the error's class and the beginning of its message; a dash if there is no error."""
     if not row.error:
         return marks.EMPTY
     return marks.clipped(f"{row.error_type}: {row.error}" if row.error_type else row.error)

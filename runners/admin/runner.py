@@ -38,7 +38,7 @@ class RunnerAdmin(FactAdmin):
         return rows.filter(Q(workspace=None) | Q(workspace__in=reach(request).workspaces(action)))
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow access to users with permission to view executions."""
+        """Return whether the user has the permission to view executions."""
         return holds(request, self.needs)
 
     @display(description=lazy("state"))
@@ -48,7 +48,7 @@ class RunnerAdmin(FactAdmin):
 
     @display(description=lazy("queues"))
     def queue_names(self, row: Runner) -> str:
-        """Return the names of the worker's queues."""
+        """Return the names of the worker's queues; a dash if it has none."""
         return ", ".join(map(str, row.queues)) or marks.EMPTY
 
     @display(description=lazy("started"))
@@ -81,7 +81,7 @@ class RunnerAdmin(FactAdmin):
 
 
 def health_of(row: Runner) -> Any:
-    """Return the worker's health as word, icon and colour."""
+    """Return the badge of the worker's health: shutting down, silent or live."""
     if row.leaving_at is not None:
         return marks.mark(gettext("shutting down"), "logout", "grey")
     if timezone.now() - row.seen_at > SILENT:

@@ -152,7 +152,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class OpenTurn:
-    """An open iteration, its name, and its runs; `runs` is empty if they do not fit on the page."""
+    """An iteration that the page shows; `runs` is empty if its runs do not fit on the page."""
 
     name: str
     place: str
@@ -208,7 +208,7 @@ def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
 
 
 def _shown(run: Run, graph: Graph, children: Mapping[UUID, Child]) -> ShownStep:
-    """Convert a run to the form that the page shows; `graph` is the graph of its place."""
+    """Return a run in the form that the page shows; `graph` is the graph of its place."""
     task = split(run.step_path)[1].partition(".")[0]
     index = graph.task_by_id.get(task)
     body = graph.tasks[index].body if index is not None else None
@@ -233,7 +233,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place, with wait times and decisions but without wake-ups."""
+    """Return the runs in and below a place, with wait times and decisions; `wake` is not loaded."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)

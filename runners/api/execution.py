@@ -49,7 +49,7 @@ class GraphNode(CamelCaseSerializer):
 
 
 class GraphEdge(CamelCaseSerializer):
-    """An edge from one task to another in the same body."""
+    """An edge between two tasks of the workflow, or of the same body."""
 
     # `from` is a keyword; serializers take such names from a mapping.
     to = serializers.CharField()
@@ -128,7 +128,7 @@ def _path(parent: str, name: str) -> str:
 
 
 class ExecutionGraph(Endpoint):
-    """The graph that the live monitor draws."""
+    """The endpoint that returns the graph that the live monitor draws."""
 
     @operation(
         "getWorkflowExecutionGraph",
@@ -200,7 +200,7 @@ LARGE = ("trigger_payload", "context_data", "output", "error_stack_trace", "metr
 
 
 class ExplainExecution(Endpoint):
-    """The reason why an execution, and each of its steps, is in its state."""
+    """The endpoint that explains why an execution and its unfinished steps have not ended."""
 
     @operation(
         "explainWorkflowExecution",

@@ -24,7 +24,7 @@ from runners.repair.last_results import MOST_CHARACTERS, ShownResult, TaskResult
 
 
 class LastResultsQuery(Body):
-    """The execution whose results are read."""
+    """The query parameter that selects the execution whose results are read."""
 
     executionId = serializers.UUIDField(
         required=False, help_text="An execution of the workflow; default: the newest."
@@ -73,7 +73,7 @@ NOTHING: dict[str, Any] = {
 
 
 def of_execution(row: WorkflowExecution) -> dict[str, Any]:
-    """Return the JSON of the execution itself."""
+    """Return an execution's state, payload and variables as JSON; large values are replaced."""
     where = {"executionId": str(row.pk)}
     return {
         "executionId": row.pk,
@@ -85,7 +85,7 @@ def of_execution(row: WorkflowExecution) -> dict[str, Any]:
 
 
 def of_task(result: TaskResult) -> dict[str, Any]:
-    """Return the JSON of a task's result."""
+    """Return a task's result as `TaskResultShape`; values that are too large are replaced."""
     return {
         "state": result.state,
         "outcome": result.outcome,
@@ -113,7 +113,7 @@ def _left_out(where: dict[str, str]) -> dict[str, str]:
 
 
 class LastResultsOf(Endpoint):
-    """The last results of a workflow."""
+    """The endpoint that returns the last results of a workflow's tasks."""
 
     @operation(
         "getLastResults",
@@ -123,9 +123,9 @@ class LastResultsOf(Endpoint):
         parameters=[LastResultsQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return each task's result in the named or newest execution, test runs included.
+        """Return each task's result in the execution `executionId`, by default in the newest.
 
-        Returns at most 1,000 tasks, from at most 100,000 runs.
+        Test runs are included. Returns at most 1,000 tasks, from at most 100,000 runs.
         """
         rows = Workflow.objects.filter(archived_at=None).only("id", "workspace_id")
         workflow, may = obtain(self.user, rows, id, Action.VIEW)

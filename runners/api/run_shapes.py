@@ -67,7 +67,7 @@ class RunSummary(CamelCase, serializers.ModelSerializer[Run]):
 
 
 class RunShape(RunSummary):
-    """A run in full."""
+    """A run with its payloads, log and error details."""
 
     inputs = Payload(allow_null=True)
     outputs = Payload(allow_null=True)
@@ -103,7 +103,7 @@ class RunQuery(ListQuery):
     queuedBefore = serializers.DateTimeField(required=False)
 
     def validate(self, attrs: Any) -> Any:
-        """Check that `place` comes with `executionId`; only an execution's runs have an order."""
+        """Check that `place` comes with `executionId`. Raises ValidationError."""
         if "place" in attrs and "executionId" not in attrs:
             raise serializers.ValidationError(
                 {"place": "A place belongs to an execution; send executionId too."},
@@ -127,7 +127,7 @@ MAX_VERSION = 2**31 - 1
     }
 )
 class VersionField(serializers.Field[Any, Any, Any, Any]):
-    """`pinned`, `latest`, or a version's number."""
+    """The version of a new execution: `pinned`, `latest`, or a version's number."""
 
     default_error_messages = {"version": 'Expected "pinned", "latest" or a number from 1 up.'}
 

@@ -76,7 +76,7 @@ class Runners(Endpoint):
 
 
 class OneRunner(Endpoint):
-    """A worker process or remote runner, by its ID."""
+    """The endpoint that returns a worker process or a remote runner."""
 
     @operation("getRunner", "Runner", {200: RunnerShape}, errors=[404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

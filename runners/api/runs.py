@@ -109,7 +109,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         ]  # fmt: skip
 
     def get_place(self, run: Run) -> str:
-        """Return the prefix of the run's path."""
+        """Return the iteration that contains the step, such as `refine[2].`; "" outside a body."""
         return split(run.step_path)[0]
 
     @extend_schema_field(serializers.ChoiceField(CONTAINERS))
@@ -119,7 +119,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """Return how many milliseconds the run waited so far; None if it never waited."""
+        """Return the milliseconds that the run waited so far; None if it never waited."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)
@@ -138,7 +138,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
-        """The ID of the execution that the run started; null if there is none."""
+        """Return the ID of the execution that the run started; None if there is none."""
         child = self.context["children"].get(run.pk)
         return child.id if child else None
 
@@ -217,11 +217,11 @@ class Runs(Endpoint):
 
 
 class OneRun(Endpoint):
-    """A run, by its ID."""
+    """The endpoint that returns a run."""
 
     @operation("getRun", "Run", {200: RunShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one run in full."""
+        """Return one run with its payloads, log and error details."""
         shown = [field.name for field in Run._meta.fields if field.name not in HIDDEN]
         rows = Run.objects.select_related("execution").only(
             *shown, "execution__workspace_id", "execution__workflow_id"
@@ -231,7 +231,7 @@ class OneRun(Endpoint):
 
 
 class Timeline(Endpoint):
-    """The bars of the flame chart."""
+    """The endpoint that returns the bars of an execution's flame chart."""
 
     @operation(
         "getWorkflowExecutionTimeline",
@@ -241,7 +241,7 @@ class Timeline(Endpoint):
         parameters=[TimelineQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return every attempt of every step, in the order in which the runs were queued."""
+        """Return the attempts of the execution's steps, in the order in which they were queued."""
         rows = WorkflowExecution.objects.only("id", "workspace_id", "workflow_id")
         obtain(self.user, rows, id, Action.VIEW)
         query = self.query(TimelineQuery)
@@ -254,7 +254,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Add bounds of the ID, which increases with the time of queuing, because that has no index."""
+    """Return the runs in the query's queue times, by ID, because the queue time has no index."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:
@@ -263,7 +263,7 @@ def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
 
 
 def bars(execution_id: UUID, query: dict[str, Any]) -> QuerySet[Run]:
-    """Return the runs of a timeline, with the data of their bars."""
+    """Return the runs that a timeline's query selects, with only the columns that bars need."""
     # An event's or a call's payload is left in the database.
     rows = (
         Run.objects.filter(execution_id=execution_id)
@@ -299,13 +299,13 @@ class RevealedRun(CamelCaseSerializer):
 
 
 class RevealRun(Reveal):
-    """Reveal the payloads of a run."""
+    """The endpoint that reveals the payloads of a run."""
 
     @operation("revealRun", "Run", {200: RevealedRun}, request=RevealReason, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return inputs, outputs, overrides, logs and wake-up unmasked; requires `reveal`.
+        """Return inputs, outputs, overrides, logs and wake-up data unmasked.
 
-        Each use is recorded with its reason.
+        Requires the permission `reveal`. Each use is recorded with its reason.
         """
         rows = Run.objects.select_related("execution").only(
             "id", "execution", "execution__workspace_id", "execution__workflow_id"

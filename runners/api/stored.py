@@ -53,7 +53,7 @@ async def _awaited(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
 
 
 class RunOutput(_Stored):
-    """A run's stored output."""
+    """The endpoint that downloads a run's stored output."""
 
     @operation("getRunOutput", "Run", {200: OpenApiTypes.OBJECT}, errors=[403, 404, 503])
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002 - the path's name
@@ -67,7 +67,7 @@ class RunOutput(_Stored):
 
 
 class ExecutionOutput(_Stored):
-    """An execution's stored output."""
+    """The endpoint that downloads an execution's stored output."""
 
     @operation(
         "getWorkflowExecutionOutput",
@@ -86,7 +86,7 @@ class ExecutionOutput(_Stored):
 
 
 class StoredValue(Endpoint):
-    """A stored value or content of an execution."""
+    """The endpoint that downloads a stored value, or stored content, of an execution."""
 
     @operation(
         "getStoredValue",

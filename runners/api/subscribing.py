@@ -38,7 +38,7 @@ _LAST = header(
 
 
 class EventStream(BaseRenderer):
-    """Declares the media type. The response renders itself."""
+    """Declares the media type of a stream; the response itself renders the events."""
 
     media_type = EVENTS
     format = "events"
@@ -57,7 +57,7 @@ class SubscribeQuery(Body):
 
 
 class Subscription(Endpoint):
-    """An endpoint that returns a stream of states."""
+    """The endpoint that returns a stream of states."""
 
     renderer_classes: Any = [EventStream]
     feed: Feed

@@ -1,4 +1,4 @@
-"""The URLs of runs."""
+"""The URLs of runs, runners and waits, and of the states and results of executions."""
 
 from django.urls import URLPattern, path
 

@@ -26,7 +26,7 @@ from runners.waits.events import Woken, signal
 
 
 class Accepted(CamelCaseSerializer):
-    """The step continues, or will continue as soon as it waits."""
+    """The answer to a callback: the step continues now, or as soon as it begins to wait."""
 
     accepted = serializers.BooleanField()
 
@@ -96,14 +96,14 @@ class WokenRun(CamelCaseSerializer):
 
 
 class Signalled(CamelCaseSerializer):
-    """The result of a signal."""
+    """The steps that a signal woke, and their number."""
 
     woken = WokenRun(many=True, help_text=f"The steps that continue, at most {MAX_SHOWN:,}.")
     count = serializers.IntegerField(help_text="The number of steps that continue.")
 
 
 class SignalExecution(Endpoint):
-    """Send a signal to an execution."""
+    """The endpoint that sends a signal to an execution."""
 
     @operation(
         "signalWorkflowExecution",
@@ -140,7 +140,7 @@ class DecisionBody(Body):
 
 
 class Decide(Endpoint):
-    """The decision on an approval."""
+    """The endpoint that records a decision on an approval."""
 
     @operation("decideRun", "Run", {200: RunShape}, request=DecisionBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

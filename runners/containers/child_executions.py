@@ -43,7 +43,7 @@ BATCH = 100
 
 
 def wake_parent(child_id: UUID) -> bool:
-    """Wake the run that waits for a child that has ended; return False if no run waits."""
+    """Wake the run that waits for this child, if the child has ended; return whether it woke."""
     child = (
         WorkflowExecution.objects.filter(
             pk=child_id, state__in=sorted(FINAL), parent_run_id__isnull=False
@@ -61,7 +61,7 @@ def wake_parent(child_id: UUID) -> bool:
 
 
 def _wake(run_id: UUID, child: WorkflowExecution, told: dict[str, Any]) -> bool:
-    """Wake the parent's run with the child's output.
+    """Wake the parent's run with the child's output; return whether it was woken.
 
     The parent then owns the stored values of that output.
     """
@@ -79,7 +79,7 @@ def has_unfinished(parent_id: UUID) -> bool:
 
 
 def cancel_of(parent_id: UUID) -> int:
-    """Cancel an execution's children that are no longer needed; return how many were cancelled."""
+    """Cancel an execution's children that are no longer needed; return the number cancelled."""
     count = 0
     while found := list(abandoned().filter(parent_id=parent_id)[:BATCH]):
         cancelled = sum(cancel(child, parent) for child, parent in found)
@@ -90,7 +90,7 @@ def cancel_of(parent_id: UUID) -> int:
 
 
 def awaited(run_id: UUID) -> UUID | None:
-    """Return the ID of the child execution for which a run waited, or None."""
+    """Return the ID of the child execution for which a run waited; None if it waited for none."""
     progress = (
         Run.objects.filter(pk=run_id, waits_for=WaitKind.CHILD)
         .values_list("progress", flat=True)
@@ -177,7 +177,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Look up the workflow that the step calls, before any lock is taken.
+    """Return the call of the step, with its workflow, before any lock is taken.
 
     Raises ChildRefused if the child cannot be started.
     """
@@ -302,7 +302,7 @@ SUBWORKFLOW = "flow.subworkflow"
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A child execution, its state and its workflow's name."""
+    """The ID and state of a child execution, and the name of its workflow."""
 
     id: UUID
     state: str
@@ -310,10 +310,10 @@ class Child:
 
 
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
-    """Return the children that these runs of one execution started, by run.
+    """Return the children that these runs of one execution started, by the runs' IDs.
 
-    Uses at most one query. Reads `progress` of steps that call a workflow: load this field with the
-    runs.
+    Uses at most one query. Reads `progress` of the runs that call a workflow, so load this field
+    with the runs.
     """
     calls = {run.pk: run.progress or {} for run in runs if run.module == SUBWORKFLOW}
     if not calls:

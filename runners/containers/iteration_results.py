@@ -87,7 +87,7 @@ def minded(place: Place, inner: str) -> bool:
 
 
 def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
-    """Return the handled failures of steps below a path prefix: (path, message, class of error)."""
+    """Return the recorded failures of steps below a prefix: (path, message, class of error)."""
     execution = state.context.execution_id
     found = statements.fetch(
         "failures", {"execution": execution, "epoch": state.context.epoch, "prefix": prefix}
@@ -102,7 +102,7 @@ def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
 
 
 def condition_holds(context: SegmentContext, turn: Place, key: str, *, ended: bool) -> bool:
-    """Return whether the condition `key` holds, after an iteration (`ended`) or before any."""
+    """Return whether the condition `key` holds after an iteration (`ended`) or before the first."""
     assert turn.outer is not None
     template = turn.outer.graph.steps[turn.task.steps[0]].deferred[key]
     variables, payload, started_at = template_data.current(context.execution_id)
@@ -121,7 +121,7 @@ def watched_paths(turn: Place, *, ended: bool) -> list[str]:
 
 
 def holds(data: TemplateData, template: Template, key: str, *, ended: bool) -> bool:
-    """Return whether the condition `key` holds; `data.source` loads the results that it reads."""
+    """Return whether the condition `key` holds; `data.source` loads the results it refers to."""
     turn, context = data.place, data.context
     paths = watched_paths(turn, ended=ended)
     if paths:

@@ -37,7 +37,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Chord:
-    """Branches that all lead to the same join."""
+    """Sibling segments that all lead to the same join."""
 
     headers: tuple[SegmentLink, ...]
 
@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Group ready steps by the join to which they lead; omit joins to which only one step leads."""
+    """Return ready steps by the join to which they lead, if more than one step leads to it."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])

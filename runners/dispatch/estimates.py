@@ -40,7 +40,7 @@ def estimate_duration(step: Step) -> float | None:
 
 
 def learn_durations(workflow_id: UUID, steps: Sequence[Step]) -> None:
-    """Read unknown durations from the table, unless this process did so recently."""
+    """Read unknown durations from the table, at most once a minute for each workflow."""
     unknown = {step.module_uuid for step in steps if _key(step) not in _known}
     now = time.monotonic()
     if not unknown or now - _looked.get(workflow_id, -LOOK_SECONDS) < LOOK_SECONDS:
@@ -80,7 +80,7 @@ _at = -CAPACITY_SECONDS
 
 
 def serving(queue: str) -> int:
-    """Return how many of Valkyr's worker processes consume this queue, but at least one."""
+    """Return the number of processes or threads that serve this queue, or 1; cached for 10 s."""
     global _at, _counted  # noqa: PLW0603 - one answer a process
     now = time.monotonic()
     if now - _at >= CAPACITY_SECONDS:

@@ -54,7 +54,7 @@ def _packs(group: Sequence[tuple[Parcel, SegmentLink]]) -> Iterator[Parcel]:
 
 
 def _together(item: Parcel, link: SegmentLink, count: int) -> int:
-    """Return how many of these executions one message carries.
+    """Return the number of these executions that one message carries.
 
     Versions are checked only if there are two executions or more per worker: the sweeper sends runs
     of many versions at once, with few runs for each version.

@@ -45,7 +45,7 @@ TOGETHER = 500  # messages sent to the broker at once, at most
 def parcel(
     execution_id: UUID, version_id: UUID, priority: int, place: Place, ready: Sequence[int]
 ) -> Parcel:
-    """Arrange an execution's ready steps for sending."""
+    """Return an execution's ready steps, arranged for sending."""
     return Parcel(execution_id, version_id, priority, arranged(version_id, place, ready))
 
 
@@ -289,7 +289,7 @@ BATCH = 500
 
 
 def resend(rows: Iterable[tuple[UUID, UUID, int, str, str, str]]) -> int:
-    """Send the segments in these rows when the open transaction commits; return how many.
+    """Send the segments in these rows when the open transaction commits; return their number.
 
     A row is (execution, version, priority, segment, queue, step path).
     """

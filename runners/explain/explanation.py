@@ -97,7 +97,7 @@ def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
 def look_around(
     row: WorkflowExecution, version: Compiled, runs: Sequence[Run], now: datetime
 ) -> Around:
-    """Read the facts on which the reasons of these runs depend."""
+    """Return the facts on which the reasons of these runs depend."""
     sent = [run for run in runs if run.state == RunState.PENDING and run.published_at]
     noticed = _noticed(runs)
     return Around(
@@ -126,7 +126,7 @@ def _served(now: datetime) -> frozenset[str]:
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """Return the remote queues of pending runs, each with the last time of a runner, or None."""
+    """Return the remote queues of pending runs, each with the last runner's time, if any."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -139,7 +139,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many messages precede each run's message, including the execution's own."""
+    """Return the number of messages before each run's message, including the execution's own."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -163,7 +163,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the previous attempt's error for each run that is a retry."""
+    """Return the previous attempt's error of each run that is a retry, by the run's ID."""
     retries = {(run.step_path, run.attempt - 1): run.pk for run in runs if run.retry_after}
     if not retries:
         return {}
@@ -186,7 +186,7 @@ def _most(version: Compiled, runs: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
-    """Return when each waiting run began to accept outside events."""
+    """Return the time since which each waiting run accepts outside events, by the run's ID."""
     waiting = [run.pk for run in runs if run.state == RunState.WAITING]
     if not waiting:
         return {}

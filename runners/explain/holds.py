@@ -30,13 +30,13 @@ class HeldRuns:
 # Returns the reason of each of the runs, by run, in a fixed number of queries.
 Explain = Callable[[HeldRuns], Mapping[UUID, Reason]]
 HOLDS: dict[str, Explain] = {}
-"""Who explains the runs that wait for a kind, by kind."""
+"""The functions that explain held runs, by the kind of their wait."""
 
 
 def hold_reasons(
     workspace_id: UUID, runs: Sequence[Run], noticed: Mapping[UUID, datetime], now: datetime
 ) -> dict[UUID, Reason]:
-    """Return why these runs are held, by run, for the kinds that `HOLDS` explains."""
+    """Return why these runs are held, by the runs' IDs, for the kinds that `HOLDS` explains."""
     reasons: dict[UUID, Reason] = {}
     for kind, explain in HOLDS.items():
         held = [run for run in runs if run.waits_for == kind]

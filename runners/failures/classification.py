@@ -164,7 +164,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
 
 
 def template_failure(error: TemplateError, path: str) -> Failure:
-    """Return the failure of a step whose inputs cannot be rendered in time or at all."""
+    """Return the failure of a step whose inputs cannot be rendered (in time, or at all)."""
     late = isinstance(error, TemplateTimeout)
     return Failure(
         error_type=ErrorType.TIMEOUT if late else ErrorType.PERMANENT,

@@ -24,7 +24,7 @@ LONGEST_TARGET = 300  # characters of a circuit's target, and of what a failed s
 
 
 def storable_text(text: str, limit: int) -> str:
-    """Replace NUL and lone surrogates in a text, and cut it to `limit` characters with `…`."""
+    """Return a text without NUL and lone surrogates, cut to `limit` characters with `…`."""
     clean = text[: limit + 1].replace("\x00", "\N{REPLACEMENT CHARACTER}")
     clean = clean.encode("utf-8", "replace").decode("utf-8")
     return clean if len(clean) <= limit else f"{clean[: limit - 1]}…"
@@ -62,9 +62,9 @@ LIBRARIES = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib", "s
 
 
 def own_frames(error: BaseException) -> str:
-    """Return the frames of the error and of its causes, newest error first.
+    """Return the frames of the error and of its causes as text, the newest error first.
 
-    Return at most 8,000 characters.
+    The text has at most 8,000 characters.
     """
     lines = [line for cause in _chain(error) for line in _lines(cause)]
     text = "\n".join(lines)

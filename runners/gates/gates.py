@@ -62,7 +62,7 @@ class Permit(Protocol):
         """Return the timeout in seconds; None if the gate sets none."""
 
     def undo(self) -> None:
-        """Revoke the permit, because another gate held the step and it did not run."""
+        """Revoke the permit of a step that did not run, because another gate stopped it."""
 
     def ended(self, failure: Failure | None) -> None:
         """Record that the module ran; `failure` is None if it succeeded."""

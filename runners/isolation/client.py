@@ -25,7 +25,7 @@ class ServerLost(Exception):
 
 @dataclass(slots=True)
 class _Pending:
-    """An order that a process executes, with the process's ID and an error of the engine."""
+    """An order that was sent: its process's ID (0 at first), and an error of the engine."""
 
     ended: "Future[SegmentReport]" = field(default_factory=Future)
     pid: int = 0

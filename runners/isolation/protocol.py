@@ -60,13 +60,13 @@ def packed(message: SegmentOrder | SegmentReport) -> bytes:
 
 
 def order(packet: bytes) -> SegmentOrder:
-    """Parse an order that the worker sent."""
+    """Return an order that the worker sent, parsed."""
     facts: dict[str, Any] = json.loads(packet)
     return SegmentOrder(**facts | {"links": tuple(facts["links"])})
 
 
 def report(packet: bytes) -> SegmentReport:
-    """Parse a report that the server or one of its children sent."""
+    """Return a report that the server or one of its children sent, parsed."""
     facts: dict[str, Any] = json.loads(packet)
     short = facts.pop("shortage", None)
     return SegmentReport(**facts, shortage=Shortage(**short) if short else None)

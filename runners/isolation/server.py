@@ -111,7 +111,7 @@ class _Children:
                 self._hear(pid, link)
 
     def reap(self) -> None:
-        """Report how each ended child ended."""
+        """Report the ends of the children that were executing an order."""
         for pid, link in list(self._links.items()):
             ended, status, used = os.wait4(pid, os.WNOHANG)
             if not ended:

@@ -30,7 +30,7 @@ def runs_since(execution_ids: Sequence[UUID], since: int) -> dict[UUID, list[Row
 
 
 def runs_of(execution_id: UUID) -> list[Row]:
-    """Return the runs of one execution, at most `MOST` + 1, the most relevant first."""
+    """Return the runs of one execution, at most `MOST` + 1, the live and failed ones first."""
     found = _read_runs("watch_whole", {"execution": execution_id, "most": MOST})
     return found.get(execution_id, [])
 
@@ -81,7 +81,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution, if it exists, with its runs, or those written since a cursor."""
+        """Return the execution and its runs (with a cursor: only new ones), or None without it."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

@@ -79,7 +79,7 @@ class Approval(Run):
 
     @property
     def description(self) -> str:
-        """Return the description for the approver."""
+        """Return the description for the approvers; "" if there is none."""
         return str(self._asked.get("description", ""))
 
     @property
@@ -95,12 +95,12 @@ class Approval(Run):
 
     @property
     def decided_by(self) -> str:
-        """Return the name of the user who decided, or ""."""
+        """Return the name of the user who decided; "" if no user has decided."""
         return str(self._answer.get("actor", ""))
 
     @property
     def comment(self) -> str:
-        """Return the approver's comment."""
+        """Return the comment of the user who decided; "" if there is none."""
         return str(self._answer.get("comment", ""))
 
     @property

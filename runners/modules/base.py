@@ -29,7 +29,7 @@ _LOADING = RLock()
 
 
 class ModuleInputs(BaseModel):
-    """The base of inputs: camelCase keys, no unknown keys, and no values in error texts."""
+    """The base of inputs: camelCase keys, no unknown keys, and no values in the texts of errors."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -40,7 +40,7 @@ class ModuleInputs(BaseModel):
 
 
 class ModuleOutputs(BaseModel):
-    """The base of described outputs: camelCase keys in workflows, and Python names in code."""
+    """The base of typed outputs: keys are camelCase in workflows, attributes have Python names."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -52,7 +52,7 @@ class ModuleOutputs(BaseModel):
 
 
 class StepLog(Protocol):
-    """Messages stored with the run, up to a limit. Do not log secrets."""
+    """The log of a step. Its messages are stored with the run, up to a limit. Log no secrets."""
 
     def debug(self, message: str, **fields: Any) -> None:
         """Log a message for debugging."""
@@ -92,7 +92,7 @@ class StepContext(Protocol):
 
     @property
     def last_details(self) -> Any:
-        """Return the `details` of the previous attempt's last `heartbeat`, or None."""
+        """Return the `details` of the previous attempt's last `heartbeat`; None without any."""
 
     @property
     def target_timeout(self) -> float | None:
@@ -111,7 +111,7 @@ class StepContext(Protocol):
 
     @property
     def origin(self) -> str:
-        """Return the code of the workflow, such as `shop.flows:fulfil`, or an empty text."""
+        """Return the place of the workflow's code, such as `shop.flows:fulfil`; "" if unknown."""
 
     @property
     def changed(self) -> frozenset[str]:
@@ -154,8 +154,8 @@ class StepContext(Protocol):
         """Publish an event to the workspace, once for all attempts of the step.
 
         The first event of an attempt is the same event as the first one of the previous attempt,
-        and so on. Raises StepError if the payload cannot be stored or the chain of events is too
-        long.
+        and so on. Raises StepError outside an execution, if the payload cannot be stored, or if the
+        chain of events is too long.
         """
 
     def store_content(
@@ -164,9 +164,9 @@ class StepContext(Protocol):
         """Write bytes to the payload store in parts, and return a reference for the outputs.
 
         `content` is an open file or an iterable of parts; only a few MiB of it are in memory at a
-        time. The values of the step's secrets are replaced in it. Raises StepError without a
-        payload store, PayloadError above VALKYR_PAYLOAD_CONTENT_LIMIT, and any error that `content`
-        raises.
+        time. The values of the step's secrets are replaced in it. Raises StepError if there is no
+        payload store, PayloadError if the content exceeds VALKYR_PAYLOAD_CONTENT_LIMIT, and any
+        error that `content` raises.
         """
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
@@ -409,7 +409,7 @@ class Module(Generic[InputsT]):
     def execute(
         self, inputs: InputsT, ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Execute the step; raise `StepError` to classify a failure."""
+        """Execute the step and return its result or a Wait; raise `StepError` if it fails."""
         raise NotImplementedError(f"module {self.type} has no execute()")
 
     def woken(

@@ -65,7 +65,7 @@ class ExpandingContainer(Container):
 
 
 class LoopInputs(ModuleInputs):
-    """The end of the loop: exactly one of `count`, `while` and `until`."""
+    """What ends the loop: exactly one of `count`, `while` and `until`."""
 
     count: int | None = Field(
         None,

@@ -41,7 +41,7 @@ def declare(
 
 
 def needed(type_name: str) -> tuple[str, str] | None:
-    """Return the package that a module type imports and the extra that installs it, or None."""
+    """Return the package that a module type imports and the extra that installs it, if any."""
     return _needs.get(type_name)
 
 

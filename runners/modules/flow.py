@@ -64,7 +64,7 @@ def truth(value: Any) -> bool:
 
 
 class If(FlowModule):
-    """Follows the outcome `true` or `false`."""
+    """Takes the edges of the outcome `true` or `false`, depending on the condition."""
 
     type = "flow.if"
     title = "If"
@@ -131,7 +131,7 @@ def _outcome_by_case(cases: list[Scalar] | dict[str, str]) -> dict[str, str]:
 
 
 class Switch(FlowModule):
-    """Follows the outcome of the case that equals `value`, or `default`."""
+    """Takes the edges of the outcome of the case that equals `value`, or of `default`."""
 
     type = "flow.switch"
     title = "Switch"
@@ -181,7 +181,7 @@ class FailInputs(ModuleInputs):
 
 
 class Fail(FlowModule):
-    """Fails with your own message."""
+    """Fails the step with a message and a class of failure that you choose."""
 
     type = "flow.fail"
     title = "Fail"

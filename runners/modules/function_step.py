@@ -230,7 +230,7 @@ def _execute(
 
 
 def _awaited(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a plain function that runs an async one in a separate event loop."""
+    """Return a plain function that runs an async function in a new event loop."""
 
     def call(**arguments: Any) -> Any:
         return asyncio.run(function(**arguments))

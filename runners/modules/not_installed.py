@@ -18,7 +18,7 @@ class AnyInputs(ModuleInputs):
 
 
 class NotInstalled(Module[BaseModel]):
-    """A declared module type and the package to install for it."""
+    """The stand-in for a declared module type whose package is not installed."""
 
     title = "Not installed"
     category = "not installed"
@@ -42,7 +42,7 @@ class NotInstalled(Module[BaseModel]):
         return [ConfigProblem((), "not_installed", self.reason)]
 
     def execute(self, inputs: BaseModel, ctx: StepContext) -> NoReturn:
-        """Fail permanently; the workflow was published where the package is installed."""
+        """Raise StepError: the workflow was published where the package is installed."""
         raise StepError(self.reason)
 
 

@@ -68,7 +68,7 @@ OTHER = "extension"
 
 
 def icon_of(type_name: str, category: str) -> str:
-    """Return the name of a module's icon."""
+    """Return the name of a module's icon, which its type or its category determines."""
     return BY_TYPE.get(type_name) or BY_CATEGORY.get(category, OTHER)
 
 
@@ -168,7 +168,7 @@ class Registry:
                 module.load()
 
     def add(self, module: Module[Any]) -> None:
-        """Register another module. Raises ValueError if its type is taken."""
+        """Register a module. Raises ValueError if another module has the same type."""
         with self._lock:
             present = self._modules.get(module.type)
             if module.type in declared() or (present is not None and present is not module):
@@ -231,7 +231,7 @@ class Registry:
 
 
 class StandIns(UserDict[str, Module[Any]]):
-    """A registry's modules; each lookup returns the module in its wrapper."""
+    """A registry's modules; each lookup returns the module in the wrapper that `wrap` makes."""
 
     def __init__(
         self,
@@ -328,7 +328,7 @@ def _instance_or_stand_in(type_name: str) -> Module[Any]:
 
 
 def _place(module: Module[Any] | None) -> str:
-    """Return the location of a module's code, for messages."""
+    """Return the location of a module's code, for error messages."""
     kind = type(module)
     return f"{kind.__module__}.{kind.__qualname__}"
 

@@ -79,7 +79,7 @@ class DelayInputs(ModuleInputs):
 
 
 class DelayOutputs(ModuleOutputs):
-    """The result of the wait."""
+    """The time that the step waited."""
 
     waited_seconds: float = Field(description="The actual wait, by the database's clock.")
 
@@ -198,7 +198,7 @@ class WaitForEventInputs(ModuleInputs):
 
 
 class WaitForEventOutputs(ModuleOutputs):
-    """The event that arrived."""
+    """The event that arrived, if one arrived in time."""
 
     event: Any = Field(None, description="The event's payload; null if none came in time.")
     event_id: str | None = Field(
@@ -286,7 +286,7 @@ class CallbackInputs(ModuleInputs):
 
 
 class CallbackOutputs(ModuleOutputs):
-    """The caller's payload."""
+    """The payload of the call, if a call arrived in time."""
 
     payload: Any = Field(None, description="The body; null if no call arrived in time.")
     received_at: str | None = Field(

@@ -40,7 +40,7 @@ def snapshot(session: Session) -> Iterator[None]:
 
 
 def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given) -> int:
-    """Copy rows and compare both databases; return how many were copied. Raises RowsDiffer.
+    """Copy rows and compare both databases; return the number of rows. Raises RowsDiffer.
 
     Columns whose values are specific to one database get their defaults, if they have any. The rows
     must not change during the copy: call this function in a `snapshot` of the source, or after the
@@ -113,7 +113,7 @@ def copy_ended(
 
 
 def catch_up(sessions: MoveSessions) -> int:
-    """Copy executions that changed since they were copied; return how many.
+    """Copy executions that changed since they were copied; return their number.
 
     If an execution runs again, its rows are removed from the target until the pause.
     """

@@ -1,4 +1,4 @@
-"""The move of a workspace: its phases in order. If a move is interrupted, each can be repeated."""
+"""The move of a workspace: its phases in order. An interrupted phase can be repeated."""
 
 import time
 from collections.abc import Callable, Iterator

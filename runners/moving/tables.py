@@ -65,7 +65,7 @@ class MovedTable:
 
     @property
     def paused(self) -> str:
-        """Return the condition for the rows that are copied during the pause."""
+        """Return the SQL condition for the rows that are copied during the pause."""
         if self.kind is not MoveKind.EXECUTION:
             return self.condition
         return (
@@ -148,7 +148,7 @@ def _within(column: Any, row: str, depth: int) -> str:
 
 
 def _of_execution(model: type[Model]) -> str:
-    """Return the column with the ID of a row's execution, or ""."""
+    """Return the name of the column with the ID of a row's execution; "" if there is none."""
     if model is WorkflowExecution:
         return "id"
     found = (one for one in _foreign(model) if one.related_model is WorkflowExecution)
@@ -166,7 +166,7 @@ def _direct(model: Any) -> Any:
 
 
 def _parent(model: type[Model]) -> Any:
-    """Return the first foreign key that is never null and leads to a workspace, or None."""
+    """Return the first foreign key that is never null and leads to a workspace, if any."""
     found = (one for one in _foreign(model) if not one.null and one.related_model is not model)
     return next((one for one in found if _leads(one.related_model)), None)
 

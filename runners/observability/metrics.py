@@ -1,4 +1,4 @@
-"""Metrics of this app: steps recorded, the time they waited, and repairs.
+"""Metrics of this app: recorded steps, their waiting times, and repairs.
 
 Each event is counted when it is certain: a result after its commit, and a repair by the duty that
 made the repair. Labels come from closed lists: modules, queues, outcomes, duties.
@@ -77,12 +77,12 @@ _dispatch, _lease = cache(DISPATCH.labels), cache(LEASE.labels)
 
 
 def recorded(work: Work, unit: Unit, state: str, *, retried: bool) -> None:
-    """Count a recorded unit when its transaction commits."""
+    """Count the steps of a recorded unit when its transaction commits."""
     transaction.on_commit(partial(_recorded, work, unit, _outcome(state, retried)), robust=True)
 
 
 def compensated(event: str) -> None:
-    """Count the start or the end of a compensation when the transaction commits."""
+    """Count an event of a compensation (begun, done or failed) when the transaction commits."""
     transaction.on_commit(partial(COMPENSATIONS.labels(event).inc), robust=True)
 
 

@@ -17,7 +17,7 @@ MOST_MESSAGE = 500
 
 
 def observed(perform: Perform) -> Perform:
-    """Add logs and traces to the function that executes claimed runs.
+    """Return the function that executes claimed runs, with logs and traces added.
 
     The IDs stay on log lines until the task ends.
     """

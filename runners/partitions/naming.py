@@ -41,7 +41,7 @@ class NamedPartitions:
     until: float
 
     def of(self, pk: UUID) -> str:
-        """Return the name of the partition of an execution; "" if statements do not name one."""
+        """Return the partition's name for an execution's runs; "" if none of these has its ID."""
         place = bisect_right(self.firsts, pk.int) - 1
         return self.names[place] if place >= 0 and pk.int < self.ends[place] else ""
 
@@ -50,7 +50,7 @@ _known: dict[str, NamedPartitions] = {}
 
 
 def partition_of(ids: UUID | Sequence[UUID]) -> str:
-    """Return the name of the partition with all these executions; "" if none can be named."""
+    """Return the partition's name for the runs of all these executions; "" if there is none."""
     known = _known.get(alias())
     if known is None or known.until < time.monotonic():
         known = _known[alias()] = _read()

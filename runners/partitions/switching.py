@@ -250,7 +250,7 @@ def _facts(cursor: Any, name: str) -> TableFacts:
 
 
 def copy_rows(cursor: Any, source: str, target: str, where: str = "true", *given: Any) -> None:
-    """Copy rows of one table of runs into another."""
+    """Copy the rows of one table of runs that match `where` into another table."""
     columns = ", ".join(quoted(str(field.column)) for field in Run._meta.concrete_fields)
     cursor.execute(
         f"INSERT INTO {quoted(target)} ({columns}) "  # noqa: S608 - quoted names
@@ -260,7 +260,7 @@ def copy_rows(cursor: Any, source: str, target: str, where: str = "true", *given
 
 
 def rows_to_copy() -> int:
-    """Return approximately how many rows `turn_off` copies: all except the largest partition's."""
+    """Return about how many rows `turn_off` copies: all except the largest partition's."""
     rows = [one.rows for one in layout().partitions]
     return sum(rows) - max(rows, default=0)
 

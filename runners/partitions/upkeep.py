@@ -40,7 +40,7 @@ NIL = UUID(int=0)
 
 
 def add_ahead(*, attempts: int = SOON) -> int:
-    """Add partitions up to 14 days ahead; return how many were added.
+    """Add partitions up to 14 days ahead; return the number of added partitions.
 
     Does nothing for a table without partitions. Raises TableBusy if the table stays in use.
     """
@@ -171,7 +171,7 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
 
 
 def drop_detached() -> int:
-    """Drop partitions that a process detached before it ended; return how many."""
+    """Drop partitions that a process detached before it ended; return their number."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND NOT c.relispartition"

@@ -128,7 +128,7 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """Return the claim of the next execution's run, to be made when this one's end is recorded.
+    """Return the claim of the next execution's run, made when the current run's end is recorded.
 
     Return None if there is no next run, if this worker is late, or if the run was tried before. A
     run that was tried before is loaded separately.
@@ -156,7 +156,7 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """Return the recorded inputs of a woken run or the rendered inputs of another, or a failure."""
+    """Return a woken run's recorded inputs, or another run's rendered inputs, or the failure."""
     if seen.wake is not None and state.unreadable is None:
         return _attempt(
             state, seen.step, lambda: recorded(state.data, seen.step, seen.inputs, seen.overrides)
@@ -165,7 +165,7 @@ def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failur
 
 
 def held_seconds(waits_for: str, wake: Any) -> float:
-    """Return how many seconds a gate held a run before its module ran; 0 if none did."""
+    """Return the seconds for which a gate held a run before its module ran; 0 without a gate."""
     return float((wake or {}).get("waitedSeconds", 0)) if waits_for in HOLDS else 0.0
 
 
@@ -217,5 +217,5 @@ def poisoned(path: str, crashes: int, cause: str) -> Failure:
 
 
 def give_back(work: Work) -> None:
-    """Release a held run so that it is sent again at once, without counting an attempt."""
+    """Release a held run, and send it again at once, without counting an attempt."""
     resend(release(work.execution_id, work.run_id, work.token))

@@ -22,7 +22,7 @@ FIRST_DELAY, MOST_DELAY = 1.0, 60.0
 
 
 def blame(execution_id: UUID, run_id: UUID, token: int, cause: str) -> bool:
-    """Count a crash against the run that stalled or ended its process, and send or fail the run.
+    """Count a crash of the run that stalled or ended its process; send the run again or fail it.
 
     Return False, and count nothing, if the run was taken over since `token` was read.
     """
@@ -41,10 +41,10 @@ def mend(
     *,
     at_once: bool = False,
 ) -> int:
-    """Release a lost run and send it, or fail it after too many crashes.
+    """Release a lost run and send it again, or fail it after too many crashes.
 
-    Return 0 if the run was taken over. `crashes` is the previous count. From the second crash on,
-    the run waits before it is sent, unless `at_once` is set.
+    Return 1, or 0 if the run was taken over. `crashes` is the previous count. From the second crash
+    on, the run waits before it is sent, unless `at_once` is set.
     """
     crashes += death.crashed
     if crashes >= config().poison:

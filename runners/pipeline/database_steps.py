@@ -88,7 +88,7 @@ class _StepTransaction(ExitStack):
 
     @contextmanager
     def module(self) -> Iterator[None]:
-        """Run the module in the block. Raises an error if its writes cannot be committed."""
+        """Run the module in the block. Raises an error if it is late or cannot be committed."""
         began, limits = time.monotonic(), config()
         outermost = not connection.in_atomic_block  # not in a test that is rolled back
         hooks = hooks_for_commit(connection)
@@ -130,7 +130,7 @@ def _limit(seconds: float, grace: float) -> None:
 
 
 def _check_transaction() -> None:
-    """Raise StepError if the module ended the transaction that must record the result."""
+    """Raise StepError if the module ended the transaction, or if it can only be rolled back."""
     if _status() in (TransactionStatus.IDLE, None):
         raise StepError(
             "The function ended the transaction in which its step is recorded. Only the "
@@ -156,6 +156,6 @@ def _hand_over(state: SegmentState) -> None:
 
 
 def _status() -> TransactionStatus | None:
-    """Return the transaction's state as the driver knows it; None if there is no connection."""
+    """Return the transaction's state as the driver knows it; None without an open connection."""
     raw: Any = connection.connection
     return None if raw is None or raw.closed else raw.info.transaction_status

@@ -56,7 +56,7 @@ from runners.waits import events
 
 
 def seconds_for(step: Step) -> float:
-    """Return a step's time limit; a pure step's limit is below the lease, which is not renewed."""
+    """Return a step's timeout in seconds; for an inline step, at most half of the lease."""
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 
@@ -239,9 +239,9 @@ def stretch(state: SegmentState, unit: Unit) -> None:
 
 
 def next_item(state: SegmentState, unit: Unit) -> bool:
-    """Enter the next item of a pure map's batch if every task of this item has ended.
+    """Enter the next item of a pure map's batch if every task of the current item has ended.
 
-    Returns whether there is such an item.
+    Returns whether it entered an item.
     """
     if not state.batch or not state.settled or state.frontier.ready:
         return False

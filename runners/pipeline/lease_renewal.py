@@ -69,7 +69,7 @@ class Heart:
             self._beats.pop(beat.work.run_id, None)
 
     def stuck(self) -> int:
-        """Return how many steps are past their deadline and still running."""
+        """Return the number of steps that are past their deadline and still running."""
         with self._lock:
             return sum(beat.expired for beat in self._beats.values())
 
@@ -145,7 +145,7 @@ class Heart:
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _hand_back(self, beats: list[ActiveRun]) -> None:
-        """Return work to the queue in another thread; a slow broker must not delay the renewals."""
+        """Send work back to the queue in another thread; a slow broker must not delay renewals."""
         for beat in beats:
             if beat.pack is not None and beat.pack.left and beat.pack.late():
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()

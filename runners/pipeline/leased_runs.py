@@ -230,7 +230,7 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
 
 
 def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
-    """Render the inputs of these segments' pending runs; return how many can be leased now.
+    """Render the inputs of these segments' pending runs; return the number of leasable runs.
 
     Skips runs that are prepared, taken, not due or not remote, so a second call is safe.
     """
@@ -294,7 +294,7 @@ def _rendered(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
-    """Fail a run that cannot be prepared, as a worker that claims it would."""
+    """Fail a run that cannot be prepared, as a worker that claims it would; return False."""
     work = claim_run.claim(state, seen, inputs)
     if work is not None:
         with suppress(LeaseLost):

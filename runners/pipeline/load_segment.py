@@ -248,7 +248,7 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
 
 
 def _patience(version: Compiled, segments: Sequence[str]) -> float:
-    """Return how many seconds these segments may take: fewer if a step's duration is unknown."""
+    """Return the seconds that these segments may take: fewer if a step's duration is unknown."""
     steps = [find(version.graph, segment)[1] for segment in segments]
     effects = [step for step in steps if not step.inline]
     estimates.learn_durations(version.workflow_id, effects)

@@ -37,7 +37,7 @@ class StepSelection:
 def choose(
     state: "SegmentState", work: "Work", broken: "Broken | None", limits: SegmentLimits
 ) -> StepSelection:
-    """Choose from the ready steps; a `broken` step, which failed in memory, goes first."""
+    """Return the choice among ready steps; a `broken` step, which failed in memory, goes first."""
     ready, steps = state.frontier.ready, state.graph.steps
     if state.hands_over:
         return StepSelection(None, list(ready), [])

@@ -110,7 +110,7 @@ def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str
 def next_execution(
     pack: ExecutionPack[SegmentState],
 ) -> tuple[SegmentState, Work] | None:
-    """Return the next execution of a pack whose run is claimed or can be claimed, or None."""
+    """Return the pack's next execution, and the run of it that this worker holds; or None."""
     claimed, pack.claimed = pack.claimed, None
     while claimed is None and (found := pack.following()) is not None:
         state, seen = found
@@ -122,7 +122,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Return work that has not started to other workers, including a run already claimed."""
+    """Leave work that has not started to other workers, including a run already claimed."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:
@@ -208,7 +208,7 @@ def _perform_and_record(state: SegmentState, work: Work, until: float) -> Work |
 def _may_stay(state: SegmentState, until: float) -> bool:
     """Return whether this worker may take further segments.
 
-    It may do so while it has time, no other execution of the pack waits, and it is not draining.
+    It may if it has time and is not draining, and no other execution of the pack waits.
     """
     waits = state.executions is not None and state.executions.left
     return not waits and time.monotonic() < until and not draining()
@@ -217,10 +217,10 @@ def _may_stay(state: SegmentState, until: float) -> bool:
 def run_one_step(
     execution_id: UUID, version_id: UUID, segment: str, *, links: tuple[str, ...] = ()
 ) -> bool:
-    """Run a segment's current step only; send everything after it to workers.
+    """Run a segment's current step only; send everything after the step to workers.
 
-    Return False if its lease was lost; in that case, the row may name this process as the holder
-    for a while.
+    Return False if the step's lease was lost; in that case, the row may name this process as the
+    holder for a while.
     """
     taken = claim_segment(execution_id, version_id, Segment(segment, "", ""), links=links)
     if taken is None:
@@ -241,7 +241,7 @@ def run_one_step(
 
 
 def hand_back(state: SegmentState, work: Work | None) -> None:
-    """Return the held run, and the siblings that have not started, to other workers."""
+    """Leave the held run, and the siblings that have not started, to other workers."""
     if work is not None:
         claim_run.give_back(work)
     if state.pack is not None:
@@ -259,7 +259,7 @@ def claim_segment(
 ) -> tuple[SegmentState, Work | None] | None:
     """Load a segment and claim its live run.
 
-    Return None if there is no live run, and None for the work if another worker has the run.
+    Return None if there is no live run, and None for the work if `take` does not claim the run.
     `others` are the siblings in the segment's message; the function removes the siblings that ran.
     """
     found = load_segment.load(

@@ -203,7 +203,7 @@ def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | No
 
 
 def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
-    """Record the unit and end the execution; use the lock if its output cannot be rendered."""
+    """Record the unit and end the execution; use the lock if the output needs it."""
     try:
         output = finish.output_of(state)
     except finish.NoOutput:
@@ -370,7 +370,7 @@ def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work |
 
 
 def _merge_variables(state: SegmentState, changes: dict[str, Any]) -> dict[str, Any]:
-    """Merge declared variables into the execution's, and return all; the last commit wins."""
+    """Merge the declared variables of `changes` into the execution's; return all its variables."""
     declared = {key: value for key, value in changes.items() if key in state.graph.variables}
     row = statements.fetch_one(
         "variables",

@@ -81,7 +81,7 @@ class Revealed:
     kept_from: list[RefusedHost] = field(default_factory=list)
 
     def used(self) -> AbstractContextManager[None]:
-        """Check the host of each connection of the module while the block runs."""
+        """Return a context that checks the host of each connection that the module opens."""
         return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:

@@ -71,7 +71,7 @@ def write(
     outcome: str | None = None,
     survey: bool = False,
 ) -> bool | None:
-    """Record the unit and its next steps; return whether other runs are live, or None if unread.
+    """Record the unit and its next steps; return whether other runs are live (None: not read).
 
     Raises LeaseLost if another worker holds the run.
     """

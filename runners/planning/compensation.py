@@ -45,7 +45,7 @@ def in_flight(execution_id: UUID) -> bool:
 
 
 def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
-    """End the live runs of an execution that will be undone; return whether it will be.
+    """End the live runs of an execution if it must be undone; return whether it must be.
 
     See `ports.stop_to_undo`.
     """

@@ -1,4 +1,4 @@
-"""Plan whole executions from their rows: for a chord's body, a resume, the sweeper, a requeue."""
+"""Plan whole executions from their rows: for a chord's body, a resume, a requeue or the sweeper."""
 
 from uuid import UUID
 

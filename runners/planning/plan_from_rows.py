@@ -93,8 +93,8 @@ def place_facts(state: SegmentState, place: Place) -> dict[int, StepFact]:
 def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
     """Return the facts of steps by the step's index, from rows of (path, state, outcome, …).
 
-    The paths are relative to the graph. A failed or cancelled step without an outcome has no fact.
-    If a step has several rows, a live, successful or skipped run takes precedence.
+    The prefix of a path is ignored. A failed or cancelled step without an outcome has no fact. If a
+    step has several rows, a live, successful or skipped run takes precedence.
     """
     facts: dict[int, StepFact] = {}
     for path, state, outcome, *_ in found:

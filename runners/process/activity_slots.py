@@ -33,7 +33,7 @@ NOTHING, EXECUTES, AFTERWARDS = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class SlotHead:
-    """A watched process."""
+    """A slot's head: the process, its start and last tick, and its ticker and heartbeat threads."""
 
     place: int
     pid: int
@@ -94,7 +94,7 @@ class StallSlot:
         raise OSError(f"more than {PLACES} processes of one worker cannot be watched")
 
     def tick(self, now: int) -> None:
-        """Record that threads of this process run."""
+        """Record the time, in monotonic nanoseconds, at which the ticker ran."""
         _FIELD.pack_into(self._memory, self._head + _TICK, now)
 
     def name_ticker(self, thread: int) -> None:

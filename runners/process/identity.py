@@ -95,7 +95,7 @@ def unreaped(other: str) -> bool:
 
 
 def shortage_at_end(other: str) -> out_of_memory.Shortage | None:
-    """Return the memory shortage that the holder's parent found when the holder ended, or None."""
+    """Return the memory shortage that the holder's parent noted at the holder's end, if any."""
     parts = other.split(SEPARATOR)
     return out_of_memory.told(int(parts[1]), parts[2])
 

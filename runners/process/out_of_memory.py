@@ -68,7 +68,7 @@ class ChildDeaths(KillWatch):
         self._peaks: list[tuple[float, int]] = []
 
     def judge(self, pid: int, peak: int) -> Shortage:
-        """Return whether the child, which held at most `peak` KiB, used up the memory.
+        """Return the shortage, and whether the child, with a peak of `peak` KiB, caused it.
 
         Call this after the child was killed while memory was short.
         """
@@ -88,7 +88,7 @@ class ChildDeaths(KillWatch):
 
 
 def kills() -> int:
-    """Return how many processes the kernel's OOM killer ended on this machine; 0 if unknown."""
+    """Return the number of processes that the OOM killer ended on this machine; 0 if unknown."""
     with suppress(OSError):
         for line in (PROC / "vmstat").read_text().splitlines():
             name, _, number = line.partition(" ")

@@ -13,9 +13,9 @@ log = logging.getLogger(__name__)
 
 Duty = Callable[[], int]
 EVERY_SECOND: dict[str, Duty] = {}
-"""What plugins want to be done every second, by a name that no other duty has."""
+"""The duties that plugins add to the sweep of every second, by unique name."""
 EVERY_FIVE_SECONDS: dict[str, Duty] = {}
-"""What plugins want to be done every five seconds."""
+"""The duties that plugins add to the sweep of every five seconds, by unique name."""
 
 
 def each(what: str, serve: Callable[P, int], *args: P.args, **kwargs: P.kwargs) -> int:

@@ -96,7 +96,7 @@ and other ValkyrErrors where the execution has no such step or does not take the
 
 
 def names_of(patch: Any) -> list[str]:
-    """Return the names that a merge patch changes, sorted; at most the first hundred names."""
+    """Return the sorted names that a merge patch changes, at most 100; `(whole)` for a value."""
     if not isinstance(patch, Mapping):
         return [WHOLE]
     return [name[:MAX_NAME] for name in sorted(patch)[:MAX_NAMES]]

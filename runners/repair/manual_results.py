@@ -178,7 +178,7 @@ def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note:
 
     The step's task ends there, including the later steps of its chain. No edge out of the task is
     followed, so tasks that depend on it alone are also skipped. The caller holds the execution's
-    lock and plans it afterwards. Raises WrongState as `reruns.again` does.
+    lock and plans the execution afterwards. Raises WrongState as `reruns.again` does.
     """
     dead = newest_dead(execution, dead_run_id)
     _, step = find(compiled(execution.version_id).graph, dead.step_path)

@@ -37,7 +37,7 @@ class Rerun:
 
 @dataclass(frozen=True, slots=True)
 class _Dead:
-    """The data of a dead run."""
+    """The data of a dead run that its next attempt needs."""
 
     step_path: str
     attempt: int
@@ -173,7 +173,7 @@ def _parcel(rerun: Rerun, state: SegmentState) -> Parcel:
 
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
-    """Return the run's overrides (merged inputs, and a salt for a new key) or None."""
+    """Return the overrides of the next run: merged inputs, and a salt for a new key; or None."""
     earlier = before or {}
     out: dict[str, Any] = {}
     if inputs or earlier.get("inputs"):

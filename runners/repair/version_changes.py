@@ -104,7 +104,7 @@ class _ReachedRun(NamedTuple):
 
 
 def reached(execution_ids: Sequence[UUID]) -> dict[UUID, list[ReachedStep]]:
-    """Return the steps that executions have reached. Uses one query, without locks."""
+    """Return the steps that executions have reached, by execution ID. Uses one query, no locks."""
     found: dict[UUID, list[ReachedStep]] = defaultdict(list)
     for run in _runs(execution_ids):
         found[run.execution_id].append(_step(run))
@@ -224,7 +224,7 @@ def _refuse(found: Judgement) -> None:
 
 
 def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
-    """Return the payload, which never changes, if the new version has a different input schema."""
+    """Return the payload if the new version has a different input schema; otherwise None."""
     if move.target.input_schema in (None, move.source.input_schema):
         return None
     row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)

@@ -240,7 +240,7 @@ def _places(text: AnyStr, part: AnyStr) -> Iterator[int]:
 
 
 def _agreeing(text: str, start: int, form: str) -> int:
-    """Return how many characters at `start` equal the beginning of the form."""
+    """Return the number of characters at `start` that equal the beginning of the form."""
     length = 0
     for found, expected in zip(text[start : start + len(form)], form, strict=False):
         if found != expected:

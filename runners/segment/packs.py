@@ -76,7 +76,7 @@ class SiblingPack(Pack[str]):
     seen: dict[str, LiveRun] = field(default_factory=dict)
 
     def following(self) -> LiveRun | None:
-        """Remove and return the next sibling that may be claimed without another query, or None."""
+        """Remove and return the next sibling to claim without another query; None without one."""
         if self.late():
             self.hand_back()
         try:
@@ -107,14 +107,14 @@ class ExecutionPack(Pack[UUID], Generic[State]):
     claimed: tuple[State, Work] | None = None
 
     def following(self) -> tuple[State, LiveRun] | None:
-        """Remove and return the next execution that has work, or None."""
+        """Remove and return the next execution that has work; None if there is none."""
         while (execution_id := self._next()) is not None:
             if (seen := self.seen.pop(execution_id, None)) is not None:
                 return seen
         return None
 
     def put_back(self, execution_id: UUID, state: State, seen: LiveRun) -> None:
-        """Return an unclaimed execution to the front of the pack."""
+        """Put an unclaimed execution back to the front of the pack."""
         self.seen[execution_id] = state, seen
         self.left.appendleft(execution_id)
 

@@ -89,7 +89,7 @@ def claimed(
     *,
     sealer: PayloadSealer,
 ) -> str:
-    """Return the row of the step that this worker continues with."""
+    """Return the row of a run that this worker claims and continues with."""
     inputs = ""
     if prepared is not None:
         text = sealer.json(prepared.text, "inputs", prefix + step.path)
@@ -130,12 +130,12 @@ def succeeded(
 
 
 def insert(state: SegmentState, parts: list[str]) -> int:
-    """Insert rows of this module into the state's execution; return how many were new."""
+    """Insert rows of this module into the state's execution; return the number of new runs."""
     return len(insert_all(owned(state, parts), [state.context.execution_id]))
 
 
 def insert_all(texts: Sequence[str], executions: Sequence[UUID]) -> set[UUID]:
-    """Insert `owned` rows of these executions in one statement; return the IDs of the new ones."""
+    """Insert `owned` rows of these executions in one statement; return the new runs' IDs."""
     if not texts:
         return set()
     rows_text = {

@@ -33,7 +33,7 @@ CURRENCY_LETTERS = 3
 
 
 class Log:
-    """Messages stored with the run: the first 200. Later messages are only counted."""
+    """A step's log: the first 200 messages are stored with the run; later ones are only counted."""
 
     __slots__ = ("_began", "entries", "left_out", "scrub")
 
@@ -211,7 +211,7 @@ class Context:
         return self._contents
 
     def remaining(self) -> float:
-        """Return the seconds until the deadline; negative after it."""
+        """Return the seconds until the deadline; negative after it has passed."""
         return self.deadline - time.monotonic()
 
     def cancelled(self) -> bool:

@@ -248,6 +248,6 @@ def read(workspace_id: UUID, value: Any) -> Any:
 
 
 def release_connection() -> None:
-    """Return a thread's connection to the pool while the thread waits for the store."""
+    """Put a thread's connection back into the pool while the thread waits for the store."""
     if pool() == "threads" and not connection.in_atomic_block:
         connection.close()

@@ -169,7 +169,7 @@ def turn(data: "TemplateData") -> dict[str, Any]:
 
 
 def load_items(data: "TemplateData", indexes: list[int]) -> None:
-    """Load items of the innermost map."""
+    """Load the items of the innermost map that have these indexes."""
     place = data.place.nearest("map")
     assert place is not None
     data.items = data.source.items(data, place, indexes)

@@ -20,7 +20,7 @@ START_SECONDS = 20.0
 
 @dataclass(slots=True)
 class Keeper:
-    """The keeper of one worker's watchdog; it has no process before `begin`."""
+    """Starts one worker's watchdog process, and restarts it. It has no process before `begin`."""
 
     pid: int = 0
     start: int = 0

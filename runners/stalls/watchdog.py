@@ -145,7 +145,7 @@ def usage(pid: int) -> CpuUsage | None:
 
 
 def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
-    """Return the thread that used most of the process's CPU time between two readings.
+    """Return the ID of the thread that used most of the process's CPU time between two readings.
 
     Return None if no thread used most of the time, or if the process hardly used the processor: it
     is stopped, swapped out, or waiting.

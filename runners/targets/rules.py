@@ -79,7 +79,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def _joined(parts: list[str]) -> str:
-    """Convert a glob to a regular expression; its last part matches at the end."""
+    """Return a glob as a regular expression; its last part matches at the end."""
     first, *others = parts
     if not others:
         return first

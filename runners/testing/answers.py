@@ -32,7 +32,7 @@ class Turns:
 def in_turn(*answers: Any) -> Turns:
     """Return answers for successive calls.
 
-    `in_turn(ConnectionError("down"), {"id": "ch_1"})` fails once.
+    `in_turn(ConnectionError("down"), {"id": "ch_1"})` fails once, and then succeeds.
     """
     return Turns(answers)
 
@@ -65,7 +65,7 @@ def wrapped(answers: Answers) -> Callable[[Module[Any]], Module[Any]]:
 
 
 def keys(step_path: str, module_type: str) -> list[str]:
-    """Return the keys under which a test can provide a step's answer, the most specific first.
+    """Return the keys of a test's answer for a step, the most specific first, the type last.
 
     `refine[1].draft.main` is also `refine[1].draft`, `refine.draft.main`, `refine.draft`, `draft`.
     """

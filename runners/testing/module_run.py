@@ -26,8 +26,8 @@ class ModuleRun:
     """The result of a module: JSON-serializable outputs, its outcome, its logs and its costs.
 
     `waits` describes the wait, if the module was suspended. `logs` are entries with `level`,
-    `message` and optionally `fields`. Values of the credential are removed from all of these, as in
-    the engine.
+    `message` and optionally `fields`. Values of the credential are removed from outputs and logs,
+    as in the engine.
     """
 
     outputs: Any

@@ -105,7 +105,7 @@ def advance(ids: Sequence[UUID], span: timedelta) -> None:
 
 
 def until_next(ids: Sequence[UUID]) -> timedelta | None:
-    """Return the time until their next timer, retry or deadline; None if there is none."""
+    """Return the time to these executions' next timer, retry or deadline; None without one."""
     runs = Run.objects.filter(execution_id__in=ids)
     retries = runs.filter(state=RunState.PENDING, retry_after__gt=Now())
     timers = runs.filter(state=RunState.WAITING, due_at__isnull=False)
@@ -146,7 +146,7 @@ class WorkflowRun:
 
     @property
     def output(self) -> Any:
-        """Return the output of the workflow."""
+        """Return the output of the workflow; None before the execution ends."""
         return self.execution.output
 
     @property
@@ -175,7 +175,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run until the execution ends or every step waits; methods that act on it do so too."""
+        """Run the execution until it ends or all its steps wait; other methods end with this."""
         drive(self.id, self.answers)
         return self
 

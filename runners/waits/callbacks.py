@@ -112,7 +112,7 @@ def _audit(actor: Actor, execution: WorkflowExecution, path: str, *, early: bool
 
 
 def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:
-    """Return the step's newest attempt that was not rolled back, or None."""
+    """Return the step's newest attempt that was not rolled back; None without one."""
     rows = Run.objects.filter(execution_id=execution_id, step_path=path, superseded=False)
     found = rows.filter(epoch=epoch).order_by("-attempt")
     return found.only("id", "state", "waits_for", "wake").first()

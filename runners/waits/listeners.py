@@ -82,7 +82,7 @@ class Decided:
 
 
 def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Listener]]:
-    """Yield the listeners in batches, in the order of run IDs, beginning after `after`."""
+    """Yield the runs that may receive the event, in batches, by run ID, starting after `after`."""
     after = after or UUID(int=0)
     values: dict[str, Any] = {
         "name": call.name,

@@ -39,7 +39,7 @@ def wake_all(
     waking: Mapping[str, Any],
     key: int | None = UNKNOWN,
 ) -> int:
-    """Wake (run, execution) pairs that wait for one of `kinds`; return how many were woken.
+    """Wake (run, execution) pairs that wait for one of `kinds`; return the number of woken runs.
 
     The function works like `wake_each`, for callers that need only the number.
     """

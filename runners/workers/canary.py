@@ -63,7 +63,7 @@ class Consuming(bootsteps.StartStopStep):
             self._give(parent, "without a broker", grace=RECONNECT_SECONDS)
 
     def shutdown(self, parent: Any) -> None:
-        """Remove the record of the last check."""
+        """Stop the checks, and remove the worker's sign of life."""
         self.stop(parent)
         signs_of_life.take_back("worker")
 

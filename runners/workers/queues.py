@@ -27,7 +27,7 @@ OWN = ("control", "default", "io")
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Runs of one queue that wait for a worker; `oldest` is when the first one became ready."""
+    """A queue, its waiting runs and its workers; `oldest` is when the first run became ready."""
 
     name: str
     waiting: int

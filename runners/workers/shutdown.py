@@ -76,7 +76,7 @@ class WorkerShutdown:
 
 
 def give_back() -> int:
-    """Release and send the runs of this process and its ended children; return how many.
+    """Release the runs of this process and its ended children, and send them; return their number.
 
     Steps that still run in this process are fenced by a newer token.
     """

@@ -28,7 +28,7 @@ NOT_OURS = (
 
 @dataclass(frozen=True)
 class StreamEvent:
-    """A server-sent event; one without a name is a keep-alive."""
+    """A server-sent event; an event without a name is a keep-alive."""
 
     name: str
     id: str
@@ -98,7 +98,7 @@ class ApiClient:
             wanted |= {"cursor": cursor[0]}
 
     def events(self, path: str, last: str, patience: float) -> Iterator[StreamEvent]:
-        """Yield server-sent events until the server ends or is silent for `patience` seconds."""
+        """Yield server-sent events until the stream ends or is silent for `patience` seconds."""
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
         time_outs = httpx.Timeout(30, read=patience)
         try:

@@ -118,14 +118,14 @@ def _has(findings: list[DoctorFinding], *parts: str) -> bool:
 
 
 def _static() -> list[DoctorFinding]:
-    """Run the system checks that need no network."""
+    """Return the findings of the system checks that need no network."""
     from django.core import checks
 
     return _told(checks.run_checks)
 
 
 def _running() -> list[DoctorFinding]:
-    """Check the processes: the broker, a worker for each queue, and beat."""
+    """Return findings about the processes: the broker, a worker for each queue, and beat."""
     from valkyr.checks import what_is_missing
 
     return _told(lambda: list(what_is_missing()))

@@ -60,7 +60,7 @@ class CliError(click.ClickException):
 
     @property
     def status(self) -> int | None:
-        """Return the HTTP status, if the API rejected the request."""
+        """Return the HTTP status if the API rejected the request; otherwise None."""
         return self.problem.get("status")
 
     @property

@@ -128,7 +128,7 @@ def _take_workflow(folder: DefinitionFolder, file: Path, problems: list[dict[str
 
 
 def _parsed(file: Path, problems: list[dict[str, str]]) -> tuple[str, Any] | None:
-    """Return a file's text and value, or record why it cannot be read."""
+    """Return a file's text and value; if it cannot be read, record the problem and return None."""
     from executions.definition.graph.document import read_json
     from executions.definition.graph.problem import TextError
     from executions.definition.graph.yaml_text import read_yaml
@@ -170,7 +170,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
-    """Return the node whose line is reported, and the node to search next, or None."""
+    """Return the node whose line is reported, and the node to search next; None without a match."""
     if index:
         items = node.value if isinstance(node.value, list) else []
         at = int(index)

@@ -70,7 +70,7 @@ def _read(path: Path) -> Any:
 
 
 def is_id(text: str) -> bool:
-    """Return whether the text is a UUID, and so no name."""
+    """Return whether the text is a UUID, and so not a name."""
     try:
         UUID(text)
     except ValueError:

@@ -17,7 +17,7 @@ DOOR = "command"
 
 
 def local_client(choices: Choices) -> httpx.Client:
-    """Return a client of the project's own views, signed in as the chosen user."""
+    """Return a client of the project's views, signed in as the chosen user. Raises CliError."""
     name = set_up(choices.settings, choices.environment)
     from django.db import Error
 

@@ -63,7 +63,7 @@ root = LazyGroup(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return the exit code: the command's return value, or 0 for None."""
+    """Run the command; return its exit code, 0 for None, or the code of the error that ended it."""
     choices = Choices()
     try:
         code = _run(arguments, choices)

@@ -176,7 +176,7 @@ def fitted(
     width: int,
     measure: Callable[[str], int] = len,
 ) -> tuple[Sequence[Sequence[str]], list[int]]:
-    """Return the cells and column widths for a terminal; shorten times, and wrap prose."""
+    """Return cells and column widths for a terminal of `width`: times shortened, prose wrapped."""
     widths = _widths([headings, *rows], measure)
     if sum(widths) + GAP * len(widths) > width:
         rows = [[_shortened(cell) for cell in row] for row in rows]

@@ -33,7 +33,7 @@ def bundle_path(workspace: str, what: str = "") -> str:
 
 
 def ask_plan(api: "ApiClient", workspace: str, bundle: dict[str, Any]) -> dict[str, Any]:
-    """Return the plan of a bundle."""
+    """Return the API's plan for applying a bundle to a workspace."""
     found: dict[str, Any] = api.post(bundle_path(workspace, "/plan"), bundle, seconds=SECONDS)
     return found
 

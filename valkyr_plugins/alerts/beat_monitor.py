@@ -23,7 +23,7 @@ _over = threading.Event()
 
 
 def connect() -> None:
-    """Connect the signals of a worker's start."""
+    """Connect the signals of a worker's start and shutdown."""
     worker_ready.connect(begin, weak=False, dispatch_uid=f"{__name__}.begin")
     worker_shutting_down.connect(end, weak=False, dispatch_uid=f"{__name__}.end")
 
@@ -42,7 +42,7 @@ def end(**_: Any) -> None:
 
 
 def look(since: datetime) -> int:
-    """Check once; return how many alerts were sent. Ignore silence before `since`."""
+    """Check once; return the number of alerts sent. Ignore silence before `since`."""
     from dlq.public.beat import pulse
     from executions.public.database import AdvisoryLock, alone
     from valkyr_plugins.alerts.lifecycle import notice, tell

@@ -77,7 +77,7 @@ def _line(text: str, link: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escape Slack's markup in a text, so that an error's text cannot mention users."""
+    """Return a text with Slack's markup escaped, so that an error's text cannot mention users."""
     return text.translate(ESCAPES)
 
 

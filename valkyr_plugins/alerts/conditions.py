@@ -55,7 +55,7 @@ def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
 
 
 def _counted(rule: AlertRule, wanted: list[datetime]) -> QuerySet[GroupHour]:
-    """Return the workspace ID of each run that has waited too long in the queue; at most 1,000."""
+    """Return the failure counts of these hours that the rule covers, without quiet groups."""
     rows = GroupHour.objects.filter(hour__in=wanted, group__muted=False).exclude(
         group__status=GroupStatus.IGNORED
     )
@@ -133,7 +133,7 @@ def _oldest_open(rule: AlertRule) -> UUID | None:
 
 
 def _oldest_labelled(rule: AlertRule) -> UUID | None:
-    """Return the oldest open dead letter's ID for the rule's label, or None; omit quiet groups."""
+    """Return the ID of the oldest open dead letter with the rule's label; None without one."""
     groups = _open_groups(rule).order_by("last_seen").values("pk")[:MOST_GROUPS]
     name, value = parsed(rule.label)
     rows = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, group__in=groups)

@@ -40,7 +40,7 @@ def is_high(found: FailureRate, *, factor: float, least: float) -> bool:
 
 
 def hours(now: datetime) -> Iterator[datetime]:
-    """Return the hours whose counts `rate` reads."""
+    """Yield the start of each hour whose count `rate` reads."""
     for day in range(DAYS + 1):
         present = _hour_of(now - timedelta(days=day))
         yield from (present - HOUR, present)

@@ -122,7 +122,7 @@ MOST_AT_ONCE = 1_000
 
 
 def notice(rule: AlertRule, finding: Finding) -> Alert:
-    """Open or reopen the alert of this rule and subject, or increase its count; return it."""
+    """Open or reopen the rule's alert about the finding, or count it again; return the alert."""
     with transaction.atomic():
         alert = _newest(rule, finding)
         if alert is not None:
@@ -134,7 +134,7 @@ def notice(rule: AlertRule, finding: Finding) -> Alert:
 
 
 def tell(rule: AlertRule) -> int:
-    """Queue the notifications that are due; return how many alerts they report."""
+    """Queue the notifications that are due; return the number of alerts that they report."""
     with transaction.atomic():
         now = database_now()
         due = list(
@@ -245,6 +245,6 @@ DELIVERIES = Counter(
 
 
 def open_alerts(now: datetime) -> Iterator[Family]:
-    """Yield the number of open alerts, up to a limit."""
+    """Yield the metric of open alerts, which are counted up to a limit."""
     count = Alert.objects.filter(state=AlertState.OPEN).order_by()[:BOUND].count()
     yield Family("valkyr_alerts_open", "Open alerts.", count)

@@ -53,7 +53,7 @@ def sealed(rule_id: UUID, secret: str) -> Sealed:
 
 
 def secret_of(rule: AlertRule) -> str:
-    """Return the rule's secret, or "" if it has none. Raises SealingError."""
+    """Return the rule's secret; "" if it has none. Raises SealingError."""
     try:
         return _opened(rule)
     except KeyUnknown:

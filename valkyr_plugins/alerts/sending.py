@@ -47,7 +47,7 @@ _dragging: set[Future[Outcome]] = set()
 
 
 def send_due() -> int:
-    """Send due messages, unless another process does; return how many attempts were made."""
+    """Send due messages, unless another process does; return the number of attempts."""
     until, count = time.monotonic() + SECONDS, 0
     with alone(AdvisoryLock.ALERT_SENDING) as mine:
         while mine and (taken := take(min(AT_ONCE, MOST_DRAGGING - len(_dragging)))):
@@ -59,7 +59,7 @@ def send_due() -> int:
 
 
 def take(most: int) -> list[AlertDelivery]:
-    """Take a limited number of due messages for the duration of a lease."""
+    """Take at most `most` due messages for the duration of a lease, and return them."""
     with transaction.atomic():
         now = database_now()
         rows = AlertDelivery.objects.select_for_update(skip_locked=True, of=("self",))
@@ -77,7 +77,7 @@ def take(most: int) -> list[AlertDelivery]:
 
 
 def send_now(delivery: AlertDelivery) -> Outcome:
-    """Send one message that the caller has taken, and record the result."""
+    """Send one message that the caller has taken; record and return the result."""
     outcome = _attempt(delivery)
     conclude(delivery, outcome)
     return outcome
@@ -184,7 +184,7 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send the message once, under the egress rules of its workspace. Uses no query."""
+    """Send the message once, under its workspace's egress rules; return the result. No query."""
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 

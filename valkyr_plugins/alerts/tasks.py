@@ -21,7 +21,7 @@ def watch() -> dict[str, int]:
 
 @task("valkyr_alerts.forget")
 def forget() -> int:
-    """Delete alerts that ended long ago, once an hour."""
+    """Delete alerts and tests that ended long ago, once an hour; return their number."""
     from valkyr_plugins.alerts import watching
 
     return watching.forget()

@@ -128,7 +128,7 @@ def watch() -> dict[str, int]:
 
 
 def look(rule: AlertRule) -> tuple[int, int]:
-    """Check one rule; return how many alerts it reported and how many it closed."""
+    """Check one rule; return the numbers of alerts that it reported and closed."""
     now = database_now()
     with transaction.atomic():
         over = _drop(rule)
@@ -186,11 +186,11 @@ def _dealt_with() -> int:
 
 
 def deliver() -> dict[str, int]:
-    """Turn news into alerts, and send due messages."""
+    """Turn news into alerts, and send due messages; return the numbers of alerts and attempts."""
     return {"told": fold(), "attempts": send_due()}
 
 
 def watch_alone() -> dict[str, int]:
-    """Check the rules' conditions, unless another process does."""
+    """Check the rules' conditions; return the counts of `watch`, or {} if another process does."""
     with alone(AdvisoryLock.ALERT_WATCHING) as mine:
         return watch() if mine else {}

@@ -46,7 +46,7 @@ SHOWN = 100
 
 
 class FileStates(TabFilter):
-    """Filter by state: stored, or being written or deleted."""
+    """Filters files by state: stored, or being written or deleted."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -74,7 +74,7 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("day"))
     def ended_on(self, row: ArchiveFile) -> str:
-        """Return the day and the number of the file's part."""
+        """Return the day of the file's executions, and the number of the file's part."""
         return str(row)
 
     @display(description=lazy("workspace"))
@@ -84,7 +84,7 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: ArchiveFile) -> Any:
-        """Return the state as a word, an icon and a colour."""
+        """Return the badge of the file's state, or of its failure."""
         if row.error:
             return marks.mark(gettext("failed"), "error", "red")
         return marks.mark(*MARKS[FileState(row.state)])
@@ -96,12 +96,12 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("stored"))
     def stored(self, row: ArchiveFile) -> Any:
-        """Return when the file was stored."""
+        """Return how long ago the file was stored."""
         return marks.ago(row.stored_at)
 
     @display(description=lazy("error"))
     def problem(self, row: ArchiveFile) -> str:
-        """Return why the file could not be written or deleted."""
+        """Return why the file could not be written or deleted; "" if it could."""
         return marks.clipped(row.error)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -175,7 +175,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("ended"))
     def ended(self, row: ArchivedExecution) -> Any:
-        """Return when the execution ended."""
+        """Return how long ago the execution ended."""
         return marks.ago(row.ended_at)
 
     @display(description=lazy("file"))
@@ -184,7 +184,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
         return links.to("valkyr_archive_archivefile", row.file_id, row.file)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the whole record as the file contains it."""
+        """Return the page with the record in the file, and write an audit entry."""
         try:
             found = reading.load(obj.pk)
         except ValkyrError as error:
@@ -274,7 +274,7 @@ def _link(pk: UUID) -> Any:
 
 @archived_page.provide
 def _address(request: HttpRequest, pk: str) -> str:
-    """Return the address of an archived execution's page, or "" if the user may not see it."""
+    """Return the address of an archived execution's page; "" if the user may not see it."""
     model_admin = admin.site.get_model_admin(ArchivedExecution)
     found = model_admin.get_object(request, pk)
     return links.page("valkyr_archive_archivedexecution", found.pk) if found else ""

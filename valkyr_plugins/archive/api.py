@@ -85,7 +85,7 @@ class Restoration(Body):
 
 
 class ArchiveFiles(Endpoint):
-    """The files of the archive."""
+    """The endpoint that lists the files of the archive."""
 
     @operation(
         "listArchiveFiles",
@@ -105,11 +105,11 @@ class ArchiveFiles(Endpoint):
 
 
 class ArchivedExecutionView(Endpoint):
-    """An archived execution."""
+    """The endpoint that returns an archived execution."""
 
     @operation("getArchivedExecution", TAG, {200: ArchivedExecutionShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return an archived execution with its runs and dead letters."""
+        """Return an archived execution with its runs and dead letters; the access is audited."""
         found, may = reading.obtain(self.user, id, Action.VIEW)
         execution = found.execution
         record(
@@ -124,7 +124,7 @@ class ArchivedExecutionView(Endpoint):
 
 
 class RestoreExecution(Endpoint):
-    """Restore an archived execution."""
+    """The endpoint that restores an archived execution."""
 
     @operation(
         "restoreWorkflowExecution",

@@ -50,7 +50,7 @@ class ArchiveSqlRefused(ValkyrError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveQuestion:
-    """A statement and its limits: the ids of the workspaces, days, rows, and seconds."""
+    """A statement and its limits: the IDs of the workspaces, days, rows, and seconds."""
 
     statement: str
     workspaces: Sequence[UUID]
@@ -71,7 +71,7 @@ class ArchiveAnswer:
 
 
 def ask(asked: ArchiveQuestion) -> ArchiveAnswer:
-    """Run the statement over the files of the workspaces. Raises ArchiveSqlRefused."""
+    """Run the statement over the workspaces' files; return the answer. Raises ArchiveSqlRefused."""
     import duckdb
 
     files = _files(asked)

@@ -40,7 +40,7 @@ def fields(model: type[models.Model]) -> dict[str, Any]:
 
 
 def read(model: type[models.Model], **wanted: Any) -> Iterator[Row]:
-    """Yield rows as they are stored; sealed values stay sealed."""
+    """Yield the model's rows that match `wanted`, as they are stored; sealed values stay sealed."""
     kinds = fields(model)
     besides = BESIDES if model is WorkflowExecution else {}
     chosen = [
@@ -68,12 +68,12 @@ PARTS: Mapping[str, type[models.Model]] = {"runs": Run, "dead_letters": DeadLett
 
 
 def to_parquet(row: Row) -> Row:
-    """Convert a row to the types of the schema."""
+    """Return a row with the types of the schema."""
     return {name: str(value) if isinstance(value, UUID) else value for name, value in row.items()}
 
 
 def to_json(row: Row) -> Row:
-    """Convert a row to values that JSON can hold; `of_json` converts it back."""
+    """Return a row with values that JSON can hold; `of_json` converts it back."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else _text(value)
         for name, value in row.items()
@@ -81,7 +81,7 @@ def to_json(row: Row) -> Row:
 
 
 def of_json(row: Row, model: type[models.Model]) -> Row:
-    """Convert a row from `to_json` back to the types of the schema."""
+    """Return a row from `to_json` with the types of the schema."""
     kinds = fields(model)
     return {name: _in(value, kinds[name]) for name, value in row.items() if name in kinds}
 

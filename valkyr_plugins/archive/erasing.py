@@ -54,7 +54,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
 
 
 def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str = "") -> int:
-    """Erase a workspace's files, or only files before a day; return how many executions they held.
+    """Erase a workspace's files, or only those before a day; return their number of executions.
 
     Raises NotFound, ArchiveRefused or ArchiveUnavailable.
     """

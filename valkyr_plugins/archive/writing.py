@@ -33,7 +33,7 @@ LEVEL = 3  # of Zstandard
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """An execution in a file."""
+    """An execution in a file: its IDs, its end, and the row group that contains it."""
 
     id: UUID
     workflow_id: UUID
@@ -185,7 +185,7 @@ def rows_of(ids: Sequence[UUID]) -> Iterator[columns.Row]:
 
 
 def counts_of(table: Any) -> Counter[str]:
-    """Return how many rows of each kind a table has."""
+    """Return the number of rows of each kind in a table."""
     found = Counter(executions=table.num_rows)
     for name in columns.PARTS:
         if name in table.column_names:

@@ -50,7 +50,7 @@ ENDS = (
 
 
 class BacktestForm(ReasonForm):
-    """The executions to compare, and the version."""
+    """The form of a backtest: the executions to compare, and the version."""
 
     last = forms.IntegerField(
         label=lazy("Newest executions, at most"),
@@ -120,24 +120,24 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Backtest) -> Any:
-        """Return the state as a word, an icon and a colour."""
+        """Return the badge of the backtest's state."""
         return marks.mark(*MARKS[BacktestState(row.state)])
 
     @display(description=lazy("compared"))
     def compared(self, row: Backtest) -> str:
-        """Return how many executions were compared."""
+        """Return the number of compared executions; a dash before they are counted."""
         if row.total is None:
             return marks.EMPTY
         return gettext("{done} of {total}").format(done=f"{row.done:,}", total=f"{row.total:,}")
 
     @display(description=lazy("different"))
     def different(self, row: Backtest) -> str:
-        """Return how many executions differ."""
+        """Return the number of executions that differ."""
         return f"{sum(row.counts.get(name, 0) for name in DIFFERENT):,}"
 
     @display(description=lazy("requested"))
     def created(self, row: Backtest) -> Any:
-        """Return when the backtest was requested."""
+        """Return how long ago the backtest was requested."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("requested by"))
@@ -146,7 +146,7 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
         return row.created_by_name
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the progress, the groups, the steps, and the executions that differ."""
+        """Return the page with the progress, groups, steps, and executions that differ."""
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),

@@ -41,7 +41,7 @@ def _shown(row: Backtest, may: Powers, status: int = 200) -> Response:
 
 
 class StartBacktest(Endpoint):
-    """Start a backtest."""
+    """The endpoint that starts a backtest."""
 
     @operation(
         "backtestWorkflow",
@@ -66,7 +66,7 @@ class StartBacktest(Endpoint):
 
 
 class WorkflowBacktests(Endpoint):
-    """The backtests of a workflow."""
+    """The endpoint that lists the backtests of a workflow."""
 
     @operation(
         "listBacktests",
@@ -84,7 +84,7 @@ class WorkflowBacktests(Endpoint):
 
 
 class OneBacktest(Endpoint):
-    """One backtest."""
+    """The endpoint that returns one backtest."""
 
     @operation("getBacktest", TAG, {200: BacktestShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -93,7 +93,7 @@ class OneBacktest(Endpoint):
 
 
 class BacktestResults(Endpoint):
-    """The results of a backtest."""
+    """The endpoint that lists the results of a backtest."""
 
     @operation(
         "listBacktestResults",
@@ -116,7 +116,7 @@ class BacktestResults(Endpoint):
 
 
 class CancelBacktest(Endpoint):
-    """Cancel a backtest."""
+    """The endpoint that cancels a backtest."""
 
     @operation(
         "cancelBacktest", TAG, {200: BacktestShape}, request=BacktestReason, errors=[403, 404, 409]

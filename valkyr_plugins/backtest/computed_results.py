@@ -50,7 +50,7 @@ class ComputedResults:
         return [self.rows[path] for path in paths if path in self.rows]
 
     def items(self, data: TemplateData, place: Place, indexes: list[int]) -> dict[int, Any]:
-        """Return items of the map around `place`."""
+        """Return items of the map around `place`, by index."""
         known = self.lists.get(place.holder, [])
         return {index: known[index] for index in indexes if index < len(known)}
 
@@ -106,7 +106,7 @@ class ComputedResults:
             self.unknown_variables = self.unknown_variables or source
 
     def missing(self, place: Place, step: Step) -> str | None:
-        """Return the unknown step on which a step depends, directly or indirectly, or None."""
+        """Return the unknown step on which a step depends, also indirectly; None without one."""
         found = self.first_unknown(replaying.reads_of(place, step))
         if found is not None:
             return found
@@ -121,13 +121,13 @@ class ComputedResults:
         return self.first_unknown(path for turn in turns for path in replaying.last_paths(turn))
 
     def first_unknown(self, paths: Iterable[str]) -> str | None:
-        """Return the unknown step on which the first unknown path depends, or None."""
+        """Return the unknown step on which the first unknown path depends; None without one."""
         if not self.unknown:
             return None
         return next((self.unknown[path] for path in paths if path in self.unknown), None)
 
     def unknown_below(self, first: Place) -> str | None:
-        """Return the first unknown step in a container's body, or None."""
+        """Return the first unknown step in a container's body; None if all are known."""
         return self.first_unknown(path for path in self.unknown if path.startswith(first.stem))
 
     def is_dead_below(self, first: Place) -> bool:

@@ -117,7 +117,7 @@ def _loaded(part: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
 
 
 def _opened(record: RecordedExecution) -> RecordedExecution:
-    """Open the sealed payloads; without their key, the execution cannot be compared."""
+    """Return the record with opened payloads, or with the problem SEALED if a key is missing."""
     try:
         record.input = record.execution.trigger_payload
         record.output = record.execution.output

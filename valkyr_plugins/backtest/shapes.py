@@ -126,7 +126,7 @@ class StepCounts(VerdictCounts):
 
 
 class FieldChangeShape(CamelCaseSerializer):
-    """A value that differs, shortened."""
+    """A value that differs between the record and the backtest, shortened."""
 
     field = serializers.CharField(help_text="The path of the value; empty for the whole.")
     recorded = Payload(allow_null=True)
@@ -223,7 +223,7 @@ class BacktestShape(BacktestSummaryShape):
         return list(BacktestGroupShape(found, many=True, context=self.context).data)
 
     def get_groupsLeftOut(self, row: Backtest) -> int:  # noqa: N802 - the JSON's name
-        """Return how many differences have no group."""
+        """Return the number of differences without a group."""
         return int((row.groups or {}).get("leftOut", 0))
 
     @extend_schema_field(StepCounts(many=True))

@@ -326,7 +326,7 @@ class _Simulation:
         self.compared.end(self.record, ends, output)
 
     def _unknown_end(self, whole: Place) -> str:
-        """Return the unknown step on which the end or the output depends, or ""."""
+        """Return the unknown step on which the end or the output depends; "" without one."""
         graph, results = self.version.graph, self.results
         if results.dead or not results.unknown:
             return ""

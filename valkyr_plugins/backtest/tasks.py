@@ -7,7 +7,7 @@ from executions.public.messaging import task
 
 @task("valkyr_backtest.work")
 def work(backtest_id: str) -> bool:
-    """Compare executions of a backtest for a few seconds."""
+    """Compare executions of a backtest for a few seconds; return whether there are more."""
     from valkyr_plugins.backtest import working
 
     return working.work(UUID(backtest_id))
@@ -15,7 +15,7 @@ def work(backtest_id: str) -> bool:
 
 @task("valkyr_backtest.resend")
 def resend() -> int:
-    """Resend unfinished backtests whose message or worker was lost, every 15 seconds."""
+    """Resend backtests whose message or worker was lost; return their number. Runs every 15 s."""
     from valkyr_plugins.backtest import working
 
     return working.resend()
@@ -23,7 +23,7 @@ def resend() -> int:
 
 @task("valkyr_backtest.expire")
 def expire() -> int:
-    """Delete old backtests, once an hour."""
+    """Delete old backtests; return their number. Runs once an hour."""
     from valkyr_plugins.backtest import lifecycle
 
     return lifecycle.expire()

@@ -61,7 +61,7 @@ class _RunningCanary(Endpoint):
 
 
 class WorkflowCanary(_RunningCanary):
-    """The canary of a workflow."""
+    """The endpoint that returns a workflow's canary, publishes one, and changes it."""
 
     @operation("getCanary", TAG, {200: CanaryDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -107,7 +107,7 @@ class WorkflowCanary(_RunningCanary):
 
 
 class PromoteCanary(_RunningCanary):
-    """Promote a canary."""
+    """The endpoint that promotes a canary."""
 
     @operation(
         "promoteCanary", TAG, {200: CanaryDetail}, request=CanaryReason, errors=[403, 404, 409]
@@ -118,7 +118,7 @@ class PromoteCanary(_RunningCanary):
 
 
 class StopCanary(_RunningCanary):
-    """Stop a canary."""
+    """The endpoint that stops a canary."""
 
     urgent = True
 
@@ -133,7 +133,7 @@ class StopCanary(_RunningCanary):
 
 
 class WorkflowCanaries(Endpoint):
-    """All canaries of a workflow."""
+    """The endpoint that lists all canaries of a workflow."""
 
     @operation(
         "listCanaries",
@@ -150,7 +150,7 @@ class WorkflowCanaries(Endpoint):
 
 
 class WorkflowRollbacks(Endpoint):
-    """The rollbacks of a workflow's publications."""
+    """The endpoint that lists a workflow's rollbacks, and withdraws a publication."""
 
     urgent = True
 

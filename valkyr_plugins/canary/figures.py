@@ -66,7 +66,7 @@ class SideBySide:
 
 
 def rule_of(canary: Canary) -> StopRule | None:
-    """Return the rule that stops the canary automatically, if any."""
+    """Return the rule that stops the canary automatically; None if there is none."""
     return None if canary.stop is None else StopRule(**canary.stop)
 
 
@@ -125,7 +125,7 @@ def _side(name: str, params: dict[str, Any], slow: float | None) -> Side:
 
 
 def _groups(canary: Canary) -> list[GroupCounts]:
-    """Return the failure groups of the canary version, the most frequent first."""
+    """Return the most frequent failure groups of the canary version, the most frequent first."""
     numbers = {canary.version.number: "canary", canary.latest.number: "latest"}
     rows = GroupVersion.objects.filter(group__workflow_id=canary.workflow_id, count__gt=0)
     mine = rows.filter(number=canary.version.number).order_by("-count", "group_id")

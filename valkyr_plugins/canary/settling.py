@@ -105,7 +105,7 @@ class SettlingTurn:
 
 
 def settle_alone() -> SettlingTurn:
-    """Settle for a short time, unless another process does."""
+    """Settle for a short time, unless another process does; return the numbers."""
     with alone(AdvisoryLock.ROLLBACK_SETTLING) as free:
         return settle() if free else SettlingTurn()
 
@@ -187,7 +187,7 @@ def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
 
 
 def _first_open_step(execution_id: UUID) -> str | None:
-    """Return the path of the earliest step that is dead or has not ended, or None."""
+    """Return the path of the earliest step that is dead or has not ended; None if all ended."""
     runs = Run.objects.filter(execution_id=execution_id, superseded=False)
     done = runs.filter(step_path=OuterRef("step_path"), state__in=["SUCCESS", "SKIPPED"])
     rows = runs.filter(~Exists(done), state__in=[*sorted(LIVE), RunState.DLQ])

@@ -53,7 +53,7 @@ class SideFigures:
 
     @property
     def succeeded(self) -> int:
-        """Return how many executions succeeded."""
+        """Return the number of executions that succeeded."""
         return self.ended - self.failed
 
     @property

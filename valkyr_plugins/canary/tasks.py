@@ -7,7 +7,7 @@ from executions.public.messaging import CONTROL, send, task
 
 @task("valkyr_canary.watch")
 def watch() -> int:
-    """Stop and promote canaries by their conditions, every second."""
+    """Stop and promote canaries by their conditions, every second; return the number of ends."""
     from valkyr_plugins.canary import watching
 
     return watching.watch()
@@ -15,7 +15,7 @@ def watch() -> int:
 
 @task("valkyr_canary.look")
 def look(execution_id: str) -> bool:
-    """Check the canary of an execution that failed."""
+    """Check the canary of an execution that failed; return whether the canary ended."""
     from valkyr_plugins.canary import watching
 
     return watching.look_after_failure(UUID(execution_id))

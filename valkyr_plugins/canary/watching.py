@@ -33,7 +33,7 @@ LOOK = "valkyr_canary.look"
 
 
 def watch() -> int:
-    """Check every running canary, the least recently checked first; return how many ended."""
+    """Check every running canary, the least recently checked first; return the number of ends."""
     until = monotonic() + TURN_SECONDS
     ended = 0
     rows = Canary.objects.filter(state=CanaryState.RUNNING).order_by("watched_at")
@@ -77,7 +77,7 @@ def look(canary_id: UUID) -> bool:
 
 
 def look_after_failure(execution_id: UUID) -> bool:
-    """Check the canary of a failed execution, if it is running; return whether it ended."""
+    """Check a failed execution's canary, if it still runs; return whether it ended."""
     failed = WorkflowExecution.objects.filter(pk=execution_id, canary=True).values("version_id")
     pk = (
         Canary.objects.filter(version_id__in=failed, state=CanaryState.RUNNING)

@@ -73,7 +73,7 @@ RESET = AdminOperation(
 
 
 class CircuitStateFilter(TabFilter):
-    """Filter circuits by state."""
+    """Filters circuits by state."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -118,7 +118,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: CircuitBreaker) -> Any:
-        """Return the circuit's state as a word, an icon and a colour."""
+        """Return the badge of the circuit's state."""
         return mark_of(row)
 
     @display(description=lazy("failures"))
@@ -128,17 +128,17 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("held"))
     def held(self, row: Any) -> str:
-        """Return how many steps are held for the circuit."""
+        """Return the number of steps that are held for the circuit."""
         return f"{row.waits:,}" if row.waits else marks.EMPTY
 
     @display(description=lazy("next probe"))
     def retry(self, row: CircuitBreaker) -> Any:
-        """Return when a probe may call the target."""
+        """Return the relative time from which a probe may call the target; a dash if unset."""
         return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
 
     @display(description=lazy("last failure"))
     def last_failure(self, row: CircuitBreaker) -> Any:
-        """Return when a call last failed."""
+        """Return how long ago a call last failed."""
         return marks.ago(row.last_failure_at)
 
     @display(description=lazy("error"))
@@ -147,7 +147,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
         return marks.clipped(row.last_error) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the circuit, its limits and its history."""
+        """Return the page with the circuit, its limits and its history."""
         sections: list[PageSection] = []
         if obj.last_error:
             sections.append(text_section(gettext("Last error"), obj.last_error, error=True))
@@ -191,7 +191,7 @@ class CircuitRuleAdmin(ScopedAdmin):
     empty_text = lazy("No rules. The built-in defaults and the settings apply.")
 
     def _may(self, request: HttpRequest, obj: Any, power: Any, verb: str) -> bool:
-        """Allow only superusers: a rule applies to every workspace."""
+        """Return whether the user is a superuser: a rule applies to every workspace."""
         return is_superuser(request)
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Any) -> QuerySet[Any]:
@@ -200,7 +200,7 @@ class CircuitRuleAdmin(ScopedAdmin):
 
 
 def mark_of(row: CircuitBreaker) -> Any:
-    """Return the state's word, icon and colour."""
+    """Return the badge of a state."""
     return marks.mark(*MARKS[CircuitState(row.state)])
 
 

@@ -69,7 +69,7 @@ class CircuitBreakerShape(CamelCase, serializers.ModelSerializer[CircuitBreaker]
         ]  # fmt: skip
 
     def get_held(self, row: CircuitBreaker) -> int:
-        """Return how many steps are held for the circuit."""
+        """Return the number of steps that are held for the circuit."""
         held: dict[Key, int] = self.context["held"]
         return held.get(Key(row.workspace_id, row.target), 0)
 
@@ -100,7 +100,7 @@ def shown(rows: Sequence[CircuitBreaker]) -> list[Any]:
 
 
 class CircuitBreakers(Endpoint):
-    """All circuit breakers."""
+    """The endpoint that lists circuit breakers."""
 
     @operation(
         "listCircuitBreakers",
@@ -117,7 +117,7 @@ class CircuitBreakers(Endpoint):
 
 
 class OneCircuitBreaker(Endpoint):
-    """One circuit breaker."""
+    """The endpoint that returns one circuit breaker."""
 
     @operation("getCircuitBreaker", TAG, {200: CircuitBreakerShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -127,7 +127,7 @@ class OneCircuitBreaker(Endpoint):
 
 
 class ResetCircuitBreaker(Endpoint):
-    """Reset a circuit."""
+    """The endpoint that resets a circuit."""
 
     @operation(
         "resetCircuitBreaker",

@@ -71,7 +71,7 @@ def look(key: Key) -> tuple[Circuit, datetime]:
 
 
 def change(key: Key, move: Move) -> Change:
-    """Change a circuit by a pure decision, under its lock.
+    """Change a circuit by a pure decision, under its lock; return the change.
 
     If the circuit opens, the same transaction reports the condition and writes an audit entry.
     """
@@ -139,7 +139,7 @@ def _changed(row: CircuitBreaker, key: Key, move: Move) -> Change:
 
 
 def _moved(row: Any, move: Move) -> Change:
-    """Decide on a locked row, and set it to the result."""
+    """Set a locked row to the result of a decision on it; return the change."""
     before = circuit_of(row)
     after = move(before, row.now)
     for name in _NAMES:
@@ -175,7 +175,7 @@ def _locked(key: Key) -> Any:
 
 
 def _made(key: Key) -> Any:
-    """Return the row of a new target; if two callers create it at once, one waits for the other."""
+    """Create and return the row of a new target; of two concurrent callers, one waits."""
     CircuitBreaker.objects.bulk_create(
         [CircuitBreaker(workspace_id=key.workspace_id, target=key.target)], ignore_conflicts=True
     )

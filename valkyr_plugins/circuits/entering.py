@@ -23,7 +23,7 @@ class WantedCall:
 
 
 def enter_one(call: WantedCall, known: Memory) -> Entry:
-    """Decide whether one call may run.
+    """Decide whether one call may run; return the decision.
 
     Read the target's circuit, and take the slot or the probe if the call needs one.
     """

@@ -44,7 +44,7 @@ WOKEN = {"by": "circuit"}
 
 
 def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
-    """Wake a limited number of a target's held runs; return how many were woken.
+    """Wake a limited number of a target's held runs; return the number of woken runs.
 
     This locks no breaker.
     """
@@ -72,7 +72,7 @@ def wake_some(key: Key, limits: TargetLimits) -> int:
 
 
 def held_for(keys: Sequence[Key]) -> dict[Key, int]:
-    """Return how many runs are held for each target, counted up to 10,000. Uses one query."""
+    """Return the number of held runs of each target, counted up to 10,000. Uses one query."""
     if not keys:
         return {}
     found = statements.fetch(
@@ -112,9 +112,9 @@ def ask(asked: Asked) -> "Passing | Wait | None":
 
 
 def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
-    """Check steps that are leased together, in a fixed number of queries.
+    """Return `ask`'s answer or error for each of the steps that are leased together.
 
-    Uses no query if all their targets are known to answer.
+    Uses a fixed number of queries, and none if all their targets are known to answer.
     """
     if not config().enabled:
         return [None] * len(asked)
@@ -184,7 +184,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the target of the step's call, as a storable name without secrets, or None."""
+    """Return the target of the step's call as a storable name without secrets; None without one."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)

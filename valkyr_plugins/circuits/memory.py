@@ -136,7 +136,7 @@ class Memory:
         return self._picture.at + timedelta(seconds=self.clock() - self._read_at)
 
     def entry(self, key: Key, caller: Caller) -> Entry | None:
-        """Return FREE or HELD if the answer is known without a query, otherwise None."""
+        """Return FREE or HELD if the answer is known without a query; None otherwise."""
         circuit = self._unclean.get(key)
         if circuit is not None:
             entry = enter(circuit, caller, self.limits(key.target), self.now())[1]

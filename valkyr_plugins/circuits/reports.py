@@ -98,7 +98,7 @@ def lasting(ids: Collection[UUID]) -> set[UUID]:
 
 
 def reading(now: datetime) -> Iterator[Family]:
-    """Yield how many circuits are not closed, by state."""
+    """Yield the number of circuits that are not closed, by state."""
     family = Family("valkyr_circuits", "Circuits that are not closed, by state.", labels=["state"])
     for state in (CircuitState.HALF_OPEN, CircuitState.OPEN):
         found = rows().order_by().filter(state=state)

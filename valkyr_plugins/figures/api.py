@@ -56,7 +56,7 @@ class LengthsShape(CamelCaseSerializer):
     p99 = serializers.FloatField(allow_null=True)
 
     def to_representation(self, instance: Histogram) -> dict[str, Any]:
-        """Convert a histogram."""
+        """Return a histogram's count and percentiles as JSON."""
         shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
         found = {name: instance.percentile(share) for name, share in shares.items()}
         rounded = {name: None if ms is None else round(ms, 1) for name, ms in found.items()}
@@ -100,7 +100,7 @@ class SlotShape(TallyShape):
     starts_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Convert a pair: the start of a slot, and the slot's tally."""
+        """Return a slot's start and tally, given as a pair, as JSON."""
         starts_at, tally = instance
         shown = TallyShape(tally).data
         return {"startsAt": self.fields["startsAt"].to_representation(starts_at), **shown}
@@ -145,7 +145,7 @@ class FiguresShape(CamelCaseSerializer):
     queues = QueueShape(many=True)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """Convert the figures and the current counts."""
+        """Return the figures and the current counts as JSON."""
         figures: Figures = instance["figures"]
         window = figures.window
         slots: list[tuple[Any, Tally]] = list(zip(window.starts(), figures.slots, strict=True))
@@ -170,7 +170,7 @@ MOST_RUNNERS = 1_000
 
 
 class FiguresOf(Endpoint):
-    """The figures of everything that the caller may see, or of a part."""
+    """The endpoint that returns the figures of all that the caller may see, or of a part."""
 
     @operation(
         "getFigures", "Figures", {200: FiguresShape}, parameters=[FiguresQuery], errors=[403, 404]

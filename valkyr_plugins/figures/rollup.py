@@ -33,7 +33,7 @@ BATCH = 500
 
 
 def roll() -> dict[str, int]:
-    """Count the due hours for a few seconds; delete the oldest."""
+    """Count the due hours for a few seconds, and delete the oldest; return both numbers."""
     began = time.monotonic()
     counted = 0
     for hour in due(_known(), database_now()):
@@ -44,7 +44,7 @@ def roll() -> dict[str, int]:
 
 
 def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]:
-    """Return the hours to count, newest first; `known` contains the time of each hour's last count.
+    """Yield the hours to count, newest first; `known` contains the time of each hour's last count.
 
     This function is pure.
     """

@@ -46,7 +46,7 @@ class Histogram:
 
     @classmethod
     def stored(cls, numbers: Mapping[str, int]) -> Self:
-        """Read a histogram from JSON, whose keys are text."""
+        """Return the histogram that was stored as JSON, whose keys are text."""
         return cls({int(bucket): number for bucket, number in numbers.items()})
 
     @classmethod
@@ -78,9 +78,7 @@ class Histogram:
     def percentile(self, share: float) -> float | None:
         """Return the milliseconds below which `share` (0 to 1) of the durations lie.
 
-        Return None without data.
-
-        The nearest rank is used, interpolated within its bucket.
+        Return None without data. The nearest rank is used, interpolated within its bucket.
         """
         rank = max(1, math.ceil(share * self.total))
         passed = 0
@@ -137,19 +135,19 @@ class Tally:
 
     @property
     def ended_badly(self) -> int:
-        """Return how many executions failed or timed out."""
+        """Return the number of executions that failed or timed out."""
         return self.failed + self.timed_out
 
     @property
     def ended(self) -> int:
-        """Return how many executions ended."""
+        """Return the number of executions that ended."""
         return self.succeeded + self.ended_badly + self.cancelled
 
     @property
     def failure_rate(self) -> float | None:
         """Return the share of failures and timeouts among executions that were not cancelled.
 
-        Return None if there were no such executions.
+        Return None if there are no such executions.
         """
         of = self.succeeded + self.ended_badly
         return self.ended_badly / of if of else None

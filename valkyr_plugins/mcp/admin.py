@@ -97,7 +97,7 @@ REJECT = AdminOperation(
 
 
 class ProposalStateFilter(TabFilter):
-    """Filter proposals by state."""
+    """Filters proposals by state."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -130,7 +130,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Proposal) -> Any:
-        """Return the state's word, icon and colour."""
+        """Return the badge of the proposal's state."""
         icon, colour = MARKS[row.state]
         return marks.mark(str(ProposalState(row.state).label), icon, colour)
 

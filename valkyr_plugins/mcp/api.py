@@ -121,7 +121,7 @@ def rows() -> QuerySet[Proposal]:
 
 
 class Proposals(Endpoint):
-    """All proposals."""
+    """The endpoint that lists proposals."""
 
     @operation("listProposals", TAG, {200: ProposalSummary(many=True)}, parameters=[ProposalQuery])
     def get(self, request: Request) -> Response:
@@ -136,7 +136,7 @@ class Proposals(Endpoint):
 
 
 class OneProposal(Endpoint):
-    """One proposal."""
+    """The endpoint that returns one proposal."""
 
     @operation("getProposal", TAG, {200: ProposalShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -145,7 +145,7 @@ class OneProposal(Endpoint):
 
 
 class PreviewProposal(Endpoint):
-    """Preview a proposal."""
+    """The endpoint that previews a proposal."""
 
     @operation(
         "previewProposal",
@@ -169,7 +169,7 @@ class PreviewProposal(Endpoint):
 
 
 class ApproveProposal(Endpoint):
-    """Approve a proposal."""
+    """The endpoint that approves a proposal."""
 
     @operation(
         "approveProposal",
@@ -189,7 +189,7 @@ class ApproveProposal(Endpoint):
 
 
 class RejectProposal(Endpoint):
-    """Reject a proposal."""
+    """The endpoint that rejects a proposal."""
 
     @operation(
         "rejectProposal",
@@ -229,7 +229,7 @@ class WorkflowToolShape(CamelCaseSerializer):
 
 
 class ExposeWorkflow(Endpoint):
-    """The tool of one workflow."""
+    """The endpoint that offers a workflow as a tool, and stops offering it."""
 
     @operation(
         "exposeWorkflow",

@@ -30,7 +30,7 @@ class ExposedWorkflow:
 
 
 def expose(workflow_id: UUID, *, direct: bool, actor: Actor, reason: str = "") -> WorkflowTool:
-    """Offer a workflow as a tool, or change how it starts."""
+    """Offer a workflow as a tool, or change how it starts; return the tool."""
     with transaction.atomic():
         workflow = Workflow.objects.only("id", "workspace_id").get(pk=workflow_id)
         tool, new = WorkflowTool.objects.update_or_create(

@@ -69,7 +69,7 @@ class InProcessApi:
         return addresses.has(route, **named)
 
     def get(self, route: str, query: dict[str, Any] | None = None, **named: Any) -> ApiAnswer:
-        """Perform a GET operation. Raises ApiRefused."""
+        """Return the response of a GET operation. Raises ApiRefused."""
         return self.call("GET", route, query=query, **named)
 
     def call(

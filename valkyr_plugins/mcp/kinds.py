@@ -257,7 +257,7 @@ def _apply_start(api: InProcessApi, given: Facts, basis: Basis, reason: str) -> 
 
 
 def start(api: InProcessApi, workflow_id: Any, payload: Any) -> dict[str, Any]:
-    """Start an execution of a workflow's latest version. Raises ApiRefused."""
+    """Start a workflow's latest version; return the execution's ID and state. Raises ApiRefused."""
     body = {"params": payload}
     found = api.call("POST", "workflow-execute", body, workflowId=workflow_id).data
     return {"executionId": found["id"], "state": found["state"]}

@@ -71,15 +71,15 @@ class OwnFactors(OperatingAdmin, FactAdmin):
         return rows if is_superuser(request) else rows.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow all users to see their own factors."""
+        """Return whether the user may see the factor: all users may see their own."""
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow all users to set up their own factors."""
+        """Return True: all users may set up their own factors."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Allow superusers to reset factors; users remove their own on a separate page."""
+        """Return whether the user is a superuser; other users remove their factors elsewhere."""
         return is_superuser(request)
 
     def manage(self, request: HttpRequest) -> HttpResponse:
@@ -99,7 +99,7 @@ class OwnFactors(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last used"))
     def used(self, row: Any) -> Any:
-        """Return when the factor was last accepted."""
+        """Return how long ago the factor was last accepted, or "never"."""
         return marks.ago(row.last_used_at) if row.last_used_at else gettext("never")
 
 
@@ -115,7 +115,7 @@ class PasskeyAdmin(OwnFactors):
 
     @display(description=lazy("set up"))
     def added(self, row: Passkey) -> Any:
-        """Return when the passkey was added."""
+        """Return how long ago the passkey was added."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -146,26 +146,26 @@ class SecondFactorAdmin(OwnFactors):
     empty_text = lazy("No authenticator apps: set up your own with “Your second factor”.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return the rows with the number of each user's unused recovery codes."""
+        """Return the rows in scope, with the number of each user's unused recovery codes."""
         unused = RecoveryCode.objects.filter(user=OuterRef("user"), used_at=None).order_by()
         number = unused.values("user").annotate(number=Count("pk")).values("number")
         return super().scope(request, rows.annotate(left=Subquery(number)), action)
 
     @display(description=lazy("state"))
     def mark(self, row: SecondFactor) -> Any:
-        """Return whether sign-in asks for the app's code."""
+        """Return the badge that says whether the app was confirmed."""
         if row.confirmed_at is None:
             return marks.mark(gettext("not confirmed"), "pending", "grey")
         return marks.mark(gettext("confirmed"), "phonelink_lock", "green")
 
     @display(description=lazy("set up"))
     def set_up(self, row: SecondFactor) -> Any:
-        """Return when the app was confirmed."""
+        """Return how long ago the app was confirmed; a dash if it was not."""
         return marks.ago(row.confirmed_at) if row.confirmed_at else marks.EMPTY
 
     @display(description=lazy("recovery codes left"))
     def codes_left(self, row: Any) -> str:
-        """Return how many recovery codes are unused."""
+        """Return the number of unused recovery codes."""
         return str(row.left or 0)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -46,9 +46,8 @@ def is_one_time_code(text: str) -> bool:
 def matching_step(secret: str, code: str, seconds: float, *, after: int) -> int | None:
     """Return the time step to which the code belongs, at Unix time `seconds`.
 
-    Return None for a wrong code.
-
-    Steps up to `after` do not count: their codes, or later ones, were accepted before.
+    Return None for a wrong code. Steps up to `after` do not count: their codes, or later ones, were
+    accepted before.
     """
     now = int(seconds) // STEP_SECONDS
     generator = pyotp.HOTP(secret, digits=DIGITS)
@@ -61,7 +60,7 @@ def matching_step(secret: str, code: str, seconds: float, *, after: int) -> int 
 
 
 def wait_after(failures: int) -> int:
-    """Return for how many seconds one-time codes are rejected after `failures` wrong codes."""
+    """Return the seconds for which one-time codes are rejected after `failures` wrong codes."""
     if failures < FREE_FAILURES:
         return 0
     doublings = min(failures - FREE_FAILURES, 6)

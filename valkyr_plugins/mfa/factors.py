@@ -61,20 +61,20 @@ class Enrolled:
 
 
 def ids_of(user: Any) -> frozenset[UUID]:
-    """Return the ids of the account's factors: its app and its passkeys. Uses one query."""
+    """Return the IDs of the account's factors: its app and its passkeys. Uses one query."""
     apps = SecondFactor.objects.filter(user=user.pk, confirmed_at__isnull=False)
     passkeys = Passkey.objects.filter(user=user.pk).order_by().values_list("pk")
     return frozenset(pk for (pk,) in apps.order_by().values_list("pk").union(passkeys))
 
 
 def confirmed(user: Any) -> SecondFactor | None:
-    """Return the account's app, without its secret, or None."""
+    """Return the account's confirmed app, without its secret; None if there is none."""
     rows = SecondFactor.objects.filter(user=user.pk, confirmed_at__isnull=False)
     return rows.defer("sealed").first()
 
 
 def begun(user: Any) -> SecondFactor | None:
-    """Return the account's unconfirmed set-up, or None."""
+    """Return the account's unconfirmed set-up; None if there is none."""
     return SecondFactor.objects.filter(user=user.pk, confirmed_at=None).first()
 
 
@@ -123,9 +123,9 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 
 
 def check(user: Any, text: str, actor: Actor) -> UUID:
-    """Accept a code from the app or a recovery code, once; return the id of a factor.
+    """Accept a code from the app or a recovery code, once; return the ID of a factor.
 
-    Raises NoFactor, CodeRefused and TooManyCodes. Rejections are also audited.
+    Raises NoFactor, CodeRefused and TooManyCodes. Wrong codes are also audited.
     """
     _count(user, actor)
     code = codes.normal(text)

@@ -52,7 +52,7 @@ def passkeys_of(user: Any) -> list[Passkey]:
 
 
 def offer(request: Any, user: Any) -> dict[str, Any] | None:
-    """Return the options with which the browser creates a passkey; None if the host allows none."""
+    """Begin to add a passkey: return the browser's options; None if the host allows none."""
     at = ceremony(request)
     if at is None:
         return None
@@ -96,7 +96,7 @@ def add(request: Any, user: Any, name: str, text: str, actor: Actor) -> Enrolled
 
 
 def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
-    """Return the options with which the browser signs in with a passkey.
+    """Begin a sign-in with a passkey: return the browser's options.
 
     Return None if the account has no passkey for this host.
     """
@@ -109,9 +109,9 @@ def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
 
 
 def check(request: Any, user: Any, text: str, actor: Actor) -> UUID:
-    """Accept a passkey's signature; return the passkey's id.
+    """Accept a passkey's signature; return the passkey's ID.
 
-    Raises NoFactor, PasskeyRefused and TooManyCodes. Rejections are also audited.
+    Raises NoFactor, PasskeyRefused and TooManyCodes. Rejected signatures are also audited.
     """
     excess = count(of_sign_in(actor.address or "", None))
     if excess is not None:

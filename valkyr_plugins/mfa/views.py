@@ -42,7 +42,7 @@ PAGES = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View]:
-    """Make a page for sessions in these states; others are redirected."""
+    """Return a decorator for pages of sessions in these states; others are redirected."""
 
     def decorated(view: View) -> View:
         def answered(request: Any, **given: Any) -> HttpResponse:

@@ -130,7 +130,7 @@ def _kept(unit: AgentUnit) -> AgentUnit:
 
 
 def current() -> Journal | None:
-    """Return the journal of the step that runs here, or None outside `durable`."""
+    """Return the journal of the step that runs here; None outside `durable`."""
     return _current.get()
 
 

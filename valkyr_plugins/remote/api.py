@@ -220,7 +220,7 @@ class FailureReport(Reports):
 
 
 class LeaseRun(Endpoint):
-    """Leases runs to remote runners."""
+    """The endpoint that leases runs to remote runners."""
 
     @operation("leaseRun", "Run", {200: LeasedRun(many=True)}, request=LeaseRequest, errors=[403])
     def post(self, request: Request) -> Response:
@@ -251,7 +251,7 @@ class LeaseRun(Endpoint):
 
 
 class HeartbeatRun(Endpoint):
-    """Renews the lease of a run."""
+    """The endpoint that renews the lease of a run."""
 
     urgent = True
 
@@ -271,7 +271,7 @@ class HeartbeatRun(Endpoint):
 
 
 class CompleteRun(Endpoint):
-    """Reports a completed run."""
+    """The endpoint that records a completed run."""
 
     urgent = True
 
@@ -291,7 +291,7 @@ class CompleteRun(Endpoint):
 
 
 class FailRun(Endpoint):
-    """Reports a failed run."""
+    """The endpoint that records a failed run."""
 
     urgent = True
 

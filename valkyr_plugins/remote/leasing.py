@@ -48,7 +48,7 @@ from valkyr_plugins.remote.conf import RemoteSettings
 
 @lru_cache(maxsize=1)
 def waiters() -> int:
-    """Return how many remote runners may wait at once in one process.
+    """Return the number of remote runners that may wait at once in one process.
 
     The setting is read at first use.
     """
@@ -100,7 +100,7 @@ class Leased:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Reserved:
-    """A row of `reserve.sql`."""
+    """A row of the result of `reserve.sql`."""
 
     run_id: UUID
     execution_id: UUID
@@ -154,7 +154,7 @@ def lease(
 def _reserve(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int
 ) -> tuple[int, list[_Reserved]]:
-    """Return how many runs were found, and the runs that are now reserved.
+    """Return the number of found runs, and the runs that are now reserved.
 
     Runs of executions that another worker is planning are skipped.
     """
@@ -173,7 +173,7 @@ def _reserve(
 
 
 def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
-    """Lease the runs that pass their gates; suspend or fail runs that a gate holds back."""
+    """Lease the runs that pass their gates, and return them; suspend or fail the held ones."""
     left = {(one.run_id, one.execution_id, one.number) for one in reserved}
     try:
         ready = [one for one in map(_make_ready, reserved) if one is not None]

@@ -35,9 +35,9 @@ class ConsentFailed(Exception):
 
 
 def begin(session: Any, source: CredentialSource, redirect: str) -> str:
-    """Return the address of the server's page; `redirect` is where it sends the browser back.
+    """Begin a consent in the session, and return the address of the server's page.
 
-    Raises ConsentFailed for a credential without such a page.
+    `redirect` is the address for the way back. Raises ConsentFailed without an authorization page.
     """
     page = source.fields.get("authorization_url", "").strip()
     if not is_secure(page):

@@ -39,7 +39,7 @@ def issue(source: CredentialSource, before: Issued | None) -> Issued:
 
 
 def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
-    """Send a grant to the token endpoint as the client. Raises StepError without a token."""
+    """Send a grant to the token endpoint; return the answer. Raises StepError without a token."""
     url = fields["token_url"].strip()
     if not is_secure(url):
         raise StepError(f"{url[:200]} is not a token endpoint over https: change the credential")

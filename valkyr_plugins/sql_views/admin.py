@@ -33,16 +33,16 @@ class SqlGrantAdmin(FactAdmin):
 
     @display(description=lazy("granted"))
     def created(self, row: SqlGrant) -> Any:
-        """Return when the access was granted."""
+        """Return how long ago the access was granted."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("granted by"))
     def by(self, row: SqlGrant) -> str:
-        """Return the name of the user who granted the access."""
+        """Return the name of the user who granted the access; a dash if it is unknown."""
         return row.created_by_name or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the role, its workspace, and the command that revokes the grant."""
+        """Return the page with the role, its workspace, and the command that revokes the grant."""
         revoke = f"manage.py valkyr_views revoke {obj.role} --workspace {obj.workspace.slug}"
         known = [
             (gettext("Login role"), obj.role),

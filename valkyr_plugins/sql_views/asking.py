@@ -40,7 +40,7 @@ class SqlRefused(ValkyrError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlQuestion:
-    """A statement and its limits: the ids of the workspaces, rows, and seconds."""
+    """A statement and its limits: the IDs of the workspaces, rows, and seconds."""
 
     statement: str
     workspaces: Sequence[UUID]

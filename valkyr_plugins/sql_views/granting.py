@@ -138,7 +138,7 @@ def _workspace(slug: str) -> Workspace:
 
 
 def _ensure_role(role: str, limits: RoleLimits) -> str:
-    """Create the role if it is missing, and set its limits; return a new role's password, or "".
+    """Create the role if it is missing; set its limits. Return a new role's password; else "".
 
     Raises ValkyrError if this command did not create the existing role.
     """

@@ -138,7 +138,7 @@ def drop_views() -> None:
 
 
 def remove() -> None:
-    """Drop the views and their schema; roles stay."""
+    """Drop the views, the function that runs statements, and the schema; roles stay."""
     if is_installed():
         with transaction.atomic():
             drop_views()

@@ -71,7 +71,7 @@ def _admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
 
 
 def verified_email(claims: Mapping[str, Any]) -> str:
-    """Return the address that the provider has verified, or ""."""
+    """Return the address that the provider has verified; "" if there is none."""
     email = claims.get("email")
     # The text "false" would be truthy; some providers send texts.
     if not isinstance(email, str) or claims.get("email_verified") not in (True, "true"):
@@ -122,7 +122,7 @@ def _known(claims: Mapping[str, Any], sso: SingleSignOn) -> Any:
 
 
 def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
-    """Return the only local account with that verified address, if the settings allow linking it.
+    """Link and return the only local account with that verified address, if settings allow it.
 
     A superuser's account is never linked: an address must not make a user a superuser.
     """

@@ -34,7 +34,7 @@ class SingleSignOn:
 
 
 def configured() -> SingleSignOn | None:
-    """Return the provider that OIDC_ISSUER names, or None. Raises ImproperlyConfigured."""
+    """Return the provider that OIDC_ISSUER names; None without one. Raises ImproperlyConfigured."""
     global _kept  # noqa: PLW0603 - asked for with each request
     chosen = read(SsoSettings)
     if _kept is None or _kept[0] is not chosen:

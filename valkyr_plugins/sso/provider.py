@@ -62,7 +62,7 @@ def read_id_token(
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Add the claims of the user-info endpoint.
+    """Return the claims together with those of the user-info endpoint.
 
     Raises ProviderTrouble for another user's claims.
     """
@@ -166,7 +166,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 
 
 def _let_go() -> None:
-    """Return the database connection to the pool while waiting for the provider."""
+    """Put the database connection back into the pool while waiting for the provider."""
     if not connection.in_atomic_block:
         step_aside()
 

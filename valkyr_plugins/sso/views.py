@@ -76,7 +76,7 @@ def _provider(request: HttpRequest) -> Any:
 
 
 def sign_in(request: HttpRequest) -> dict[str, Any]:
-    """Return the provider's button, and whether the password form is shown next to it.
+    """Return the provider's name, and whether the password form is hidden; {} for other pages.
 
     With VALKYR_OIDC_ONLY the form is shown only at `?password`, for superusers when the provider is
     unavailable, and again after a failed attempt.

@@ -84,7 +84,7 @@ def unserved(queues: Iterable[str], options: TaskOptions) -> list[str]:
 
 
 def engine_priority(priority: int) -> int:
-    """Convert a priority from -100 to 100 into a priority of the engine, from 0 to 9.
+    """Return the engine's priority (0 to 9) for a priority from -100 to 100.
 
     0 becomes 5, negative values become 0 to 4, and positive values become 6 to 9.
     """

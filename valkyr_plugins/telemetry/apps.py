@@ -23,7 +23,7 @@ class TelemetryConfig(PluginConfig):
         logging["handlers"]["stderr"]["filters"].insert(0, "seldom")
 
     def ready(self) -> None:
-        """Add the current span's ids to log lines; make spans if a collector is configured."""
+        """Add the current span's IDs to log lines; make spans if a collector is configured."""
         from executions.public.tracing import MORE_IDS
         from valkyr_plugins.telemetry.log_lines import ids
 

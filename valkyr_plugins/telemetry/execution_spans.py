@@ -92,7 +92,7 @@ def learn(execution_ids: Collection[UUID]) -> None:
 
 
 def trace_of(execution_id: UUID) -> str:
-    """Return the execution's trace id; "" if there is no such execution."""
+    """Return the execution's trace ID; "" if there is no such execution."""
     learn([execution_id])
     return _known.get(execution_id, "")
 

@@ -35,14 +35,14 @@ _provider: TracerProvider | None = None
 
 
 class RowIds(RandomIdGenerator):
-    """Makes random ids, except for spans whose id is derived from a row (spans.py)."""
+    """Makes random IDs, except for spans whose ID is derived from a row (`spans`)."""
 
     def generate_trace_id(self) -> int:
-        """Return the id that a row determines, or a random id."""
+        """Return the ID that a row determines, or a random ID."""
         return fixed_trace.get() or super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        """Return the id that a row determines, or a random id."""
+        """Return the ID that a row determines, or a random ID."""
         return fixed_span.get() or super().generate_span_id()
 
 

@@ -1,4 +1,4 @@
-"""Data for log lines: the current span's ids, and occasional notices that no spans are sent."""
+"""Data for log lines: the current span's IDs, and occasional notices that no spans are sent."""
 
 import logging
 import sys
@@ -30,7 +30,7 @@ class Seldom(logging.Filter):
 
 
 def ids() -> dict[str, object]:
-    """Return the current span and its trace; {} if this process never imported OpenTelemetry."""
+    """Return the IDs of the current span and its trace; {} if there is no span."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return {}

@@ -90,7 +90,7 @@ def facts_of(state: SegmentState, step: Step, path: str, attempt: int) -> dict[s
 
 
 def run_span_id(run_id: UUID, token: int) -> int:
-    """Return the span id of one holder's work on a run."""
+    """Return the span ID of one holder's work on a run."""
     return spans.span_id("run.execute", run_id, token)
 
 

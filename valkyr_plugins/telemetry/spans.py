@@ -1,6 +1,6 @@
 """Spans whose position in a trace is derived from rows, without asking another process.
 
-A trace's id is stored with its execution; the span ids that others refer to are digests of row ids.
+A trace's ID is stored with its execution; the span IDs that others refer to are digests of row IDs.
 Each later process, even after a crash or a lost message, derives its parent from the rows.
 """
 
@@ -38,7 +38,7 @@ MOST_TRACEBACK = 16_000
 
 
 def span_id(*parts: object) -> int:
-    """Return the span id for these facts: 64 bits of a SHA-256, never 0."""
+    """Return the span ID for these facts: 64 bits of a SHA-256, never 0."""
     digest = sha256("/".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:8], "big") or 1
 
@@ -72,7 +72,7 @@ def start(
 ) -> Span:
     """Begin a span, `at` nanoseconds since 1970 or now; end it with `end`.
 
-    Without a parent it is the root of `trace_id`. `span` is its id if rows determine it.
+    Without a parent it is the root of `trace_id`. `span` is its ID if rows determine it.
     """
     fixed = exporting.fixed_span.set(span)
     fixed_trace = exporting.fixed_trace.set(int(trace_id, 16) if trace_id else None)
@@ -126,7 +126,7 @@ def now() -> int:
 
 
 def _flags(trace_id: int) -> int:
-    """Return the trace flags: from the current span, the caller's decision, or the trace's id."""
+    """Return the trace flags: from the current span, the caller's decision, or the trace's ID."""
     present = trace.get_current_span().get_span_context()
     if present.trace_id == trace_id:
         return int(present.trace_flags)

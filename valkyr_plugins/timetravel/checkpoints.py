@@ -33,7 +33,7 @@ def take(
     name: str = "",
     actor: Actor | None = None,
 ) -> UUID:
-    """Save the execution's current variables. Uses one statement.
+    """Save the execution's current variables; return the checkpoint's ID. Uses one statement.
 
     The caller holds the execution's lock. Automatic checkpoints beyond the newest `keep` are
     deleted; manual ones stay.
@@ -55,7 +55,7 @@ def take(
 
 
 def take_after_step(execution_id: UUID, keep: int, step_path: str) -> UUID:
-    """Take a checkpoint for the engine, after a step."""
+    """Take a checkpoint for the engine, after a step; return its ID."""
     return take(execution_id, keep=keep, step_path=step_path)
 
 
@@ -107,7 +107,7 @@ def retention_hours() -> float:
 
 
 def expire() -> int:
-    """Delete checkpoints of executions whose retention is over, at most 100,000; return how many.
+    """Delete checkpoints of executions whose retention is over; return the number, at most 100,000.
 
     An unfinished execution keeps its checkpoints, and a fork keeps its first one.
     """

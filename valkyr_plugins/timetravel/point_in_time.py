@@ -18,7 +18,7 @@ LAST = UUID(int=2**128 - 1)  # no id is greater
 class Point:
     """A moment on the database's clock; `label` names it for users.
 
-    If runs ended in the same microsecond, those up to the id `last` belong to the point. `before`
+    If runs ended in the same microsecond, those up to the ID `last` belong to the point. `before`
     is the path of a step that does not belong to the point, although its time may be the same.
     """
 

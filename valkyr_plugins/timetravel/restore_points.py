@@ -1,4 +1,4 @@
-"""Find a point in an execution's past, and the runs that belong to it, from the rows.
+"""Find a point in an execution's past, and the point's runs, in the rows of runs and checkpoints.
 
 Variables need no checkpoint: they follow from the outputs of the steps that wrote them, in order.
 """

@@ -84,7 +84,7 @@ def _reopened(execution_id: UUID, workspace_id: UUID) -> WorkflowExecution:
 
 
 def _go_back(execution: WorkflowExecution, point: Point, actor: Actor) -> dict[str, Any]:
-    """Roll back rows and variables; return how many runs were superseded and cancelled.
+    """Roll back rows and variables; return the numbers of superseded and cancelled runs.
 
     The caller holds the execution's lock.
     """

@@ -139,7 +139,7 @@ class VersionForm(ReasonForm):
 
 
 def _move_one(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> WorkflowExecution:
-    """Move one execution immediately and return it. Raises NotFound or an error of the move."""
+    """Move one execution now and return it. Raises NotFound, WrongState or an error of the move."""
     rows = WorkflowExecution.objects.select_related("workflow").defer("workflow__definition")
     execution = rows.get(pk=pk)
     workflow = execution.workflow
@@ -243,12 +243,12 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: ExecutionMigration) -> Any:
-        """Return the migration's state as a word, an icon and a colour."""
+        """Return the badge of the migration's state."""
         return marks.mark(*MARKS[MigrationState(row.state)])
 
     @display(description=lazy("executions"))
     def counts(self, row: ExecutionMigration) -> str:
-        """Return how many executions were moved, and how many were not."""
+        """Return the numbers of moved, refused, skipped and queued executions."""
         return gettext(
             "{moved} of {total} moved, {refused} refused, {skipped} skipped, {left} queued"
         ).format(
@@ -261,11 +261,11 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("created"))
     def created(self, row: ExecutionMigration) -> Any:
-        """Return when the migration was planned."""
+        """Return how long ago the migration was planned."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the plan, its preview by groups while it does not run, and the results."""
+        """Return the page with the plan, the preview while it does not run, and the results."""
         names = ", ".join(f"{old} → {new}" for old, new in sorted(obj.names.items()))
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),

@@ -46,13 +46,13 @@ def _shown(pk: UUID, status: int = 200) -> Response:
 
 
 class LiveVersions(Endpoint):
-    """The versions of a workflow's live executions."""
+    """The endpoint that counts a workflow's live executions by version."""
 
     @operation(
         "listLiveVersions", "Workflow", {200: LiveVersionShape(many=True)}, errors=[403, 404]
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return how many live executions each version has, the newest version first.
+        """Return the number of live executions of each version, the newest version first.
 
         The list is empty if counting takes too long.
         """
@@ -62,7 +62,7 @@ class LiveVersions(Endpoint):
 
 
 class Migrations(Endpoint):
-    """All migrations."""
+    """The endpoint that lists and creates migrations."""
 
     @operation(
         "listExecutionMigrations",
@@ -99,7 +99,7 @@ class Migrations(Endpoint):
 
 
 class OneMigration(Endpoint):
-    """One migration."""
+    """The endpoint that returns one migration."""
 
     @operation("getExecutionMigration", TAG, {200: MigrationShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -109,7 +109,7 @@ class OneMigration(Endpoint):
 
 
 class PreviewMigration(Endpoint):
-    """Preview a migration."""
+    """The endpoint that previews a migration."""
 
     @operation(
         "previewExecutionMigration",
@@ -130,7 +130,7 @@ class PreviewMigration(Endpoint):
 
 
 class MigratedExecutions(Endpoint):
-    """The result of each execution."""
+    """The endpoint that lists a migration's executions."""
 
     @operation(
         "listMigratedExecutions",
@@ -162,7 +162,7 @@ class _MigrationMove(Endpoint):
 
 
 class StartMigration(_MigrationMove):
-    """Start a migration."""
+    """The endpoint that starts a migration."""
 
     change = operations.START
 
@@ -179,7 +179,7 @@ class StartMigration(_MigrationMove):
 
 
 class PauseMigration(_MigrationMove):
-    """Pause a migration."""
+    """The endpoint that pauses a migration."""
 
     urgent = True
     change = operations.PAUSE
@@ -197,7 +197,7 @@ class PauseMigration(_MigrationMove):
 
 
 class ResumeMigration(_MigrationMove):
-    """Resume a migration."""
+    """The endpoint that resumes a migration."""
 
     change = operations.RESUME
 
@@ -214,7 +214,7 @@ class ResumeMigration(_MigrationMove):
 
 
 class CancelMigration(_MigrationMove):
-    """Cancel a migration."""
+    """The endpoint that cancels a migration."""
 
     urgent = True
     change = operations.CANCEL

@@ -56,13 +56,13 @@ class MigrationTurn:
 
 
 def drive_alone() -> MigrationTurn:
-    """Drive all migrations for a short time, unless another process does."""
+    """Drive all migrations for a short time, unless another process does; return the result."""
     with alone(AdvisoryLock.EXECUTION_MIGRATIONS) as free:
         return turn() if free else MigrationTurn()
 
 
 def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
-    """Give each running migration its share of the turn's time."""
+    """Give each running migration its share of the turn's time; return the result."""
     done = MigrationTurn()
     rows = ExecutionMigration.objects.filter(state=MigrationState.RUNNING).order_by("pk")
     ids = list(rows.values_list("pk", flat=True)[:MOST])
@@ -79,7 +79,7 @@ def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
 
 
 def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
-    """Move executions until a time of `time.monotonic()`, but at least one."""
+    """Move executions until a time of `time.monotonic()`, but at least one; return the result."""
     done = MigrationTurn()
     while True:
         items = _due(migration_id)

@@ -142,7 +142,7 @@ class ExecutionMigration(models.Model):
 
     @property
     def left(self) -> int:
-        """Return how many executions are queued."""
+        """Return the number of queued executions; 0 after a cancellation."""
         if self.state == MigrationState.CANCELLED:
             return 0
         return max(0, self.total - self.moved - self.refused - self.skipped)

@@ -17,7 +17,7 @@ class MigrationPace:
 
 
 def due(pace: MigrationPace, rate: float, now: datetime) -> tuple[int, MigrationPace]:
-    """Return how many executions may move now at `rate` per second, and the next pace.
+    """Return the number of executions that may move now at `rate` per second, and the next pace.
 
     It counts from the start of the pace, so that fractions and delays add no error.
     """

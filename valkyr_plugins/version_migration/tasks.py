@@ -16,7 +16,7 @@ def drive() -> int:
 
 @task("valkyr_version_migration.forget")
 def forget() -> int:
-    """Delete migrations that were not started for a day, once an hour."""
+    """Delete drafts that were not started for a day, once an hour; return their number."""
     from valkyr_plugins.version_migration.lifecycle import forget_drafts
 
     return forget_drafts()

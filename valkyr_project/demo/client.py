@@ -72,7 +72,7 @@ class Api:
         return int(answer.json()["version"])
 
     def execute(self, workflow_id: str, payload: Any, key: str) -> dict[str, Any]:
-        """Start one execution under an Idempotency-Key, and return it."""
+        """Start one execution under an Idempotency-Key, and return the API's response."""
         path = f"/v1/WorkflowExecution/{workflow_id}/execute"
         return self.post(path, {"params": payload}, {"Idempotency-Key": key})
 

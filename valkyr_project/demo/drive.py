@@ -31,7 +31,7 @@ class DemoProgress:
 
     @property
     def states(self) -> Counter[str]:
-        """Return how many executions are in each state."""
+        """Return the number of executions in each state."""
         return Counter(row["state"] for row in self.executions.values())
 
     @property

@@ -192,7 +192,7 @@ Body = dict[str, Any]
 
 
 def tokens(text: str) -> int:
-    """Return an approximate number of tokens."""
+    """Return an approximate number of tokens in a text: one for four characters."""
     return -(-len(text) // 4)
 
 
@@ -247,7 +247,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.send_json({"object": "list", "model": body["model"], "data": data, "usage": usage})
 
     def say(self, body: Body, text: str, finish: str = "stop", **more: Any) -> None:
-        """Send a text answer in OpenAI's format."""
+        """Send an answer in OpenAI's format, as a stream if the request says so."""
         if body.get("stream"):
             self.send_stream(self.events(body, text, finish, **more))
             return
@@ -309,7 +309,7 @@ class LlmHandler(BaseHTTPRequestHandler):
 
 
 def usage(body: Body, text: str) -> Body:
-    """Return the tokens of a conversation and its answer."""
+    """Return the numbers of tokens in a conversation, in its answer, and in both."""
     asked = tokens("".join(str(message.get("content")) for message in body.get("messages", [])))
     answered = tokens(text)
     return {
@@ -333,7 +333,7 @@ class LlmServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Return the URL of the server."""
+        """Return the base URL for clients, which ends with `/v1`."""
         return f"http://{self.server_address[0]!s}:{self.server_port}/v1"
 
     def start(self) -> None:

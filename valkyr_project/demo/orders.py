@@ -93,7 +93,7 @@ def _payload(row: dict[str, str]) -> dict[str, Any]:
 
 
 def _item(text: str) -> dict[str, Any]:
-    """Parse an item such as `TEA-MINT:2:9.80` into `{sku, quantity, price}`."""
+    """Return the item of a text such as `TEA-MINT:2:9.80`, as `{sku, quantity, price}`."""
     sku, quantity, price = text.split(":")
     return {"sku": sku, "quantity": int(quantity), "price": float(price)}
 
@@ -109,7 +109,7 @@ class Expected:
 
 
 def expect(orders: list[dict[str, Any]]) -> Expected:
-    """Compute the expected result from the partner's rules."""
+    """Return the expected result, computed from the partner's rules."""
     dead: Counter[str] = Counter()
     refunded = 0
     for payload in orders:

@@ -30,7 +30,7 @@ NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class PartnerResponse:
-    """A status with its JSON body."""
+    """A response: its status, JSON body and headers; `hang` delays it."""
 
     status: int
     body: dict[str, Any]
@@ -50,7 +50,7 @@ class Ledger:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, service: str, body: dict[str, Any], key: str) -> PartnerResponse:
-        """Decide on an answer and count it; `key` is the Idempotency-Key, or ""."""
+        """Decide on an answer and count it; `key` is the Idempotency-Key, "" without one."""
         order_id = str(body.get("orderId", ""))
         with self._lock:
             self.calls[service, order_id] += 1
@@ -76,7 +76,7 @@ class Ledger:
             return sum(1 for name, _ in self.effects if name == service)
 
     def doubled(self) -> int:
-        """Return how many pieces of work were done more than once."""
+        """Return the number of orders with work that a service did more than once."""
         with self._lock:
             return sum(times > 1 for times in self.effects.values())
 

@@ -37,7 +37,7 @@ class Fact:
 def facts(
     progress: DemoProgress, ledger: Ledger, mails: int | None, expected: Expected
 ) -> list[Fact]:
-    """Return the figures of one run of the demo; `mails` is None if they cannot be counted."""
+    """Return the lines of the demo's table; `mails` is None if emails cannot be counted."""
     states = progress.states
     metrics = [row.get("metricsSnapshot") or {} for row in progress.executions.values()]
     found = [

@@ -25,7 +25,7 @@ class Mails:
         self._before = self._names()
 
     def new(self) -> int | None:
-        """Return how many emails arrived.
+        """Return the number of emails that arrived.
 
         Return None if the folder is missing, because mail is sent elsewhere.
         """

@@ -72,7 +72,7 @@ class ServerFolder:
         return path.read_text().strip()
 
     def remembered_port(self) -> int:
-        """Return the port used last time, or 0."""
+        """Return the port of the last start; 0 if none is stored."""
         try:
             return int((self.root / "port").read_text())
         except (OSError, ValueError):

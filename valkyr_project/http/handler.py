@@ -86,7 +86,7 @@ class Handler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request."""
+        """Answer one request; respond with 503 if no slot is free in time."""
         try:
             body = await self.read_body(receive)
         except RequestAborted:

@@ -30,7 +30,7 @@ class RequestPlace:
         self._places: Places | None = places
 
     def give_back(self) -> None:
-        """Return the slot, in the event loop's thread."""
+        """Release the slot, in the event loop's thread."""
         places, self._places = self._places, None
         if places is not None:
             places.pass_on()
@@ -49,7 +49,7 @@ class Places:
 
     @property
     def waiting(self) -> int:
-        """Return how many requests wait."""
+        """Return the number of waiting requests."""
         return len(self._queue)
 
     @property

@@ -101,7 +101,7 @@ class ElectedScheduler(DatabaseScheduler):
 
 
 def direct_conninfo() -> str:
-    """Return the address for a session that does not go through a pooler."""
+    """Return the connection string for a session that does not go through a pooler."""
     if url := direct_url():
         return url
     given = connection.get_connection_params()

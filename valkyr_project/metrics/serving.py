@@ -28,7 +28,7 @@ class Server(ThreadingMixIn, WSGIServer):
 
 
 class Handler(WSGIRequestHandler):
-    """Logs nothing, and disconnects silent clients."""
+    """A request handler that logs nothing and disconnects clients that are silent for 10 s."""
 
     timeout = SECONDS
 

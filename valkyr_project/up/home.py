@@ -72,8 +72,8 @@ def _locked(lock: IO[str]) -> bool:
 def running(path: Path) -> dict[str, Any] | None:
     """Return the announcement of the stack that runs in `path`, or None if no stack runs there.
 
-    Keys: pid, url, flower_url, database_url, redis_url, ready. Empty until the stack announces
-    itself.
+    Its keys are pid, url, flower_url, database_url, redis_url and ready. The announcement is empty
+    until the stack writes it.
     """
     try:
         with (path / "lock").open() as lock:

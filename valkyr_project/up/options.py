@@ -57,7 +57,7 @@ class Options:
 
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> Options:
-    """Read the options from the environment. Raises UpError that names an invalid variable."""
+    """Return the options from the environment. Raises UpError that names an invalid variable."""
     argparse.ArgumentParser(
         prog="python -m valkyr_project.up",
         description="Start Valkyr: servers, web, workers, beat and Flower, until Ctrl-C.",

@@ -52,7 +52,7 @@ class Output:
         return True
 
     def last_lines(self, name: str, count: int = 15) -> str:
-        """Return the last lines of a process."""
+        """Return the last lines of a process's output, 15 by default."""
         return "\n".join(list(self._tails.get(name, ()))[-count:]) or "(it said nothing)"
 
     def close(self) -> None:

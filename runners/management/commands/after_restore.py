@@ -28,7 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Settle the restored database and return the result as text, or raise CommandError."""
+        """Prepare the restored database; return a report. Raises CommandError, unless forced."""
         try:
             done = settle(Actor.of_command(), force=options["force"])
         except StillConnected as error:

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the options for the output folder, for the modules and for a mere check."""
+        """Add `--into` for the folder, `--all` for all modules, and `--check`."""
         parser.add_argument("--into", type=Path, default=DOCS, metavar="FOLDER")
         parser.add_argument(
             "--all",
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write the pages that differ, and delete the pages of removed categories.
+        """Write the pages, and delete the pages of removed categories.
 
         With `--check`, write nothing, and raise CommandError if a page differs.
         """

@@ -1,4 +1,4 @@
-"""Create a new module: a file and its test, with the next steps."""
+"""Create the file of a new module and its test, and print the next steps."""
 
 import keyword
 import re
@@ -67,7 +67,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write both files, and return the next steps as text."""
+        """Write both files, and return the next steps as text. Raises CommandError."""
         plan = plan_of(options["type"], options["into"], as_class=options["as_class"])
         write(plan)
         return NEXT.format(

@@ -29,7 +29,7 @@ MOST_COPIED = 100_000  # rows that `off` copies without --yes
 
 
 class Command(CommandWithExamples):
-    """Convert the table, or print one line for each partition."""
+    """Converts the table, or prints one line for each partition."""
 
     help = "Partition the runs' table by time, so that retention drops a partition at once."
     examples = EXAMPLES
@@ -54,7 +54,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the action. Raises CommandError if it is rejected or finds a problem."""
+        """Run the action. Raises CommandError if it is rejected or `--check` finds a problem."""
         try:
             getattr(self, f"_{options['action']}")(options)
         except ValkyrError as error:

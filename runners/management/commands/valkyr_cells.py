@@ -68,7 +68,7 @@ class Command(BaseCommand):
                 _add_options_of_move(action)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the action. Raises CommandError if it fails."""
+        """Run the action. Raises CommandError if it fails or the settings do not allow it."""
         known = settings()
         if not known.cells:
             raise CommandError(

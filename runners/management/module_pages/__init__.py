@@ -34,7 +34,7 @@ FORMATS = {
 
 
 def kind(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    """Return a value's type in words, with the keys of an object."""
+    """Return a schema's type in words, with an object's keys; for an enum, return its values."""
     if "$ref" in schema:
         return kind(referred(schema, root), root)
     if "enum" in schema or "const" in schema:
@@ -96,7 +96,7 @@ def cell(text: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as it is written in a definition."""
+    """Return a value as JSON, in which characters outside ASCII stay as they are."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -25,7 +25,7 @@ class LookedThrough:
 
 
 def stalled_executions() -> int:
-    """Plan stalled executions from their rows, among 5,000 running executions; return how many."""
+    """Plan the stalled ones of the next 5,000 running executions; return their number."""
     workspace, after = LookedThrough.place
     found = statements.fetch("stalled", {"workspace": workspace, "after": after, "most": LOOKED_AT})
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
@@ -50,7 +50,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some running executions, chosen at random; return how many had a step to start."""
+    """Plan some running executions, chosen at random; return the number that started a step."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)
@@ -65,7 +65,7 @@ OVERDUE_BATCH = 100
 
 
 def overdue_executions() -> int:
-    """Time out executions whose deadline has passed; return how many."""
+    """Time out executions whose deadline has passed; return the number of executions."""
     found = statements.fetch("overdue", {"batch": OVERDUE_BATCH})
     return sum(
         each(f"overdue execution {execution_id}", lifecycle.time_out, execution_id)
@@ -80,7 +80,7 @@ UNDO_BATCH = 100
 
 
 def compensations() -> int:
-    """Begin or continue compensations that stalled; return how many."""
+    """Begin or continue compensations that stalled; return the number of executions."""
     return sum(
         each(f"execution {execution_id}", plan_execution.advance, execution_id)
         for execution_id in compensation.waiting(UNDO_BATCH)
@@ -93,7 +93,7 @@ LEFTOVERS_BATCH = 100
 
 
 def leftover_runs() -> int:
-    """End live runs of ended executions; return how many executions had such runs."""
+    """End live runs of ended executions; return the number of executions with such runs."""
     found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
     for (execution_id,) in found:
         log.error("execution %s has ended, but has live runs; ending them", execution_id)
@@ -108,7 +108,7 @@ CHILDREN_BATCH = 200
 
 
 def child_executions() -> int:
-    """Wake runs whose child has ended, and cancel orphaned children; return how many."""
+    """Wake runs whose child has ended, and cancel abandoned children; return their number."""
     return _ended() + _abandoned()
 
 

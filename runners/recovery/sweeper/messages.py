@@ -23,7 +23,7 @@ LOST_BATCH = 2_000
 
 
 def lost_messages() -> int:
-    """Send lost segments again; return how many."""
+    """Send lost segments again; return the number of segments."""
     patience = config().patience
     found = statements.fetch("overlooked", {"batch": LOST_BATCH, "patience": patience})
     remote = limits().remote_queues
@@ -73,5 +73,5 @@ def _depth(link: Connection, queue: str) -> int:
 
 
 def due_runs() -> int:
-    """Send due runs that have not been sent; return how many."""
+    """Send due runs that have not been sent; return the number of runs."""
     return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))

@@ -38,7 +38,7 @@ class _View:
         self.state = ""
 
     def screen(self) -> AbstractContextManager[Any]:
-        """Show the table on a terminal; do nothing elsewhere."""
+        """Return a context that shows the table on a terminal, and does nothing elsewhere."""
         if self._output.console is None or self._output.json or self._output.quiet:
             return nullcontext()
         from rich.live import Live

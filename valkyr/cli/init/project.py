@@ -63,11 +63,11 @@ class DjangoProject:
 
     @property
     def sources(self) -> list[SourceFile]:
-        """Return the files that were read."""
+        """Return the files of the project that were read so far."""
         return list(self._sources.values())
 
     def file_of(self, module: str) -> Path | None:
-        """Return the file of one of the project's modules, or None."""
+        """Return the file of one of the project's modules; None if it is not in the project."""
         place = self.root.joinpath(*module.split("."))
         for file in (place.with_suffix(".py"), place / "__init__.py"):
             if file.is_file():
@@ -75,7 +75,7 @@ class DjangoProject:
         return None
 
     def setting(self, name: str) -> tuple[SourceFile, ast.stmt] | None:
-        """Return the effective statement that assigns a setting, with its file, or None."""
+        """Return the file and the effective statement that assigns a setting; None without one."""
         for source in self.settings:
             if found := source.assignments(name):
                 return source, found[-1]
@@ -93,7 +93,7 @@ class DjangoProject:
 
     @property
     def main(self) -> SourceFile:
-        """Return the file for new settings: the settings file with INSTALLED_APPS."""
+        """Return the file for new settings: that with INSTALLED_APPS, or else the first one."""
         place = self.setting("INSTALLED_APPS")
         return place[0] if place is not None else self.settings[0]
 

@@ -199,7 +199,7 @@ class SourceFile:
         self._replace(*self._span(node), text)
 
     def around(self, node: ast.stmt) -> ast.stmt | None:
-        """Return the module-level statement that contains another statement's line."""
+        """Return the module-level statement with another statement's line; None without one."""
         line = node.lineno
         for one in self.tree.body:
             if one.lineno <= line <= (one.end_lineno or line):
@@ -207,12 +207,12 @@ class SourceFile:
         return None
 
     def append(self, text: str) -> None:
-        """Add lines at the end."""
+        """Add lines at the end of the file."""
         gap = "" if not self.new or self.new.endswith(b"\n") else "\n"
         self._insert(len(self.new), f"{gap}{text}\n")
 
     def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """Return a node's start and end, in bytes."""
+        """Return the offsets, in bytes, of a node's start and end."""
         starts = [0, *(n + 1 for n, byte in enumerate(self.new) if byte == NEWLINE)]
         mark = self._mark
         assert node.end_lineno is not None

@@ -289,12 +289,12 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("workspace"))
     def place(self, row: AlertRule) -> str:
-        """Return the rule's workspace, or the name for the whole installation."""
+        """Return the name of the rule's workspace, or a text for the whole installation."""
         return str(row.workspace) if row.workspace_id else gettext("the whole installation")
 
     @display(description=lazy("state"))
     def mark(self, row: AlertRule) -> Any:
-        """Return whether the rule is on or off."""
+        """Return a badge that says whether the rule is enabled."""
         if row.enabled:
             return marks.mark(gettext("enabled"), "notifications", "green")
         return marks.mark(gettext("disabled"), "notifications_off", "grey")
@@ -313,14 +313,14 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("to"))
     def to(self, row: AlertRule) -> str:
-        """Return the rule's recipients; a Slack address is secret."""
+        """Return the email recipients or the webhook's address; a dash for Slack (secret)."""
         if row.channel == AlertChannel.EMAIL:
             return marks.clipped(", ".join(row.recipients), 50)
         return marks.clipped(row.url, 50) or marks.EMPTY
 
     @display(description=lazy("changed"))
     def changed(self, row: AlertRule) -> Any:
-        """Return when the rule was last changed."""
+        """Return how long ago the rule was last changed."""
         return marks.ago(row.updated_at)
 
     @display(description=lazy("alerts and messages"))
@@ -342,7 +342,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         return ((None, {"fields": ("place", "name", "enabled")}), *self.fieldsets[1:])
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the fields that nobody can change here; none for a new rule."""
+        """Return the fields that no user can change here; none for a new rule."""
         return () if obj is None else ("place", "noticed", "changed", "created_by")
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
@@ -357,11 +357,11 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion here: only the operation records a reason."""
+        """Return False: only the operation, which records a reason, deletes rules."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> AlertRule:
-        """Create the rule, or change the given fields."""
+        """Create the rule, or change the given fields; return the rule."""
         actor = Actor.of_request(request)
         if change:
             return change_rule(obj.pk, form.facts(), secret=form.given_secret, actor=actor)

@@ -44,7 +44,7 @@ DELIVERY_MARKS = {
 
 
 class AlertStates(TabFilter):
-    """Filter by state: open or closed."""
+    """Filters alerts by state: open or ended."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -53,7 +53,7 @@ class AlertStates(TabFilter):
 
 
 class DeliveryStates(TabFilter):
-    """Filter by state: queued, sent, or given up."""
+    """Filters messages by state: queued, sent, or given up."""
 
     title = lazy("state")
     parameter_name = "state"
@@ -81,7 +81,7 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Alert) -> Any:
-        """Return whether the alert is open or closed."""
+        """Return the badge of the alert's state: open or ended."""
         return marks.mark(*ALERT_MARKS[AlertState(row.state)])
 
     @display(description=lazy("alert"))
@@ -106,16 +106,16 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("first"))
     def first(self, row: Alert) -> Any:
-        """Return when the alert was opened."""
+        """Return how long ago the alert was opened."""
         return marks.ago(row.first_at)
 
     @display(description=lazy("last"))
     def last(self, row: Alert) -> Any:
-        """Return the time of the last occurrence."""
+        """Return how long ago the problem last occurred."""
         return marks.ago(row.last_at)
 
     def page(self, request: HttpRequest, obj: Alert) -> Page:
-        """Return one alert and its messages."""
+        """Return the page with one alert and its messages."""
         return Page(
             [self.mark(obj), obj.sentence],
             facts(
@@ -189,7 +189,7 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: AlertDelivery) -> Any:
-        """Return whether the message is queued, sent or given up."""
+        """Return the badge of the message's state: queued, sent or given up."""
         return marks.mark(*DELIVERY_MARKS[DeliveryState(row.state)])
 
     @display(description=lazy("reason"))
@@ -214,16 +214,16 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("answer"))
     def status(self, row: AlertDelivery) -> Any:
-        """Return the receiver's HTTP status."""
+        """Return the receiver's HTTP status; a dash if there is none."""
         return row.answer or marks.EMPTY
 
     @display(description=lazy("last error"))
     def problem(self, row: AlertDelivery) -> str:
-        """Return the error of the last attempt."""
+        """Return the error of the last attempt; a dash if there is none."""
         return marks.clipped(row.error, 90) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: AlertDelivery) -> Page:
-        """Return one message with its attempts."""
+        """Return the page with one message and its attempts."""
         alert = (
             ""
             if obj.alert_id is None
@@ -258,7 +258,7 @@ def _place(row: Any) -> str:
 
 
 def _messages(alert: Alert) -> PageSection:
-    """Return the latest messages whose first alert is this one."""
+    """Return a section with the latest messages whose first alert is this one."""
     return PageSection(
         gettext("Messages"),
         headers=(

@@ -32,7 +32,7 @@ FILTERS = {"enabled": "enabled", "channel": "channel"}
 
 
 def is_superuser(user: User) -> bool:
-    """Return whether the caller is a superuser whose token, if any, has no limits."""
+    """Return whether the caller is an active superuser, without a token that has limits."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 
@@ -43,7 +43,7 @@ def rules() -> QuerySet[AlertRule]:
 
 
 def obtained(user: User, pk: UUID) -> AlertRule:
-    """Return a rule that the caller may configure.
+    """Return a rule that the caller may configure. Raises NotFound or Forbidden.
 
     Only superusers may configure the installation's rules.
     """
@@ -52,13 +52,13 @@ def obtained(user: User, pk: UUID) -> AlertRule:
 
 
 def shown(rule: AlertRule, status: int = 200) -> Response:
-    """Return a rule without its secret."""
+    """Return the response with a rule, without the rule's secret."""
     headers = {"Location": addresses.api("alert-rule", rule.pk)} if status == 201 else {}
     return Response(AlertRuleShape(rule).data, status, headers=headers)
 
 
 class AlertRules(Endpoint):
-    """All alert rules."""
+    """The endpoint that lists and creates alert rules."""
 
     @operation("listAlertRules", TAG, {200: AlertRuleShape(many=True)}, parameters=[AlertRuleQuery])
     def get(self, request: Request) -> Response:
@@ -105,7 +105,7 @@ class AlertRules(Endpoint):
 
 
 class OneAlertRule(Endpoint):
-    """One alert rule."""
+    """The endpoint that returns, changes and deletes one alert rule."""
 
     @operation("getAlertRule", TAG, {200: AlertRuleShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -140,7 +140,7 @@ class OneAlertRule(Endpoint):
 
 
 class TryAlertRule(Endpoint):
-    """Test an alert rule."""
+    """The endpoint that tests an alert rule."""
 
     @operation("testAlertRule", TAG, {200: AlertDeliveryShape}, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -164,7 +164,7 @@ def deliveries() -> QuerySet[AlertDelivery]:
 
 
 class Alerts(Endpoint):
-    """All alerts."""
+    """The endpoint that lists alerts."""
 
     @operation("listAlerts", "Alert", {200: AlertShape(many=True)}, parameters=[AlertQuery])
     def get(self, request: Request) -> Response:
@@ -176,7 +176,7 @@ class Alerts(Endpoint):
 
 
 class AlertDeliveries(Endpoint):
-    """All messages about alerts."""
+    """The endpoint that lists messages about alerts."""
 
     @operation(
         "listAlertDeliveries",
@@ -193,7 +193,7 @@ class AlertDeliveries(Endpoint):
 
 
 class ResendAlertDelivery(Endpoint):
-    """Send a message again."""
+    """The endpoint that sends a message again."""
 
     @operation(
         "resendAlertDelivery",

@@ -55,7 +55,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("state"))
     def mark(self, row: Canary) -> Any:
-        """Return the canary's state as a word, an icon and a colour."""
+        """Return the badge of the canary's state."""
         return mark_of(row)
 
     @display(description=lazy("share"))
@@ -65,7 +65,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("published"))
     def created(self, row: Canary) -> Any:
-        """Return when the canary was published."""
+        """Return how long ago the canary was published."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("reason"))
@@ -74,7 +74,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
         return marks.clipped(row.reason) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the canary's fields, both versions side by side, and the history."""
+        """Return the page with the canary's fields, both versions side by side, and the history."""
         found = obj.figures or figures.as_json(figures.compare(obj))
         known = [
             (
@@ -99,7 +99,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
 
 def mark_of(row: Canary) -> Any:
-    """Return the state's word, icon and colour."""
+    """Return the badge of a state."""
     return marks.mark(*MARKS[CanaryState(row.state)])
 
 

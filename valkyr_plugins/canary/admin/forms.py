@@ -24,7 +24,7 @@ def _number(label: Any, help_text: Any, **rules: Any) -> forms.FloatField:
 
 
 class CanaryForm(ReasonForm):
-    """The share of a canary, and the conditions that stop or promote it automatically."""
+    """The form for a canary's share, and for the conditions that stop or promote it."""
 
     percent = _number(
         lazy("Share of new executions, in percent"),
@@ -75,7 +75,7 @@ class CanaryForm(ReasonForm):
 
 
 class RollbackForm(ReasonForm):
-    """The treatment of the executions that started on the withdrawn version."""
+    """The form that asks how to treat the executions that started on the withdrawn version."""
 
     executions = forms.ChoiceField(
         label=lazy("Executions that started on the version"),

@@ -30,12 +30,12 @@ class VersionRollbackAdmin(FactAdmin):
 
     @display(description=lazy("when"))
     def created(self, row: VersionRollback) -> Any:
-        """Return when the rollback was requested."""
+        """Return how long ago the rollback was requested."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("finished"))
     def finished(self, row: VersionRollback) -> Any:
-        """Return when the executions were settled."""
+        """Return how long ago the executions were settled; a dash if they are not."""
         return marks.EMPTY if row.finished_at is None else marks.ago(row.finished_at)
 
     @display(description=lazy("executions"))
@@ -46,7 +46,7 @@ class VersionRollbackAdmin(FactAdmin):
         )
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the rollback, and the executions that could not be settled."""
+        """Return the page with the rollback, and the executions that could not be settled."""
         started = links.listing("executions_workflowexecution", version=obj.bad_id)
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),

@@ -298,7 +298,7 @@ TAKE_CHECKPOINT = AdminOperation(
 
 
 def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return one row per checkpoint, newest first; None if there are none."""
+    """Return the table of the newest checkpoints, newest first; None if there are none."""
     found = list(
         Checkpoint.objects.filter(execution=execution)
         .select_related("created_by")

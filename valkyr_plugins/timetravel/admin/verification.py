@@ -29,7 +29,7 @@ SIDES = ("recorded", "replayed")
 
 
 def verification(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return the newest verification of the last hour, if any."""
+    """Return the newest verification of the last hour; None if there is none."""
     job = newest(verification_jobs.KIND, execution.pk)
     if job is None:
         return None

@@ -49,7 +49,7 @@ class CheckpointSummary(CamelCase, serializers.ModelSerializer[Checkpoint]):
         return checkpoint.created_by.get_username() if checkpoint.created_by else None
 
     def get_current(self, checkpoint: Checkpoint) -> bool:
-        """Return false if the execution was rolled back to an earlier point."""
+        """Return whether the execution has not been rolled back past the checkpoint."""
         return bool(checkpoint.epoch == self.context["epoch"])
 
 
@@ -76,7 +76,7 @@ IDENTITY = ("id", "workspace_id", "workflow_id", "epoch")
 
 
 class Checkpoints(Endpoint):
-    """The checkpoints of one execution."""
+    """The endpoint that lists an execution's checkpoints, and takes one."""
 
     @operation(
         "listCheckpoints",
@@ -115,7 +115,7 @@ class Checkpoints(Endpoint):
 
 
 class OneCheckpoint(Endpoint):
-    """One checkpoint."""
+    """The endpoint that returns one checkpoint."""
 
     @operation(
         "getCheckpoint",

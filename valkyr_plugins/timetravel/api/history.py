@@ -161,7 +161,7 @@ def _accepted(execution: WorkflowExecution, may: Powers) -> Response:
 
 
 class RollbackExecution(Endpoint):
-    """Roll an execution back."""
+    """The endpoint that rolls an execution back."""
 
     @operation(
         "rollbackWorkflowExecution",
@@ -194,7 +194,7 @@ class RollbackExecution(Endpoint):
 
 
 class ForkExecution(Endpoint):
-    """Fork an execution."""
+    """The endpoint that forks an execution."""
 
     starts = True
 
@@ -241,7 +241,7 @@ class ForkExecution(Endpoint):
 
 
 class ReplayExecution(Endpoint):
-    """Replay an execution."""
+    """The endpoint that replays an execution, or verifies it."""
 
     starts = True
 
@@ -272,7 +272,7 @@ class ReplayExecution(Endpoint):
 
 
 class OneVerification(Endpoint):
-    """One verification."""
+    """The endpoint that returns one verification."""
 
     @operation("getVerification", "WorkflowExecution", {200: VerificationJob}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002

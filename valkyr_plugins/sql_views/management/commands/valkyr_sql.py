@@ -113,7 +113,7 @@ def _asked(options: dict[str, Any]) -> SqlQuestion:
 
 
 def _workspaces(slug: str | None) -> list[UUID]:
-    """Return the ids of the workspace with the slug, or of all."""
+    """Return the ID of the workspace with the slug, or all IDs. Raises CommandError."""
     rows = Workspace.objects.filter(slug=slug) if slug else Workspace.objects.all()
     found = list(rows.values_list("pk", flat=True))
     if slug and not found:
