@@ -71,7 +71,7 @@ class LoopInputs(ModuleInputs):
         None,
         ge=0,
         le=MAX_COUNT,
-        description=f"How many iterations: 0 to {MAX_COUNT:,}, or a template.",
+        description=f"The number of iterations: 0 to {MAX_COUNT:,}, or a template.",
         examples=[3],
     )
     while_: Any = Field(
@@ -144,7 +144,7 @@ class MapInputs(ModuleInputs):
     """The items for which to run the body, and how to run it."""
 
     items: Any = Field(
-        description=f"A list of at most {MAX_ITEMS:,} items, or a template that yields such a list.",
+        description=f"A list of at most {MAX_ITEMS:,} items, or a template that yields a list.",
         examples=["{{ tasks.fetch.output.rows }}"],
     )
     max_concurrency: int = Field(

@@ -116,8 +116,8 @@ class HttpRequestInputs(QueriedInputs):
     method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = Field(
         "GET",
         description=(
-            "The HTTP method. Idempotency-Key is added to POST, PUT, PATCH and DELETE "
-            "unless `headers` contain it, the same for every attempt of this step."
+            "The HTTP method. Unless `headers` contains an Idempotency-Key, POST, PUT, PATCH "
+            "and DELETE get one, which is the same for every attempt of this step."
         ),
     )
     json_body: Any = Field(
@@ -130,12 +130,14 @@ class HttpRequestInputs(QueriedInputs):
         None, description="Bytes to send, as Base64.", examples=["{{ previous.content }}"]
     )
     form: dict[str, Scalar | list[Scalar]] | None = Field(
-        None, description="Sent as a web form.", examples=[{"user": "ann", "tags": ["a", "b"]}]
+        None,
+        description="Fields to send as a web form.",
+        examples=[{"user": "ann", "tags": ["a", "b"]}],
     )
     multipart: list[MultipartPart] | None = Field(
         None,
         max_length=100,
-        description="Sent as a form with files (multipart/form-data), at most 64 MiB.",
+        description="Parts to send as a form with files (multipart/form-data), at most 64 MiB.",
         examples=[[{"name": "title", "value": "Invoice"}, {"name": "file", "path": "out/1.pdf"}]],
     )
     authentication: Literal["header", "digest"] = Field(
