@@ -88,17 +88,14 @@ class AgentInputs(ProviderInputs):
         examples=[{"type": "object", "properties": {"refunded": {"type": "boolean"}}}],
     )
     max_turns: int = Field(
-        MAX_TURNS,
-        ge=1,
-        le=1_000,
-        description="The maximum number of answers that the model may give.",
+        MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers of the model."
     )
     max_cost: float | None = Field(
         None,
         gt=0,
         description=(
             "The maximum cost of the model's answers, in the price list's currency. The agent "
-            "stops after the turn that reaches this limit. Models without a price have no such "
+            "stops after the turn that reaches this limit. Models without a price have no "
             "limit."
         ),
         examples=[0.5],
@@ -143,13 +140,12 @@ class LlmAgent(ExpandingContainer):
     """Lets a language model work with tools until it has an answer.
 
     Each task of the body is a tool: a module, a chain of modules, a sub-workflow, or `mcp.call` for
-    a tool of an MCP server. A tool reads the model's arguments from `item.arguments`. When you
-    publish the workflow, Valkyr writes the loop around the tools. In the loop, an `llm.chat` step
-    calls the model, the requested tools run, and their results go back to the model. So each answer
-    and each tool call is a run of its own, with retries, budgets, circuits and a dead letter. After
-    a crash the agent continues from the last recorded run, and does not request a recorded answer
-    again. `credential`, `retry`, `timeoutSeconds`, `circuitWaitSeconds` and `queue` of the task
-    apply to the model's steps.
+    a tool of an MCP server. A tool reads the model's arguments from `item.arguments`. Publishing
+    adds the loop around the tools. In the loop, an `llm.chat` step calls the model, the requested
+    tools run, and their results go back to the model. So each answer and each tool call is a run of
+    its own, with retries, budgets, circuits and a dead letter. After a crash the agent continues
+    from the last recorded run, and does not request a recorded answer again. `credential`, `retry`,
+    `timeoutSeconds`, `circuitWaitSeconds` and `queue` of the task apply to the model's steps.
     """
 
     type = "llm.agent"

@@ -69,8 +69,7 @@ class ToolCallInputs(ModuleInputs):
         default_factory=list, description="Further tools, with the task that runs them."
     )
     routes: list[str] = Field(
-        description="The ids of the tasks that run tools; each id is an outcome.",
-        examples=[["find_order"]],
+        description="The tasks that run tools; each task is an outcome.", examples=[["find_order"]]
     )
 
 
@@ -79,9 +78,7 @@ class ToolCallOutputs(ModuleOutputs):
 
     name: str = Field(description="The tool.")
     arguments: Any = Field(description="The arguments.")
-    error: str = Field(
-        description="The mistake in the call, described for the model; empty if there is none."
-    )
+    error: str = Field(description="The mistake in the call, for the model; empty if none.")
     summary: str = Field(description="The tool and its arguments, for a person who approves it.")
 
 

@@ -146,8 +146,7 @@ class ChatOutputs(ModuleOutputs):
     reasoning: str = Field(description="The reasoning before the answer, if the model returns it.")
     refusal: str = Field(description="The reason for a refusal, if the model refuses to answer.")
     finish_reason: str = Field(
-        description="Why the answer ended: `stop`, `length` (cut off) or `tool_calls`.",
-        examples=["stop"],
+        description="Why it ended: `stop`, `length` (cut off) or `tool_calls`.", examples=["stop"]
     )
     tool_calls: list[AskedTool] = Field(description="The tools that the model asks for.")
     model: str = Field(description="The model that answered, by its own name.")

@@ -39,9 +39,8 @@ class ArchiveUnzipInputs(StoreInputs):
         None,
         max_length=4_096,
         description=(
-            "The folder to which the files are written, below the files folder or "
-            "s3://bucket/folder; existing files are overwritten. Without `to`, the output "
-            "contains the files' contents (at most 3 MiB)."
+            "The folder for the files, below the files folder or s3://bucket/folder; existing "
+            "files are overwritten. Without `to`, the output has their contents (3 MiB)."
         ),
         examples=["orders/{{ input.day }}"],
     )
@@ -55,8 +54,7 @@ class ArchiveUnzipInputs(StoreInputs):
     charset: Charset = Field("utf-8", description="The charset of contents that are text.")
     name_charset: Charset | None = Field(
         None,
-        description="The charset of file names whose charset the archive does not state; by "
-        "default cp437.",
+        description="The charset of names, unless the archive states it; by default cp437.",
         examples=["cp932"],
     )
     max_entries: int = Field(

@@ -70,9 +70,7 @@ class JavascriptCodeOutputs(ModuleOutputs):
     """The function's result."""
 
     result: Any = Field(
-        None,
-        description="The value that `main` returned, as `JSON.stringify` writes it; null "
-        "for undefined.",
+        None, description="The return value, as `JSON.stringify` writes it; null for undefined."
     )
 
 

@@ -144,8 +144,8 @@ class AggregateOutputs(ModuleOutputs):
 
     groups: list[dict[str, Any]] = Field(
         description="One object per group, with its fields and aggregates, in the order in "
-        "which the groups first appear. Without grouping, exactly one object, even "
-        "if there are no rows."
+        "which groups first appear; without grouping, exactly one, even if there "
+        "are no rows."
     )
     count: int = Field(description="The number of groups.")
 

@@ -50,8 +50,7 @@ class CsvParseInputs(CsvForm):
     )
     batch: CsvBatch | None = Field(
         None,
-        description="A batch that a step with `batchSize` returned. It contains all facts "
-        "about its file.",
+        description="A batch that a step with `batchSize` returned; it describes its file.",
         examples=["{{ item }}"],
     )
     batch_size: int | None = Field(

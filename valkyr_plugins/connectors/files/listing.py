@@ -88,8 +88,7 @@ class FileListInputs(StoreInputs):
     )
     recursive: bool = Field(
         False,
-        description="Whether to include files in subfolders; the folders themselves are then "
-        "not listed.",
+        description="Include files in subfolders; the subfolders themselves are then not listed.",
     )
     max_entries: int = Field(
         1_000,

@@ -84,9 +84,7 @@ class FileReadOutputs(ModuleOutputs):
     modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
     etag: str | None = Field(description="The store's ETag for this content, if it has one.")
     version: str | None = Field(description="The store's version, if it keeps several versions.")
-    content_type: str | None = Field(
-        description="The media type that the store recorded for the file."
-    )
+    content_type: str | None = Field(description="The media type that the store recorded.")
 
 
 class FileRead(Module[FileReadInputs]):

@@ -35,8 +35,7 @@ class FileWriteInputs(StoreInputs):
     )
     content: str | StoredContent = Field(
         description="The content, encoded as `encoding` says; or a stored content, such as the "
-        "body of `http.request` with `store`, which is written in parts and "
-        "unchanged."
+        "body of `http.request` with `store`, which is written unchanged, in parts."
     )
     encoding: Encoding = Field(
         "text", description="text: written in `charset`. base64: decoded, then written."

@@ -130,9 +130,7 @@ class HttpRequestInputs(QueriedInputs):
         None, description="Bytes to send, as Base64.", examples=["{{ previous.content }}"]
     )
     form: dict[str, Scalar | list[Scalar]] | None = Field(
-        None,
-        description="Fields to send as a web form.",
-        examples=[{"user": "ann", "tags": ["a", "b"]}],
+        None, description="Sent as a web form.", examples=[{"user": "ann", "tags": ["a", "b"]}]
     )
     multipart: list[MultipartPart] | None = Field(
         None,

@@ -69,8 +69,7 @@ class HttpPaginateInputs(QueriedInputs):
     )
     next: Expression | None = Field(
         None,
-        description="JMESPath that selects the next URL or cursor; null or an empty text means "
-        "that there is no next page.",
+        description='JMESPath that selects the next URL or cursor; null or "" ends the reading.',
         examples=["meta.nextCursor"],
     )
     more: Expression | None = Field(
@@ -90,9 +89,7 @@ class HttpPaginateInputs(QueriedInputs):
         "(variables.after).",
     )
     page_size: int | None = Field(
-        None,
-        ge=1,
-        description="The number of items of a full page; a shorter page is the last one.",
+        None, ge=1, description="Items of a full page; a shorter page is the last."
     )
     start: str | int | None = Field(
         None,

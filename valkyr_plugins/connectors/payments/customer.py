@@ -31,10 +31,7 @@ class CustomerInputs(StripeInputs):
         examples=["cus_NffrFeUfNV2Hib"],
     )
     email: str | None = Field(
-        None,
-        max_length=512,
-        description="The customer's email address.",
-        examples=["ann@example.com"],
+        None, max_length=512, description="The email address.", examples=["ann@example.com"]
     )
     name: str | None = Field(
         None, max_length=256, description="The customer's name.", examples=["Ann Li"]
@@ -70,7 +67,7 @@ class CustomerOutputs(ModuleOutputs):
     """The customer's current data at Stripe."""
 
     id: str = Field(description="The customer.", examples=["cus_NffrFeUfNV2Hib"])
-    email: str | None = Field(None, description="The customer's email address.")
+    email: str | None = Field(None, description="The email address.")
     name: str | None = Field(None, description="The customer's name.")
     phone: str | None = Field(None, description="The customer's telephone number.")
     description: str | None = Field(None, description="The note.")

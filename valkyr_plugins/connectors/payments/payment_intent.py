@@ -81,9 +81,7 @@ class PaymentIntentInputs(StripeInputs):
         examples=["https://shop.example.com/orders/17"],
     )
     capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
-        None,
-        description="`manual` only authorises; a later step captures. Without this input, "
-        "Stripe's default applies.",
+        None, description="`manual` only authorises; a later step captures. By default, Stripe's."
     )
     description: str | None = Field(
         None, max_length=1_000, description="Shown in Stripe's dashboard.", examples=["ORD-17"]

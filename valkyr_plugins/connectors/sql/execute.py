@@ -38,8 +38,7 @@ class SqlExecuteInputs(ModuleInputs):
     statement: str | None = Field(
         None,
         description=(
-            "One statement, with parameters as :name; it cannot contain templates. RETURNING "
-            "returns rows."
+            "One statement without templates; its parameters are :name. RETURNING returns rows."
         ),
         examples=["UPDATE stock SET left_over = left_over - :n WHERE sku = :sku RETURNING sku"],
         min_length=1,
@@ -62,10 +61,9 @@ class SqlExecuteInputs(ModuleInputs):
     once: bool = Field(
         False,
         description=(
-            "Run the statements exactly once, even if the step is repeated after a crash: the "
-            "step's key and result are stored in the table valkyr_effects of that database, in "
-            "the same transaction. The table is created if it is missing; you may delete old "
-            "rows."
+            "Run exactly once, even if the step is repeated after a crash: the step's key and "
+            "result are stored in the table valkyr_effects of that database, in the same "
+            "transaction. The table is created if it is missing; you may delete old rows."
         ),
     )
     max_rows: int = Field(
@@ -99,8 +97,7 @@ class SqlExecuteOutputs(ModuleOutputs):
     row_count: int = Field(description="The number of rows that all statements affected.")
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
-        description="With `once`: whether an earlier attempt ran the statements; the output is "
-        "then the result of that attempt."
+        description="With `once`: whether an earlier attempt did this, with this result."
     )
 
 
