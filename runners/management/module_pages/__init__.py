@@ -208,8 +208,8 @@ def _inputs(spec: ModuleSpec, common: Common) -> list[str]:
     rows = [row if name in shown else more for name, row, more in inputs if name not in shared]
     lines = [*INPUTS_HEAD, *rows] if rows else []
     if shared:
-        lines += ["", f"It also takes the [common inputs](#common-inputs) {codes(shared)}."]
-    return lines or ["It takes no inputs."]
+        lines += ["", f"The module also takes the [common inputs](#common-inputs) {codes(shared)}."]
+    return lines or ["The module takes no inputs."]
 
 
 def _input_rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -100,7 +100,7 @@ class ArchiveUnzipOutputs(ModuleOutputs):
     """The unpacked files."""
 
     entries: list[ArchiveUnzipEntry] = Field(description="The files, in the archive's order.")
-    count: int = Field(description="How many.")
+    count: int = Field(description="The number of files.")
 
 
 class ArchiveUnzip(Module[ArchiveUnzipInputs]):

@@ -111,7 +111,7 @@ class CsvWriteOutputs(ModuleOutputs):
 
     text: str | None = Field(None, description="The CSV; absent with `path`.")
     path: str | None = Field(None, description="The path of the file; only with `path`.")
-    bytes: int = Field(description="Its size.")
+    bytes: int = Field(description="The size in bytes.")
     columns: list[str] = Field(description="The columns' names, in order.")
     count: int = Field(description="The number of rows, without the header.")
 

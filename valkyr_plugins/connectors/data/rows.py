@@ -206,7 +206,7 @@ class SortOutputs(ModuleOutputs):
     """The sorted rows."""
 
     rows: list[Any] = Field(description="The rows in order.")
-    count: int = Field(description="How many.")
+    count: int = Field(description="The number of rows.")
 
 
 class Sort(PureModule):

@@ -120,7 +120,7 @@ class FileListOutputs(ModuleOutputs):
 
     path: str = Field(description="The path that was listed.")
     entries: list[FileListEntry] = Field(description="The files, ordered by path.")
-    count: int = Field(description="How many.")
+    count: int = Field(description="The number of entries.")
 
 
 class FileList(Module[FileListInputs]):

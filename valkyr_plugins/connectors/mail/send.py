@@ -117,7 +117,7 @@ class EmailSend(Module[EmailSendInputs]):
     judges_hosts = "credential"
     Inputs = EmailSendInputs
     Outputs = EmailSendOutputs
-    circuit_target = "`email.send`, whatever the server"
+    circuit_target = "`email.send`, for all servers"
     example = {
         "from": "Shop <shop@example.com>",
         "to": "{{ input.email }}",

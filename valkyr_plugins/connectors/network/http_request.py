@@ -191,7 +191,7 @@ class SavedFile(ModuleOutputs):
     """A body that was written to a file."""
 
     path: str = Field(description="Below the files folder.")
-    bytes: int = Field(description="Its size.")
+    bytes: int = Field(description="The file's size.")
     sha256: str = Field(description="Its SHA-256, in hexadecimal.")
 
 

@@ -75,8 +75,8 @@ class RssReadOutputs(ModuleOutputs):
     entries: list[FeedEntry] = Field(description="The feed's entries, in their order.")
     count: int = Field(description="The number of entries returned.")
     total: int = Field(description="Number of entries in the feed.")
-    etag: str | None = Field(description="For the next read.")
-    modified: str | None = Field(description="For the next read.")
+    etag: str | None = Field(description="A value to pass to the next read.")
+    modified: str | None = Field(description="A value to pass to the next read.")
     url: str = Field(description="The address of the feed, after redirects.")
     damaged: bool = Field(description="Whether the feed was not well-formed XML.")
 

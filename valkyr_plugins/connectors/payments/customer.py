@@ -24,7 +24,9 @@ FACTS = frozenset({"email", "name", "phone", "description", "payment_method", "m
 class CustomerInputs(StripeInputs):
     """The operation, the customer, and the data to store."""
 
-    operation: Literal["create", "update", "retrieve"] = Field("create", description="What to do.")
+    operation: Literal["create", "update", "retrieve"] = Field(
+        "create", description="The operation."
+    )
     customer: CustomerId | None = Field(
         None,
         description="The customer; required by every operation except `create`.",
@@ -66,7 +68,7 @@ class CustomerInputs(StripeInputs):
 class CustomerOutputs(ModuleOutputs):
     """The customer's current data at Stripe."""
 
-    id: str = Field(description="The customer.", examples=["cus_NffrFeUfNV2Hib"])
+    id: str = Field(description="The customer's id.", examples=["cus_NffrFeUfNV2Hib"])
     email: str | None = Field(None, description="The email address.")
     name: str | None = Field(None, description="The customer's name.")
     phone: str | None = Field(None, description="The customer's telephone number.")

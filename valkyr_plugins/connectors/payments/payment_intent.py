@@ -123,7 +123,7 @@ class PaymentIntentInputs(StripeInputs):
 class PaymentIntentOutputs(ModuleOutputs):
     """The payment's current state."""
 
-    id: str = Field(description="The payment intent.", examples=["pi_3MtwBwLkdIwHu7ix28a3tqPa"])
+    id: str = Field(description="The payment's id.", examples=["pi_3MtwBwLkdIwHu7ix28a3tqPa"])
     status: str = Field(
         description=(
             "Stripe's status: `succeeded`, `processing`, `requires_payment_method`, "

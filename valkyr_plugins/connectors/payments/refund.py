@@ -50,7 +50,7 @@ class RefundInputs(StripeInputs):
 class RefundOutputs(ModuleOutputs):
     """The refund."""
 
-    id: str = Field(description="The refund.", examples=["re_1Nispe2eZvKYlo2Cd31jOCgZ"])
+    id: str = Field(description="The refund's id.", examples=["re_1Nispe2eZvKYlo2Cd31jOCgZ"])
     status: str = Field(
         description="`succeeded`, `pending`, `requires_action`, `failed` or `canceled`."
     )
