@@ -23,7 +23,7 @@ NOT_CELLS = frozenset({"default", "replica"})
 
 
 class PlaceSettings(SettingsModel):
-    """The locations of Valkyr's data, and the addresses at which others reach it."""
+    """The locations of Valkyr's data, and the addresses at which other systems reach Valkyr."""
 
     title: ClassVar[str] = "Where things are"
 
@@ -79,13 +79,14 @@ class PlaceSettings(SettingsModel):
     )
     row_level_security_role: str = setting(
         "valkyr_scoped",
-        "The PostgreSQL role that requests then run as; `migrate` creates it if it is allowed to",
+        "The PostgreSQL role with which these requests then run; `migrate` creates the role if "
+        "it has permission",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",
     )
     replica_lag_seconds: float = setting(
         5,
-        "Maximum age of a list that is read from the replica; if the replica is older, "
-        "lists come from the primary",
+        "Maximum lag of the replica; if the replica is further behind, lists are read from the "
+        "primary",
         unit=SECONDS,
         ge=0,
     )
@@ -194,15 +195,15 @@ class AccessSettings(SettingsModel):
     )
     refusal_rate: int = setting(
         300,
-        "Requests without sign-in from one address (in IPv6, one network of 64 bits); "
-        "more get a 429 instead of the 401. Requests for a workflow's schema, which is public, "
-        "have the same limit",
+        "Requests without sign-in from one address (in IPv6, one network of 64 bits); further "
+        "requests get a 429 instead of the 401. Requests for a workflow's schema, which is "
+        "public, have the same limit",
         unit=A_MINUTE,
         ge=0,
     )
     webhook_rate: int = setting(
         600,
-        "Requests that one address may send to one webhook; more get a 429",
+        "Requests that one address may send to one webhook; further requests get a 429",
         unit=A_MINUTE,
         ge=0,
     )

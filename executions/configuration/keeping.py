@@ -43,8 +43,8 @@ class RetentionSettings(SettingsModel):
     keep_overrides: Any = setting(
         "",
         'Exceptions as JSON: `{"finance": {"succeeded": 365}, "default/order-import": '
-        '{"succeeded": 3}, "tier:free": {"failed": 7}}`. A workflow\'s entry comes before '
-        "its workspace's, and that before its tier's",
+        '{"succeeded": 3}, "tier:free": {"failed": 7}}`. A workflow\'s entry takes '
+        "precedence over its workspace's entry, and that entry over its tier's entry",
         unset="none",
     )
     test_version_hours: float = setting(
@@ -118,7 +118,7 @@ class PayloadStoreSettings(SettingsModel):
     )
     payload_load_limit: int = setting(
         16_777_216,
-        "The most that the templates of one step load from the store",
+        "The maximum total size of the values that the templates of one step load from the store",
         unit="bytes",
         ge=65_536,
     )
@@ -174,11 +174,11 @@ class MetricsSettings(SettingsModel):
 class SealingSettings(SettingsModel):
     """The installation's key.
 
-    One key seals an installation's data keys, and those seal credentials and other secrets in the
-    database. Set one of the first three, with the same value for all processes. Without a key,
-    Valkyr works until a secret is to be stored. A key is 32 random bytes in base64 (`openssl rand
-    -base64 32`). Keep it apart from the database's backups: without it, the secrets in them cannot
-    be read.
+    One key seals an installation's data keys, and the data keys seal credentials and other secrets
+    in the database. Set one of the first three settings, with the same value for all processes.
+    Without a key, Valkyr works until a secret must be stored. A key is 32 random bytes in base64
+    (`openssl rand -base64 32`). Keep the key apart from the database's backups: without the key,
+    nobody can read the secrets in the backups.
     """
 
     title: ClassVar[str] = "What secrets are sealed with"
@@ -202,5 +202,5 @@ class SealingSettings(SettingsModel):
         "keys rewrap`)",
         unset="none",
     )
-    key_old: SecretStr = setting(SecretStr(""), "The same, as the key itself", unset="none")
-    key_old_uri: str = setting("", "The same, as a key in AWS KMS", unset="none")
+    key_old: SecretStr = setting(SecretStr(""), "The previous key itself", unset="none")
+    key_old_uri: str = setting("", "The previous key in AWS KMS", unset="none")

@@ -12,14 +12,14 @@ OWN_QUEUES = frozenset({"control", "default", "io"})
 
 
 class WorkerSettings(SettingsModel):
-    """The execution of steps, and the time limits of its parts."""
+    """Limits and timeouts of the execution of steps."""
 
     title: ClassVar[str] = "How much at once, and how patient"
 
     lease_seconds: float = setting(
         20,
-        "Lifetime of a lease without renewal; after it, other workers take over a dead worker's "
-        "steps",
+        "Lifetime of a lease without renewal; after this time, other workers take over a dead "
+        "worker's steps",
         unit=SECONDS,
         gt=0,
     )
@@ -53,8 +53,8 @@ class WorkerSettings(SettingsModel):
     )
     stall_seconds: float = setting(
         10,
-        "Time after which a watchdog ends a worker's process that uses a processor while no other "
-        "thread runs; Valkyr counts a crash for the step that stalled it. 0: no "
+        "Time after which a watchdog ends a worker's process that uses a processor while no "
+        "other thread runs; Valkyr counts a crash for the step that stalled the process. 0: no "
         "watchdog",
         unit=SECONDS,
     )
@@ -65,12 +65,13 @@ class WorkerSettings(SettingsModel):
     )
     isolated_memory_mb: int = setting(
         2048,
-        "Address space of each of these processes (RLIMIT_AS); at least 512; 0 sets no limit",
+        "Address space of each process of a suspect step (RLIMIT_AS); at least 512; 0 sets no "
+        "limit",
         unit="MiB",
         ge=0,
     )
     stuck_threads: int = setting(
-        8, "Stuck steps of a `threads` worker before it finishes the others and restarts"
+        8, "Number of stuck steps at which a `threads` worker finishes its other steps and restarts"
     )
     worker_memory_mb: int | None = setting(
         None,
@@ -125,16 +126,16 @@ class WorkerSettings(SettingsModel):
 class DefinitionSettings(SettingsModel):
     """Limits and defaults of workflows.
 
-    Publishing writes these into a version: a change takes effect with the next publish. Running
-    executions keep their values.
+    Publishing stores these values in the version, so a change takes effect with the next
+    publication. Running executions keep their values.
     """
 
     title: ClassVar[str] = "What workflows may do and get"
 
     loop_limit_condition: int = setting(
         1000,
-        "Maximum `maxIterations` of a loop with `while` or `until`; a larger one cannot "
-        "be published",
+        "Maximum `maxIterations` of a loop with `while` or `until`; a workflow with a larger "
+        "number cannot be published",
         variables=("LOOP_LIMIT_CONDITION",),
         ge=1,
         le=1_000_000,

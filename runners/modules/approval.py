@@ -33,9 +33,9 @@ class ApprovalInputs(ModuleInputs):
         [],
         max_length=MAX_APPROVERS,
         description=(
-            "Who may decide: names of users, or roles (ADMIN, WORKFLOW, SYSTEM, USER), of "
-            "members of the workspace; looked up at the decision. Empty: everyone "
-            "who may operate executions."
+            "The members of the workspace who may decide: user names or roles (ADMIN, "
+            "WORKFLOW, SYSTEM, USER), checked when someone decides. If empty, everyone who may "
+            "operate executions can decide."
         ),
         examples=[["maria", "ADMIN"]],
     )
@@ -43,7 +43,7 @@ class ApprovalInputs(ModuleInputs):
         None,
         description=(
             f"Seconds after which the outcome is `expired`; at most {MAX_DAYS} days. "
-            "Without it the step waits indefinitely."
+            "Without this input, the step waits indefinitely."
         ),
         examples=[86_400],
     )

@@ -71,24 +71,24 @@ class LoopInputs(ModuleInputs):
         None,
         ge=0,
         le=MAX_COUNT,
-        description=f"How many iterations: 0 to {MAX_COUNT:,}, or a template.",
+        description=f"The number of iterations: 0 to {MAX_COUNT:,}, or a template.",
         examples=[3],
     )
     while_: Any = Field(
         None,
         alias="while",
         description=(
-            "A template, rendered before each iteration: the loop continues while it is "
-            "true (as the condition of `flow.if`). It may read the body's tasks, whose "
-            "`output` is null before the first iteration, and `loop`."
+            "A template that is rendered before each iteration. The loop continues while the "
+            "value is true (see the condition of `flow.if`). The template may read `loop` and "
+            "the body's tasks, whose `output` is null before the first iteration."
         ),
         examples=["{{ vars.page != null }}"],
     )
     until: Any = Field(
         None,
         description=(
-            "A template, rendered after each iteration: the loop ends when it is true. It may read "
-            "the body's tasks and `loop`."
+            "A template that is rendered after each iteration. The loop ends when the value is "
+            "true. The template may read `loop` and the body's tasks."
         ),
         examples=["{{ tasks.review.outcome == 'true' }}"],
     )
@@ -96,9 +96,9 @@ class LoopInputs(ModuleInputs):
         None,
         ge=1,
         description=(
-            "With `while` or `until`: reaching this number is a permanent error. Default "
-            "`LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 unless the "
-            "installation says otherwise)."
+            "With `while` or `until`, the loop fails permanently at this number of iterations. "
+            "Default `LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 unless "
+            "the installation says otherwise)."
         ),
         examples=[50],
     )
@@ -144,7 +144,7 @@ class MapInputs(ModuleInputs):
     """The items for which to run the body, and how to run it."""
 
     items: Any = Field(
-        description=f"A list of at most {MAX_ITEMS:,} items, or a template that yields one.",
+        description=f"A list of at most {MAX_ITEMS:,} items, or a template that yields a list.",
         examples=["{{ tasks.fetch.output.rows }}"],
     )
     max_concurrency: int = Field(
@@ -158,9 +158,9 @@ class MapInputs(ModuleInputs):
     on_item_error: Literal["fail", "continue"] = Field(
         "fail",
         description=(
-            "The effect of a failed body: `fail` fails the map once the open bodies have "
-            'ended; `continue` puts `{"error": {"message", "type", "step"}}` in its place '
-            "and continues. A literal, not a template."
+            "The effect of a failed body. `fail`: the map fails when the running bodies have "
+            'ended. `continue`: the map continues, and `{"error": {"message", "type", '
+            '"step"}}` replaces the body\'s output. A literal, not a template.'
         ),
         examples=["continue"],
     )
@@ -268,7 +268,7 @@ class Subworkflow(WaitingModule):
     permanently and can take its `error` edge. If the parent is cancelled or times out, its children
     are cancelled; a pause does not affect them. If you requeue the child's dead letter, the child
     continues without its parent. Requeue the parent's step too: it starts a new child. Calls can be
-    16 deep.
+    nested 16 levels deep.
     """
 
     type = "flow.subworkflow"

@@ -27,13 +27,11 @@ class FlowModule(Module[Any]):
 class NoopInputs(ModuleInputs):
     """The value to pass on."""
 
-    value: PassedOn = Field(
-        None, description="Passed on as the step's output.", examples=[{"n": 1}]
-    )
+    value: PassedOn = Field(None, description="The step's output.", examples=[{"n": 1}])
 
 
 class Noop(FlowModule):
-    """Does nothing and passes `value` on: use it to join or to start branches."""
+    """Does nothing and returns `value`. Use it to join branches or to start them."""
 
     type = "flow.noop"
     title = "No operation"
@@ -64,7 +62,7 @@ def truth(value: Any) -> bool:
 
 
 class If(FlowModule):
-    """Takes the edges of the outcome `true` or `false`, depending on the condition."""
+    """Chooses the outcome `true` or `false` by a condition."""
 
     type = "flow.if"
     title = "If"
@@ -85,14 +83,15 @@ class SwitchInputs(ModuleInputs):
     """The value and the cases to compare it with."""
 
     value: Scalar = Field(
-        description="Compared, as text, with each case.",
+        description="The value that is compared, as text, with each case.",
         examples=["{{ tasks.fetch.output.body.country }}"],
     )
     cases: list[Scalar] | dict[str, str] = Field(
         description=(
-            "A list of values, each its own outcome; or a mapping from values to outcomes, of "
-            "which several may share one. Values compare as text: 1, 1.0 and '1' are the same, "
-            "true is 'true' and null is 'null'. A literal, not a template."
+            "A list of values, which are also the outcomes; or a mapping from values to "
+            "outcomes, in which several values may have the same outcome. Values are compared "
+            "as text: 1, 1.0 and '1' are the same, true is 'true' and null is 'null'. A "
+            "literal, not a template."
         ),
         examples=[["DE", "FR"], {"DE": "domestic", "FR": "eu", "IT": "eu"}],
     )
@@ -131,7 +130,7 @@ def _outcome_by_case(cases: list[Scalar] | dict[str, str]) -> dict[str, str]:
 
 
 class Switch(FlowModule):
-    """Takes the edges of the outcome of the case that equals `value`, or of `default`."""
+    """Chooses the outcome of the case that equals `value`, otherwise `default`."""
 
     type = "flow.switch"
     title = "Switch"
@@ -177,11 +176,13 @@ class FailInputs(ModuleInputs):
         "PERMANENT",
         description="The class of the failure: TRANSIENT and TIMEOUT are retried by the policy.",
     )
-    details: Any = Field(None, description="Kept with the failure.", examples=[{"code": 17}])
+    details: Any = Field(
+        None, description="Data to store with the failure.", examples=[{"code": 17}]
+    )
 
 
 class Fail(FlowModule):
-    """Fails the step with a message and a class of failure that you choose."""
+    """Fails with a message that you choose."""
 
     type = "flow.fail"
     title = "Fail"
@@ -207,7 +208,7 @@ class SetVariablesInputs(ModuleInputs):
     """The variables to set."""
 
     values: dict[str, PassedOn] = Field(
-        description="New values by the names of variables that the workflow declares.",
+        description="The new values, by the names of variables that the workflow declares.",
         examples=[{"carrier": "{{ tasks.quote.output.body.carrier }}"}],
     )
 
@@ -253,7 +254,8 @@ class PinnedInputs(ModuleInputs):
     json_text: str | None = Field(
         None,
         alias="json",
-        description="The output as JSON text, in place of `output`: nothing in it is rendered.",
+        description="The output as JSON text, instead of `output`. Templates in it are not "
+        "rendered.",
         examples=['{"text": "\\u007b{ as it stands }}"}'],
     )
     outcome: str = Field(
@@ -288,8 +290,8 @@ class PinnedInputs(ModuleInputs):
 class Pinned(FlowModule):
     """Returns a fixed output and outcome.
 
-    A test run puts it in place of a task with a pinned result. Texts in `json` are never rendered
-    as templates.
+    A test run uses this module in place of a task with a pinned result. Texts in `json` are never
+    rendered as templates.
     """
 
     type = "flow.pinned"

@@ -105,7 +105,7 @@ def instant(text: str) -> datetime:
 class Delay(WaitingModule):
     """Waits for a period of time, or until a given time, without holding a worker.
 
-    A delay that is due while its execution is paused ends with the pause.
+    If a delay ends while the execution is paused, the step continues after the pause.
     """
 
     type = "flow.delay"
@@ -170,11 +170,11 @@ class WaitForEventInputs(ModuleInputs):
     filter: str | None = Field(
         None,
         description=(
-            "One expression that is evaluated for each event of that name: the step "
-            "continues if it is true (as the condition of `flow.if`). It may read `event`, "
-            "the payload, and everything that the step may read. An expression that cannot be "
-            "evaluated, for example because the payload lacks a field, counts as false; the run's "
-            "log reports it."
+            "One expression that is evaluated for each event of that name. The step continues "
+            "if the value is true (see the condition of `flow.if`). The expression may read "
+            "`event` (the payload) and everything that the step may read. An expression that "
+            "cannot be evaluated, for example because the payload lacks a field, counts as "
+            "false; the run's log reports the error."
         ),
         examples=["{{ event.orderId == input.orderId }}"],
     )
@@ -182,7 +182,7 @@ class WaitForEventInputs(ModuleInputs):
         None,
         description=(
             f"Seconds after which the outcome is `timeout`; at most {MAX_DAYS} "
-            "days. Without it the step waits indefinitely."
+            "days. Without this input, the step waits indefinitely."
         ),
         examples=[86_400],
     )
@@ -208,7 +208,7 @@ class WaitForEventOutputs(ModuleOutputs):
 
 
 class WaitForEvent(WaitingModule):
-    """Waits for an event, published to the workspace or signalled to this execution.
+    """Waits for an event that is published in the workspace or signalled to this execution.
 
     The outcome is `success`, or `timeout` if no event came in time. Events that arrived before the
     step began to wait do not count.
@@ -279,7 +279,7 @@ class CallbackInputs(ModuleInputs):
         None,
         description=(
             f"Seconds after which the outcome is `timeout` and the address is void; at "
-            f"most {MAX_DAYS} days. Without it the step waits indefinitely."
+            f"most {MAX_DAYS} days. Without this input, the step waits indefinitely."
         ),
         examples=[3_600],
     )
@@ -295,7 +295,7 @@ class CallbackOutputs(ModuleOutputs):
 
 
 class CallbackModule(WaitingModule):
-    """Waits until another system calls the step's address, once.
+    """Waits until another system calls the step's one-time address.
 
     Other steps of the workflow, or of a nested body, read the address as `tasks.<id>.callbackUrl`,
     where `<id>` is the callback's task. They can read it before the wait begins. In a body, each

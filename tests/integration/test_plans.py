@@ -67,10 +67,10 @@ def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
     key = {"workflow_id": values["workflow"], "idempotency_key": "one"}
     return {
         "list of executions": executions.order_by(*newest)[:51],
-        "list of a workspace": own.order_by(*newest)[:51],
-        "list of a workflow": executions.filter(workflow_id=values["workflow"]).order_by(*newest)[
-            :51
-        ],
+        "list of a workspace's executions": own.order_by(*newest)[:51],
+        "list of a workflow's executions": executions.filter(
+            workflow_id=values["workflow"]
+        ).order_by(*newest)[:51],
         "list of failed executions": own.filter(in_states("FAILED", "TIMEOUT")).order_by("-id")[
             :51
         ],
@@ -78,11 +78,13 @@ def _lists(values: Mapping[str, Any]) -> dict[str, Any]:
         "backtests": _compared(values),
         "backtests of failures": _compared(values, "FAILED"),
         "search for a trace": executions.filter(trace_id="0" * 32),
-        "start under a key": executions.filter(**key),
+        "start with a key": executions.filter(**key),
         "executions that ended in an hour": executions.filter(
             finished_at__gte="2026-01-01T00:00Z", finished_at__lt="2026-01-01T01:00Z"
         ),
-        "unfinished of a trigger": executions.filter(trigger_id=values["id"], finished_at=None),
+        "unfinished executions of a trigger": executions.filter(
+            trigger_id=values["id"], finished_at=None
+        ),
         "forks of an execution": executions.filter(origin_id__in=[values["id"]]),
         "children of an execution": executions.filter(parent_id=values["id"]),
         "unfinished children": executions.filter(parent__isnull=False, finished_at=None),

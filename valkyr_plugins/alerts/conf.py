@@ -19,22 +19,23 @@ class AlertSettings(SettingsModel):
     )
     alert_send_seconds: float = setting(
         10,
-        "Timeout of one attempt to send an alert to Slack or a webhook",
+        "Timeout of one attempt to send an alert message to Slack or a webhook",
         unit="seconds",
         gt=0,
         le=30,
     )
     alert_retry_seconds: float = setting(
         5,
-        "Delay of the first retry of an alert; the delay triples up to an hour, for a day",
+        "Delay of the first retry of an alert message; the delay triples each time, up to an "
+        "hour, and retries end after a day",
         unit="seconds",
         gt=0,
         le=600,
     )
     alert_look_seconds: float = setting(
         15,
-        "Time between checks of the alert rules, by beat's duty and, if beat is silent, "
-        "by each control worker",
+        "Time between checks of the alert rules; beat's duty makes the checks or, if beat is "
+        "silent, each control worker",
         unit="seconds",
         gt=0,
         le=600,

@@ -20,19 +20,22 @@ class ArchiveSettings(SettingsModel):
         unset="none: retention deletes executions without a copy",
     )
     archive_file_executions: int = setting(
-        50_000, "The most executions in a file", ge=100, le=1_000_000
+        50_000, "Maximum number of executions in a file", ge=100, le=1_000_000
     )
     archive_file_bytes: int = setting(
         134_217_728,
-        "The size, before compression, at which a file is closed and another one begun",
+        "The size, before compression, at which Valkyr closes a file and begins another one",
         unit="bytes",
         ge=1_048_576,
     )
     archive_keep_days: float = setting(
-        0, "How long a file is kept after its day; 0: forever", unit="days", ge=0
+        0, "How long a file is kept after the day that it covers; 0: forever", unit="days", ge=0
     )
     archive_sql_memory: int = setting(
-        536_870_912, "The memory of one statement over the archive", unit="bytes", ge=67_108_864
+        536_870_912,
+        "Maximum memory of one SQL statement over the archive",
+        unit="bytes",
+        ge=67_108_864,
     )
 
     @field_validator("archive")

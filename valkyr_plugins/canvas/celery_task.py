@@ -39,18 +39,18 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     """The task and its arguments."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.charge"])
-    args: list[Any] = Field(default=[], description="Its positional arguments.")
-    kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")
+    args: list[Any] = Field(default=[], description="The task's positional arguments.")
+    kwargs: dict[str, Any] = Field(default={}, description="The task's arguments by name.")
     id: str = Field(
         default="",
         max_length=200,
-        description="The task's id; by default derived from the execution and the step.",
+        description="The task's id; by default, it is derived from the execution and the step.",
     )
     expires: float | str | None = Field(
         default=None,
         description=(
-            "When it is too late to start: seconds from when the step could start, or a time in "
-            "ISO 8601. Such a step fails."
+            "The latest start: seconds after the step could start, or a time in ISO 8601. A "
+            "step that has not started by then fails."
         ),
         examples=[3600],
     )
@@ -61,7 +61,7 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
         examples=[30],
     )
     errbacks: list[Errback] = Field(
-        default=[], description="Tasks to call when it fails permanently, like `link_error`."
+        default=[], description="Tasks to call if the task fails permanently, as with `link_error`."
     )
 
 
@@ -74,9 +74,9 @@ class CeleryTaskOutputs(ModuleOutputs):
 class CeleryTask(Module[CeleryTaskInputs]):
     """Runs a task of the project's Celery app in the worker that executes the step.
 
-    The task is not changed: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, its
-    hooks and Celery's signals keep their meaning. Each retry is an attempt of the step. A
-    permanent failure of the task becomes a dead letter, whose `args` and `kwargs` can be changed.
+    The task needs no changes: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, its
+    hooks and Celery's signals work as usual. Each retry is an attempt of the step. A permanent
+    failure of the task becomes a dead letter, whose `args` and `kwargs` can be changed.
     """
 
     type = "celery.task"

@@ -19,8 +19,8 @@ class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __ini
     """A task to call after another task failed permanently."""
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])
-    args: list[Any] = Field(default=[], description="Its positional arguments.")
-    kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")
+    args: list[Any] = Field(default=[], description="The task's positional arguments.")
+    kwargs: dict[str, Any] = Field(default={}, description="The task's arguments by name.")
     immutable: bool = Field(
         default=False, description="Whether the callback gets no details of the failure."
     )

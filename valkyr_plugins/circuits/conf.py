@@ -21,14 +21,14 @@ class CircuitSettings(SettingsModel):
     )
     default_failure_threshold: int = setting(
         BASE.failures,
-        "Failures within the window that open a target's circuit; circuit rules in the "
-        "admin come first",
+        "Failures within the window that open a target's circuit; circuit rules in the admin "
+        "take precedence",
         variables=("DEFAULT_FAILURE_THRESHOLD",),
         gt=0,
     )
     default_failure_window: float = setting(
         BASE.window,
-        "Length of that window",
+        "Length of the window in which failures are counted",
         unit="seconds",
         variables=("DEFAULT_FAILURE_WINDOW",),
         gt=0,

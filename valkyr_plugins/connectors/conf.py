@@ -6,7 +6,7 @@ from executions.public.configuration import Flag, Networks, SettingsModel, Words
 
 
 class ConnectorSettings(SettingsModel):
-    """Settings of the plugin `connectors`: the reach of steps, and the servers that they call."""
+    """Settings of the plugin `connectors`: the networks, files and servers that steps can use."""
 
     title: ClassVar[str] = "What steps may do"
 
@@ -40,7 +40,7 @@ class ConnectorSettings(SettingsModel):
         "may be private",
         unset="Amazon's",
     )
-    s3_region: str = setting("us-east-1", "Its region")
+    s3_region: str = setting("us-east-1", "The region of the S3 server")
     sql_allowed_hosts: Words = setting(
         (),
         "Private databases that `sql.*` may reach: `db.internal`, `db.internal:5432` or "

@@ -17,5 +17,8 @@ class McpSettings(SettingsModel):
         100, "Maximum number of open proposals in a workspace", ge=1, le=10_000
     )
     keep_proposals_days: float = setting(
-        90, "How long a decided or expired proposal is kept; 0: forever", unit="days", ge=0
+        90,
+        "How long an approved, rejected or expired proposal is kept; 0: forever",
+        unit="days",
+        ge=0,
     )

@@ -25,8 +25,8 @@ class MfaSettings(SettingsModel):
 
     mfa_required: Flag = setting(
         False,
-        "People who sign in with a password need a second factor; without one, they can open only "
-        "its set-up page, and their sessions cannot use the API",
+        "Whether users who sign in with a password need a second factor; without it, they can "
+        "open only the page to set it up, and their sessions cannot use the API",
     )
     mfa_trusted_backends: Annotated[tuple[str, ...], BeforeValidator(_paths)] = setting(
         (SINGLE_SIGN_ON,),
@@ -36,8 +36,9 @@ class MfaSettings(SettingsModel):
     )
     recent_sign_in_minutes: float = setting(
         15,
-        "How long after a sign-in a person may see secrets, change credentials, tokens and roles, "
-        "and remove a factor; after that, the page asks for the password again. 0 never asks",
+        "How long after a sign-in a user may see secrets, change credentials, tokens and "
+        "roles, and remove a factor; after this time, the page asks for the password again. 0: "
+        "it never asks",
         unit="minutes",
         ge=0,
     )

@@ -63,7 +63,9 @@ class PlaceholderInputs(ModuleInputs):
         description="The node's type in n8n.",
         examples=["n8n-nodes-base.telegram"],
     )
-    node: str = Field("", max_length=300, description="Its name there.", examples=["Tell Ann"])
+    node: str = Field(
+        "", max_length=300, description="The node's name in n8n.", examples=["Tell Ann"]
+    )
     reason: str = Field(
         max_length=2_000,
         description="The reason why there is no equivalent module, and what to do.",
@@ -71,13 +73,13 @@ class PlaceholderInputs(ModuleInputs):
     )
     parameters: dict[str, Any] = Field(
         default_factory=dict,
-        description="Its parameters in n8n, with expressions in [[ ]] and without secrets.",
+        description="The node's parameters in n8n, with expressions in [[ ]] and without secrets.",
         examples=[{"chatId": "=[[ $json.chat ]]", "text": "Done"}],
     )
     credentials: list[str] = Field(
         default_factory=list,
         max_length=20,
-        description="The credentials that it named in n8n: their types and names.",
+        description="The types and names of the credentials that the node used in n8n.",
         examples=[["telegramApi: our bot"]],
     )
 

@@ -34,7 +34,8 @@ class RemoteInputs(ModuleInputs):
     )
     costs: bool = Field(
         False,
-        description="Whether it costs money or tokens: if so, it fails once a budget is spent.",
+        description="Whether the step costs money or tokens. If so, it fails when a budget is "
+        "spent.",
     )
 
 

@@ -20,7 +20,7 @@ class ShortLivedSettings(SettingsModel):
     )
     vault_kubernetes_token_file: str = setting(
         "/var/run/secrets/kubernetes.io/serviceaccount/token",
-        "The file with that token",
+        "The file that contains the Kubernetes token",
     )
     aws_web_identity_roles: Words = setting(
         (),
@@ -31,7 +31,7 @@ class ShortLivedSettings(SettingsModel):
     )
     aws_web_identity_token_file: str = setting(
         "/var/run/secrets/eks.amazonaws.com/serviceaccount/token",
-        "The file with that web identity",
+        "The file that contains the web identity",
     )
     aws_sts_endpoint: str = setting(
         "",

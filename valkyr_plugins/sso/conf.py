@@ -118,11 +118,12 @@ class SsoSettings(SettingsModel):
     )
     oidc_link_by_email: Flag = setting(
         False,
-        "Whether a verified address links the local account with it, except a superuser's",
+        "Whether a verified email address links the user to the local account with this "
+        "address, except to a superuser's account",
     )
     oidc_domains: Annotated[tuple[str, ...], BeforeValidator(_domains)] = setting(
         (),
-        "Domains, separated by commas; people need a verified address in one of them",
+        "Domains, separated by commas; users need a verified email address in one of them",
         unset="all",
     )
     oidc_only: Flag = setting(

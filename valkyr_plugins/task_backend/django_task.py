@@ -30,8 +30,8 @@ class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
         description="The dotted path of the task; it must be an object made by `@task`.",
         examples=["shop.tasks.charge"],
     )
-    args: list[Any] = Field(default=[], description="Its positional arguments.")
-    kwargs: dict[str, Any] = Field(default={}, description="Its arguments by name.")
+    args: list[Any] = Field(default=[], description="The task's positional arguments.")
+    kwargs: dict[str, Any] = Field(default={}, description="The task's arguments by name.")
     retry_on: list[str] = Field(
         default=[],
         description=(
@@ -49,12 +49,12 @@ class DjangoTaskOutputs(ModuleOutputs):
 
 
 class DjangoTask(Module[DjangoTaskInputs]):
-    """Runs a task that `task.enqueue()` of Django's Tasks framework requested.
+    """Runs a task that was enqueued with `task.enqueue()` of Django's Tasks framework.
 
-    An exception of the task fails the step, with its class and traceback. A task that fails
-    permanently becomes a dead letter, whose `args` and `kwargs` can be changed. The backend creates
-    the workflows that use this step. In a workflow that a user wrote, or with another `path`, the
-    step fails.
+    An exception in the task fails the step, and the error has its class and traceback. A task that
+    fails permanently becomes a dead letter, whose `args` and `kwargs` can be changed. The backend
+    creates the workflows that use this step. In a workflow that a user wrote, or with another
+    `path`, the step fails.
     """
 
     type = "django.task"

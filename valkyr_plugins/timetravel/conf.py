@@ -12,7 +12,8 @@ class TimeTravelSettings(SettingsModel):
 
     checkpoint_retention_hours: float = setting(
         24,
-        "How long checkpoints outlive their execution; finished steps stay points to fork from",
+        "How long checkpoints are kept after the end of their execution; you can still fork "
+        "from finished steps",
         unit="hours",
         variables=("CHECKPOINT_RETENTION_HOURS",),
         ge=0,

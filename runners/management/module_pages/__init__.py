@@ -132,7 +132,11 @@ class Common:
         """Return the beginning of the page: the shared facts and the common inputs."""
         lines = [f"[How to read this page](../{INDEX})."]
         if any(self.facts.values()):
-            lines.append(_wrapped(f"Unless a section says otherwise: {_sentences(self.facts)}"))
+            lines.append(
+                _wrapped(
+                    f"These facts apply unless a section says otherwise: {_sentences(self.facts)}"
+                )
+            )
         if self.rows:
             lines += ["## Common inputs", "\n".join([*INPUTS_HEAD, *self.rows.values()])]
         return "\n\n".join(lines) + "\n"
@@ -204,8 +208,8 @@ def _inputs(spec: ModuleSpec, common: Common) -> list[str]:
     rows = [row if name in shown else more for name, row, more in inputs if name not in shared]
     lines = [*INPUTS_HEAD, *rows] if rows else []
     if shared:
-        lines += ["", f"And the [common inputs](#common-inputs) {codes(shared)}."]
-    return lines or ["It takes no inputs."]
+        lines += ["", f"The module also takes the [common inputs](#common-inputs) {codes(shared)}."]
+    return lines or ["The module takes no inputs."]
 
 
 def _input_rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

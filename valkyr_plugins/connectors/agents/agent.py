@@ -24,7 +24,7 @@ class AgentInputs(ProviderInputs):
     """The task, the model, the tools and the limits."""
 
     prompt: str | list[Message] = Field(
-        description="What the agent is to do: a text, or the conversation so far.",
+        description="What the agent should do: a text, or the conversation so far.",
         examples=["Answer the customer: {{ input.question }}"],
     )
     system: str = Field(
@@ -35,7 +35,7 @@ class AgentInputs(ProviderInputs):
     tools: list[OfferedTool] = Field(
         default_factory=list,
         max_length=100,
-        description="The tools: for each, what the model sees. A task of the body runs it.",
+        description="The tools, as the model sees them. A task of the body runs each tool.",
         examples=[
             [
                 {
@@ -65,7 +65,7 @@ class AgentInputs(ProviderInputs):
     approvers: list[str] = Field(
         default_factory=list,
         max_length=100,
-        description="Who may approve: users or roles, as in `flow.approval`.",
+        description="The users or roles that may approve, as in `flow.approval`.",
         examples=[["ADMIN"]],
     )
     approval_seconds: float | None = Field(
@@ -77,9 +77,9 @@ class AgentInputs(ProviderInputs):
     on_tool_error: Literal["model", "fail"] = Field(
         "model",
         description=(
-            "What happens if a tool fails, after its retries. `model`: the model gets the error as "
-            "the result. `fail`: the tool's run becomes a dead letter; requeue it, and the agent "
-            "continues."
+            "The effect of a tool that failed after its retries. `model`: the model gets the "
+            "error as the result. `fail`: the tool's run becomes a dead letter; if you requeue "
+            "it, the agent continues."
         ),
     )
     output_schema: dict[str, Any] | None = Field(
@@ -88,14 +88,15 @@ class AgentInputs(ProviderInputs):
         examples=[{"type": "object", "properties": {"refunded": {"type": "boolean"}}}],
     )
     max_turns: int = Field(
-        MAX_TURNS, ge=1, le=1_000, description="How many answers the model may give."
+        MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers of the model."
     )
     max_cost: float | None = Field(
         None,
         gt=0,
         description=(
-            "The most that the model's answers may cost, in the price list's currency. The agent "
-            "stops after the turn that reaches it. Models without a price have no such limit."
+            "The maximum cost of the model's answers, in the price list's currency. The agent "
+            "stops after the turn that reaches this limit. Models without a price have no "
+            "limit."
         ),
         examples=[0.5],
     )
@@ -103,7 +104,7 @@ class AgentInputs(ProviderInputs):
         MAX_RESULT, ge=100, le=1_000_000, description="A longer tool result is cut off."
     )
     max_concurrency: int = Field(
-        4, ge=1, le=100, description="How many tools of one answer run at once."
+        4, ge=1, le=100, description="The maximum number of tools of one answer that run at once."
     )
     temperature: float | None = Field(
         None, ge=0, le=2, description="The sampling temperature; by default the model's."
@@ -128,10 +129,10 @@ class AgentOutputs(ModuleOutputs):
 
     text: str = Field(description="The last answer.")
     output: Any = Field(description="The last answer as data, if there is an `outputSchema`.")
-    turns: int = Field(description="How many answers the model gave.")
-    tool_calls: int = Field(description="How many tools it called.")
+    turns: int = Field(description="The number of answers that the model gave.")
+    tool_calls: int = Field(description="The number of tool calls.")
     usage: UsedTokens = Field(description="The tokens of all answers.")
-    cost: float | None = Field(description="What they cost, by the price list.")
+    cost: float | None = Field(description="The cost of all answers, by the price list.")
     messages: list[Any] = Field(description="The conversation after the prompt.")
 
 
@@ -140,7 +141,7 @@ class LlmAgent(ExpandingContainer):
 
     Each task of the body is a tool: a module, a chain of modules, a sub-workflow, or `mcp.call` for
     a tool of an MCP server. A tool reads the model's arguments from `item.arguments`. Publishing
-    writes the loop around the tools. In the loop, an `llm.chat` step calls the model, the requested
+    adds the loop around the tools. In the loop, an `llm.chat` step calls the model, the requested
     tools run, and their results go back to the model. So each answer and each tool call is a run of
     its own, with retries, budgets, circuits and a dead letter. After a crash the agent continues
     from the last recorded run, and does not request a recorded answer again. `credential`, `retry`,

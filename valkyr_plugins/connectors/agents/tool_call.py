@@ -69,7 +69,7 @@ class ToolCallInputs(ModuleInputs):
         default_factory=list, description="Further tools, with the task that runs them."
     )
     routes: list[str] = Field(
-        description="The tasks that run tools: each is an outcome.", examples=[["find_order"]]
+        description="The tasks that run tools; each task is an outcome.", examples=[["find_order"]]
     )
 
 
@@ -78,7 +78,7 @@ class ToolCallOutputs(ModuleOutputs):
 
     name: str = Field(description="The tool.")
     arguments: Any = Field(description="The arguments.")
-    error: str = Field(description="What is wrong with the call, for the model; empty if nothing.")
+    error: str = Field(description="The mistake in the call, for the model; empty if none.")
     summary: str = Field(description="The tool and its arguments, for a person who approves it.")
 
 
@@ -177,7 +177,7 @@ class ToolResultInputs(ModuleInputs):
     call: CalledTool = Field(description="The call.", examples=["{{ item }}"])
     error: str = Field("", description="What was wrong with the call.")
     results: dict[str, EndedTool] = Field(
-        description="How each tool's task ended, by its id.",
+        description="How each tool's task ended, by the task's id.",
         examples=[{"find_order": {"outcome": "success", "output": {"total": 12}}}],
     )
     approvals: dict[str, EndedTool] = Field(

@@ -37,15 +37,15 @@ class AgentTurnInputs(ModuleInputs):
         None, description="The tool results, one for each of the answer's `toolCalls`."
     )
     previous: dict[str, Any] | None = Field(
-        None, description="The output of this step in the turn before; null in the first."
+        None, description="The output of this step in the previous turn; null in the first turn."
     )
     turn: int = Field(1, ge=1, description="The number of this turn, from 1.")
-    model: str = Field("", description="The model as requested, for its price.")
+    model: str = Field("", description="The name of the requested model, for its price.")
     max_turns: int = Field(
-        MAX_TURNS, ge=1, le=1_000, description="How many answers the model may give."
+        MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers of the model."
     )
     max_cost: float | None = Field(
-        None, gt=0, description="The most that the turns may cost, by the price list."
+        None, gt=0, description="The maximum cost of all turns, by the price list."
     )
     output_schema: dict[str, Any] | None = Field(
         None, description="The JSON Schema that the last answer must fit."
@@ -59,10 +59,10 @@ class AgentTurnOutputs(ModuleOutputs):
     text: str = Field(description="The text of the model's answer.")
     output: Any = Field(description="The answer as data, if there is an `outputSchema`.")
     messages: list[Any] = Field(description="The conversation after the prompt.")
-    turns: int = Field(description="How many answers the model has given.")
-    tool_calls: int = Field(description="How many tools it has called.")
-    corrections: int = Field(description="How often it had to correct its last answer.")
-    max_turns: int = Field(description="The limit of turns; a raised one counts for later turns.")
+    turns: int = Field(description="The number of answers that the model has given so far.")
+    tool_calls: int = Field(description="The number of tool calls so far.")
+    corrections: int = Field(description="How often the model had to correct its last answer.")
+    max_turns: int = Field(description="The limit on turns; a raised limit applies to later turns.")
     max_cost: float | None = Field(
         description="The limit on costs; a raised limit applies to later turns."
     )

@@ -146,27 +146,27 @@ class ChatOutputs(ModuleOutputs):
     reasoning: str = Field(description="The reasoning before the answer, if the model returns it.")
     refusal: str = Field(description="The reason for a refusal, if the model refuses to answer.")
     finish_reason: str = Field(
-        description="Why it ended: `stop`, `length` (cut off), `tool_calls`.", examples=["stop"]
+        description="Why it ended: `stop`, `length` (cut off) or `tool_calls`.", examples=["stop"]
     )
     tool_calls: list[AskedTool] = Field(description="The tools that the model asks for.")
     model: str = Field(description="The model that answered, by its own name.")
     id: str = Field(description="The answer's id at its provider.")
-    usage: UsedTokens = Field(description="What it took.")
+    usage: UsedTokens = Field(description="The tokens used.")
 
 
 ANSWER, TOOL_CALLS = "answer", "tool_calls"
 
 
 class LlmChat(LlmModule[ChatInputs]):
-    """Asks a language model and returns its answer.
+    """Sends a conversation to a language model and returns the answer.
 
     It works with every endpoint that supports OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
-    Mistral, OpenRouter, or a server of your own (vLLM, Ollama), whose network an administrator
-    allows. The key is a credential of type bearer. While the answer arrives, its latest part is
-    shown on the run's page; afterwards the answer is in the run's log. The tokens, and their cost
-    by the installation's price list, are recorded with the run, even if it fails during an answer.
-    Rate limits, overload and broken connections are retried; a rejected key, a context that is too
-    long and a content filter are not. After a crash, a model may be called, and paid for, twice.
+    Mistral, OpenRouter, or your own server (vLLM, Ollama), if an administrator allows its network.
+    The key is a credential of type bearer. While the answer arrives, its latest part is shown on
+    the run's page; afterwards the answer is in the run's log. The tokens, and their cost by the
+    installation's price list, are recorded with the run, even if it fails during an answer. Rate
+    limits, overload and broken connections are retried; a rejected key, a context that is too long
+    and a content filter are not. After a crash, the model may be called and paid for twice.
     """
 
     type = "llm.chat"

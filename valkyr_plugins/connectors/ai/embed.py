@@ -61,11 +61,11 @@ class EmbedOutputs(ModuleOutputs):
     )
     dimensions: int = Field(description="Numbers per vector.")
     model: str = Field(description="The model that answered, by its own name.")
-    usage: UsedTokens = Field(description="What it took.")
+    usage: UsedTokens = Field(description="The tokens used.")
 
 
 class LlmEmbed(LlmModule[EmbedInputs]):
-    """Turns texts into vectors with an embedding model, many texts per request.
+    """Turns texts into vectors with an embedding model, with many texts per request.
 
     Vectors are large: 1,536 numbers are about 20 kB, so about 250 such vectors fill a step's
     output. For more, embed batches in a `flow.map` or ask for fewer `dimensions`. Everything else

@@ -76,10 +76,10 @@ class ExtractOutputs(ModuleOutputs):
 class LlmExtract(LlmModule[ExtractInputs]):
     """Asks a language model for data that fits a JSON Schema.
 
-    The model always gets the schema; the provider gets it if it accepts one. The answer is checked.
-    If it has errors, it is sent back once with a list of them. If the next answer has errors too,
-    the step fails permanently and lists them. Both requests are charged. Everything else is as in
-    `llm.chat`.
+    The prompt always contains the schema. Providers that accept a schema also get it as the
+    response format. The answer is checked. If it has errors, it is sent back once with a list of
+    them. If the next answer has errors too, the step fails permanently and lists them. Both
+    requests are charged. Everything else is as in `llm.chat`.
     """
 
     type = "llm.extract"

@@ -41,8 +41,8 @@ class ProviderInputs(ModuleInputs):
         description=(
             "The address of an endpoint that supports OpenAI's protocol, up to and including "
             "`/v1`. "
-            f"Unless given, the installation's: `{BASE_URL}`, or OpenAI. The credential is "
-            "sent there, so use only its provider's address."
+            f"By default, the installation's endpoint: `{BASE_URL}`, or OpenAI. The credential "
+            "is sent to this address, so use only the address of the credential's provider."
         ),
         examples=["https://api.deepseek.com/v1"],
         max_length=2_000,

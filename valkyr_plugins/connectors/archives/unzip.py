@@ -39,8 +39,8 @@ class ArchiveUnzipInputs(StoreInputs):
         None,
         max_length=4_096,
         description=(
-            "The folder its files are written to, below the files folder or s3://bucket/folder; "
-            "files there are overwritten. Without it the output holds their contents (3 MiB)."
+            "The folder for the files, below the files folder or s3://bucket/folder; existing "
+            "files are overwritten. Without `to`, the output has their contents (3 MiB)."
         ),
         examples=["orders/{{ input.day }}"],
     )
@@ -54,7 +54,7 @@ class ArchiveUnzipInputs(StoreInputs):
     charset: Charset = Field("utf-8", description="The charset of contents that are text.")
     name_charset: Charset | None = Field(
         None,
-        description="The charset of names without one; by default cp437.",
+        description="The charset of names, unless the archive states it; by default cp437.",
         examples=["cp932"],
     )
     max_entries: int = Field(
@@ -100,7 +100,7 @@ class ArchiveUnzipOutputs(ModuleOutputs):
     """The unpacked files."""
 
     entries: list[ArchiveUnzipEntry] = Field(description="The files, in the archive's order.")
-    count: int = Field(description="How many.")
+    count: int = Field(description="The number of files.")
 
 
 class ArchiveUnzip(Module[ArchiveUnzipInputs]):

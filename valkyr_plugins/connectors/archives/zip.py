@@ -43,14 +43,14 @@ class ArchiveZipInputs(StoreInputs):
     )
     encoding: Encoding = Field("text", description="How `contents` is encoded: text is UTF-8.")
     folders: bool = Field(
-        True, description="Whether files keep their folders; otherwise only their names."
+        True, description="Whether names in the archive include the files' folders."
     )
     to: str | None = Field(
         None,
         max_length=4_096,
         description=(
-            "The path of the archive, below the files folder or s3://bucket/key. Without "
-            "it the output holds the archive as Base64, if it is small (3 MiB)."
+            "The path of the archive, below the files folder or s3://bucket/key. Without `to`, "
+            "the output contains the archive as Base64, if it is small (at most 3 MiB)."
         ),
         examples=["archives/{{ input.day }}.zip"],
     )

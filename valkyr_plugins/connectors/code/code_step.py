@@ -21,11 +21,11 @@ class CodeInputs(ModuleInputs):
     code: str = Field(min_length=1, max_length=MAX_CODE)
     inputs: JsonValue = Field(
         default_factory=dict,
-        description="The arguments of main.",
+        description="The value that `main` gets as its argument.",
         examples=[{"prices": "{{ input.prices }}"}],
     )
     seconds: float = Field(
-        10, ge=0.1, le=300, description="Timeout in seconds, including the start (0.1 s)."
+        10, ge=0.1, le=300, description="Timeout in seconds, including the start-up (0.1 s)."
     )
 
 

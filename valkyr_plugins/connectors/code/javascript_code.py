@@ -54,10 +54,10 @@ class JavascriptCodeInputs(CodeInputs):
         min_length=1,
         max_length=MAX_CODE,
         description=(
-            "JavaScript (ES2023) that defines `function main(inputs)`, which may be `async`; what "
-            "main returns is the result. There is no `require`, `fetch`, `process`, `setTimeout` "
-            "or `Intl`. Do not use templates in it: pass values as `inputs`, or a value could "
-            "become code."
+            "JavaScript (ES2023) that defines `function main(inputs)`, which may be `async`; "
+            "its return value is the result. There is no `require`, `fetch`, `process`, "
+            "`setTimeout` or `Intl`. Do not use templates in the code, because a value could "
+            "become code: pass values as `inputs`."
         ),
         examples=["function main(inputs) {\n  return inputs.prices.reduce((a, b) => a + b, 0);\n}"],
     )
@@ -70,18 +70,18 @@ class JavascriptCodeOutputs(ModuleOutputs):
     """The function's result."""
 
     result: Any = Field(
-        None, description="What main returned, as `JSON.stringify` writes it; null for undefined."
+        None, description="The return value, as `JSON.stringify` writes it; null for undefined."
     )
 
 
 class JavascriptCode(Module[JavascriptCodeInputs]):
     """Runs a JavaScript function from the workflow, isolated from the system.
 
-    QuickJS runs it, with the language's own objects and `console`, whose lines become the run's
-    log. QuickJS has no files, no network and no modules. As a second defence, it runs in its own
-    process, in the sandbox of `python.code`. Its time, memory, recursion, output and result are
-    limited; each run begins with fresh objects. The time zone is UTC. An exception fails the step
-    permanently; the error names its line.
+    QuickJS runs the function, with the language's own objects and `console`, whose lines become the
+    run's log. The function has no files, no network and no modules. As a second defence, QuickJS
+    runs in a separate process, in the sandbox of `python.code`. The function's time, memory,
+    recursion, output and result are limited; each run begins with new objects. The time zone is
+    UTC. An exception fails the step permanently; the error names its line.
 
     The module is off unless an administrator sets `VALKYR_JAVASCRIPT_CODE`. It accepts no secrets,
     because code could return them in a form that scrubbing does not find.

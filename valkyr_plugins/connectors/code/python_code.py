@@ -40,9 +40,9 @@ class PythonCodeInputs(CodeInputs):
         min_length=1,
         max_length=MAX_CODE,
         description=(
-            "Python that defines `main(inputs)`; what main returns is the result. The standard "
-            "library is available; installed packages are not. Do not use templates in it: pass "
-            "values as `inputs`, or a value could become code."
+            "Python that defines `main(inputs)`; its return value is the result. The standard "
+            "library is available; installed packages are not. Do not use templates in the "
+            "code, because a value could become code: pass values as `inputs`."
         ),
         examples=["def main(inputs):\n    return sum(inputs['prices'])\n"],
     )
@@ -52,17 +52,17 @@ class PythonCodeInputs(CodeInputs):
 class PythonCodeOutputs(ModuleOutputs):
     """The function's result."""
 
-    result: Any = Field(None, description="What main returned.")
+    result: Any = Field(None, description="The value that `main` returned.")
 
 
 class PythonCode(Module[PythonCodeInputs]):
     """Runs a Python function from the workflow, isolated from the system.
 
     The function runs in its own process, with an empty environment and no network. Its file system
-    contains only Python's library and an empty `/tmp` of 16 MiB in memory. So it sees neither the
-    worker's files nor its keys. It cannot start processes or threads; its time, memory, open files,
-    printed output and result are limited. Its output becomes the run's log. An exception of the
-    code fails the step permanently; the error names its line.
+    contains only Python's library and an empty `/tmp` of 16 MiB in memory. So the function can read
+    neither the worker's files nor its keys. It cannot start processes or threads; its time, memory,
+    open files, printed output and result are limited. Its output becomes the run's log. An
+    exception of the code fails the step permanently; the error names its line.
 
     The module is off unless an administrator sets `VALKYR_PYTHON_CODE`. It accepts no secrets,
     because code could return them in a form that scrubbing does not find.

@@ -108,8 +108,8 @@ class AggregateInputs(ModuleInputs):
     group_by: FieldName | list[FieldName] | dict[str, FieldName] = Field(
         default_factory=list,
         description=(
-            "Fields to group by; an object gives them different names. By default all rows are "
-            "one group."
+            "Fields to group by; an object gives these fields new names in the output. By "
+            "default, all rows are one group."
         ),
         examples=[["country"], {"country": "customer.address.country"}],
     )
@@ -143,10 +143,11 @@ class AggregateOutputs(ModuleOutputs):
     """The aggregated rows."""
 
     groups: list[dict[str, Any]] = Field(
-        description="An object per group, with its fields and aggregates, in the order in which "
-        "groups first appear; without grouping, exactly one, even if there are no rows."
+        description="One object per group, with its fields and aggregates, in the order in "
+        "which groups first appear; without grouping, exactly one, even if there "
+        "are no rows."
     )
-    count: int = Field(description="How many groups.")
+    count: int = Field(description="The number of groups.")
 
 
 class Aggregate(PureModule):

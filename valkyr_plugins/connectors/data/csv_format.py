@@ -38,8 +38,8 @@ class CsvForm(ModuleInputs):
         min_length=1,
         max_length=4,
         description=(
-            "The character between two fields, or `auto`: of comma, semicolon, tab and bar, the "
-            "one that splits the first lines into the same number of fields, and the most of them; "
+            "The character between two fields, or `auto`: the one of comma, semicolon, tab and "
+            "bar that splits the first lines into the same, and largest, number of fields; "
             "otherwise the comma."
         ),
         examples=[";"],
@@ -47,8 +47,8 @@ class CsvForm(ModuleInputs):
     quote: str = Field('"', min_length=1, max_length=1, description="The character around a field.")
     encoding: Encoding = Field(
         "utf-8",
-        description="How a file's bytes are decoded; a file that begins with the UTF-8 byte order "
-        "mark is UTF-8.",
+        description="How a file's bytes are decoded; a file that begins with the UTF-8 byte "
+        "order mark is read as UTF-8.",
         examples=["cp1252"],
     )
 

@@ -50,7 +50,7 @@ class CsvParseInputs(CsvForm):
     )
     batch: CsvBatch | None = Field(
         None,
-        description="One of the batches that `batchSize` yields; it fully describes its file.",
+        description="A batch that a step with `batchSize` returned; it describes its file.",
         examples=["{{ item }}"],
     )
     batch_size: int | None = Field(
@@ -101,7 +101,7 @@ class CsvParseOutputs(ModuleOutputs):
         None,
         description=(
             "With `batchSize`: byte ranges of the file, each with `path`, `start`, `end`, "
-            "`firstRow` (counted from 1), `rows` and how the file is written."
+            "`firstRow` (counted from 1), `rows` and the format of the file."
         ),
     )
     columns: list[str] = Field(description="The columns' names, in order.")

@@ -64,9 +64,9 @@ class CsvWriteInputs(CsvForm):
     columns: list[str] | None = Field(
         None,
         description=(
-            "The keys to write, in this order, or the names of the columns of lists. By "
-            "default every key. The database does not keep the order of keys, so name the "
-            "columns if their order matters."
+            "The keys to write, in this order, or, for lists, the names of the columns. By "
+            "default, all keys are written. The database does not keep the order of keys, so "
+            "name the columns if their order matters."
         ),
         examples=[["country", "total"]],
     )
@@ -90,8 +90,8 @@ class CsvWriteInputs(CsvForm):
     )
     path: str | None = Field(
         None,
-        description="A file below the files folder, replaced atomically; without it the "
-        "output is text.",
+        description="A file below the files folder, which is replaced atomically. Without "
+        "`path`, the output is text.",
         examples=["reports/{{ execution.id }}.csv"],
     )
 
@@ -110,17 +110,17 @@ class CsvWriteOutputs(ModuleOutputs):
     """The written CSV."""
 
     text: str | None = Field(None, description="The CSV; absent with `path`.")
-    path: str | None = Field(None, description="The file, with `path`.")
-    bytes: int = Field(description="Its size.")
+    path: str | None = Field(None, description="The path of the file; only with `path`.")
+    bytes: int = Field(description="The size in bytes.")
     columns: list[str] = Field(description="The columns' names, in order.")
     count: int = Field(description="The number of rows, without the header.")
 
 
 class CsvWrite(Module[CsvWriteInputs]):
-    """Writes rows as CSV, as text or into a file below the files folder.
+    """Writes rows as CSV, either as text or into a file below the files folder.
 
     Texts that a spreadsheet would run as formulas get a leading apostrophe, unless `formulas` says
-    otherwise. The file is replaced atomically: readers see the old one or the new one.
+    otherwise. The file is replaced atomically: readers see either the old or the new file.
     """
 
     type = "data.csv_write"

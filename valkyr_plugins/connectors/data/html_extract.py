@@ -75,7 +75,7 @@ class HtmlField(ModuleInputs):
 class HtmlExtractInputs(ModuleInputs):
     """The page and the fields to read."""
 
-    html: str = Field(description="The page.", examples=["{{ tasks.fetch.output.body }}"])
+    html: str = Field(description="The page as HTML.", examples=["{{ tasks.fetch.output.body }}"])
     fields: dict[str, str | HtmlField] = Field(
         min_length=1,
         max_length=MAX_FIELDS,

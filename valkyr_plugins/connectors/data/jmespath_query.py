@@ -170,7 +170,7 @@ class JmespathOutputs(ModuleOutputs):
 class Jmespath(PureModule):
     """Selects, filters and reshapes data by a JMESPath expression.
 
-    Its result is limited to 5 MiB of JSON.
+    The result is limited to 5 MiB of JSON.
     """
 
     type = "data.jmespath"

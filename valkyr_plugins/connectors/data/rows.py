@@ -206,7 +206,7 @@ class SortOutputs(ModuleOutputs):
     """The sorted rows."""
 
     rows: list[Any] = Field(description="The rows in order.")
-    count: int = Field(description="How many.")
+    count: int = Field(description="The number of rows.")
 
 
 class Sort(PureModule):
@@ -284,7 +284,7 @@ class DeduplicateOutputs(ModuleOutputs):
     """The remaining rows."""
 
     rows: list[Any] = Field(description="The rows that stay, in their order.")
-    count: int = Field(description="How many stay.")
+    count: int = Field(description="The number of rows that stay.")
     dropped: int = Field(description="The number of rows that were removed.")
 
 

@@ -50,7 +50,7 @@ class TemplateInputs(ModuleInputs):
 class TemplateOutputs(ModuleOutputs):
     """The rendered text."""
 
-    text: str = Field(description="The text, rendered.")
+    text: str = Field(description="The rendered text.")
 
 
 class TextTemplate(PureModule):

@@ -37,7 +37,7 @@ MAX_KEPT = 20_000  # characters of a schema that is cached, at most
 class ValidateInputs(ModuleInputs):
     """The data and the schema."""
 
-    data: Any = Field(description="What is checked.", examples=["{{ input }}"])
+    data: Any = Field(description="The data to check.", examples=["{{ input }}"])
     json_schema: dict[str, Any] | bool = Field(
         alias="schema",
         description=(

@@ -48,9 +48,9 @@ class XmlParseInputs(ModuleInputs):
     namespaces: dict[str, str] | None = Field(
         None,
         description=(
-            "Short names for namespaces, by their URIs; an empty one omits it. A namespace "
-            "without a short name precedes the name, with a colon. By default names stay "
-            "as written."
+            "Short names for namespaces, by their URIs; an empty short name removes the "
+            "namespace. Other namespaces precede the name, with a colon. By default, names "
+            "stay as written."
         ),
         examples=[{"http://www.w3.org/2005/Atom": ""}],
     )

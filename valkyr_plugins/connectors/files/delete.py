@@ -35,7 +35,7 @@ class FileDeleteOutputs(ModuleOutputs):
     """The result of the deletion."""
 
     path: str = Field(description="The deleted path.")
-    deleted: bool = Field(description="Whether it was there.")
+    deleted: bool = Field(description="Whether the file existed.")
 
 
 class FileDelete(Module[FileDeleteInputs]):

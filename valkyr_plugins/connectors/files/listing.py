@@ -72,8 +72,8 @@ class FileListInputs(StoreInputs):
 
     path: str = Field(
         "",
-        description="A folder below the files folder (which is the empty path), or "
-        "s3://bucket/folder.",
+        description="A folder below the files folder (the empty path is the files folder "
+        "itself), or s3://bucket/folder.",
         examples=["orders", "s3://shop/orders"],
         max_length=4_096,
     )
@@ -88,7 +88,7 @@ class FileListInputs(StoreInputs):
     )
     recursive: bool = Field(
         False,
-        description="Include files in subfolders; the folders themselves are then not listed.",
+        description="Include files in subfolders; the subfolders themselves are then not listed.",
     )
     max_entries: int = Field(
         1_000,
@@ -118,9 +118,9 @@ class FileListEntry(ModuleOutputs):
 class FileListOutputs(ModuleOutputs):
     """The entries found."""
 
-    path: str = Field(description="Where it was looked.")
+    path: str = Field(description="The path that was listed.")
     entries: list[FileListEntry] = Field(description="The files, ordered by path.")
-    count: int = Field(description="How many.")
+    count: int = Field(description="The number of entries.")
 
 
 class FileList(Module[FileListInputs]):

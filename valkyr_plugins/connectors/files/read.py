@@ -41,7 +41,7 @@ class FileReadInputs(StoreInputs):
     """The file to read, and the range."""
 
     path: str = Field(
-        description="Below the files folder, or s3://bucket/key.",
+        description="A path below the files folder, or s3://bucket/key.",
         examples=["orders/today.csv", "s3://shop/orders/today.csv"],
         max_length=4_096,
     )
@@ -75,7 +75,7 @@ class FileReadInputs(StoreInputs):
 class FileReadOutputs(ModuleOutputs):
     """The content of the file, and its metadata."""
 
-    path: str = Field(description="Where it was read.")
+    path: str = Field(description="The path that was read.")
     content: str | StoredContent = Field(
         description="The file or the range, as text or Base64; with `store`, a stored content."
     )
@@ -84,7 +84,7 @@ class FileReadOutputs(ModuleOutputs):
     modified: str | None = Field(description="When it was last changed, in ISO 8601, if known.")
     etag: str | None = Field(description="The store's ETag for this content, if it has one.")
     version: str | None = Field(description="The store's version, if it keeps several versions.")
-    content_type: str | None = Field(description="The media type that the store has for it.")
+    content_type: str | None = Field(description="The media type that the store recorded.")
 
 
 class FileRead(Module[FileReadInputs]):

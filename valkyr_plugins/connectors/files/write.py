@@ -35,7 +35,7 @@ class FileWriteInputs(StoreInputs):
     )
     content: str | StoredContent = Field(
         description="The content, encoded as `encoding` says; or a stored content, such as the "
-        "body of `http.request` with `store`, which is written in parts and as it is."
+        "body of `http.request` with `store`, which is written unchanged, in parts."
     )
     encoding: Encoding = Field(
         "text", description="text: written in `charset`. base64: decoded, then written."
@@ -70,8 +70,8 @@ class FileWriteInputs(StoreInputs):
 class FileWriteOutputs(ModuleOutputs):
     """The path, the size and the identifiers of the written file."""
 
-    path: str = Field(description="Where it was written.")
-    bytes: int = Field(description="How many bytes this step wrote.")
+    path: str = Field(description="The path that was written.")
+    bytes: int = Field(description="The number of bytes that this step wrote.")
     etag: str | None = Field(description="The store's ETag for this content, if it has one.")
     version: str | None = Field(description="The store's version, if it keeps several versions.")
 

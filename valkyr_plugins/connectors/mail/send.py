@@ -58,7 +58,7 @@ class EmailSendInputs(ModuleInputs):
     )
     cc: str | list[str] = Field(default_factory=list, description="Recipients of a copy.")
     bcc: str | list[str] = Field(default_factory=list, description="Recipients of blind copies.")
-    reply_to: str | None = Field(None, description="Where answers go.")
+    reply_to: str | None = Field(None, description="The address for replies.")
     subject: str = Field(description="The subject.", max_length=500, examples=["Your order"])
     text: str = Field("", description="The message as plain text.")
     html: str | None = Field(None, description="The message as HTML, in addition to the text.")
@@ -117,7 +117,7 @@ class EmailSend(Module[EmailSendInputs]):
     judges_hosts = "credential"
     Inputs = EmailSendInputs
     Outputs = EmailSendOutputs
-    circuit_target = "`email.send`, whatever the server"
+    circuit_target = "`email.send`, for all servers"
     example = {
         "from": "Shop <shop@example.com>",
         "to": "{{ input.email }}",

@@ -39,11 +39,11 @@ class EventPublishOutputs(ModuleOutputs):
     """The result of the publication."""
 
     event_id: str = Field(description="The event's id: the same for every attempt of this step.")
-    executions: list[str] = Field(description="IDs of the executions that it started.")
+    executions: list[str] = Field(description="IDs of the executions that the event started.")
     refused: list[dict[str, Any]] = Field(
         description=(
-            "Triggers that listen for it and could not start: `triggerId`, `workflowId`, `code`, "
-            f"`message`; the first {MAX_REFUSED}."
+            "Triggers for the event that could not start a workflow: `triggerId`, "
+            "`workflowId`, `code`, `message`; the first "
         )
     )
     created: bool = Field(
@@ -54,13 +54,13 @@ class EventPublishOutputs(ModuleOutputs):
 class EventPublish(Module[EventPublishInputs]):
     """Publishes an event in the workflow's own workspace, as `POST /v1/Event` does.
 
-    It starts every workflow with an event trigger for the name, and wakes every step that waits for
-    it. The event is published once, however often the step is retried. The step does not wait for
-    the started workflows; use `flow.subworkflow` for that. A trigger that cannot start (a quota, an
-    invalid payload) does not fail the step: it is listed in `refused`.
+    The event starts every workflow that has an event trigger for its name, and wakes every step
+    that waits for the event. The event is published once, however often the step is retried. The
+    step does not wait for the started workflows; use `flow.subworkflow` for that. A trigger that
+    cannot start (a quota, an invalid payload) does not fail the step: it is listed in `refused`.
 
-    An event may start a workflow that publishes an event. A chain of more than ten such events
-    fails the step, so that a workflow that triggers itself ends.
+    An event may start a workflow that publishes an event. The step fails in a chain of more than
+    ten such events, so that a workflow cannot trigger itself endlessly.
     """
 
     type = "event.publish"

@@ -54,7 +54,7 @@ class QueuePublishInputs(ModuleInputs):
         None, alias="json", description="Sent as JSON.", examples=[{"orderId": 17}]
     )
     text: str | None = Field(None, description="The body as text, sent in UTF-8.")
-    base64: str | None = Field(None, description="Bytes, in Base64.")
+    base64: str | None = Field(None, description="The body as bytes, in Base64.")
     headers: dict[Name, str | int | bool] = Field(
         default_factory=dict,
         max_length=50,
@@ -97,13 +97,13 @@ class QueuePublishOutputs(ModuleOutputs):
 
 
 class QueuePublish(Module[QueuePublishInputs]):
-    """Sends a message to a queue of RabbitMQ (AMQP), or to a list or stream of Redis.
+    """Sends a message to a queue in RabbitMQ (AMQP), or to a list or stream in Redis.
 
-    The credential, of type broker, names the server. The step ends when the broker has confirmed
-    the message; a message that reaches no queue fails the step. After a crash, a message may be
-    sent twice with the same message id, by which the receiver detects duplicates. A list of Redis
-    has no message ids, so put one into the body. Nothing is created at the broker except a list or
-    stream of Redis.
+    A credential of type broker names the server. The step ends when the broker has confirmed the
+    message; a message that reaches no queue fails the step. After a crash, a message may be sent
+    twice with the same message id, by which the receiver detects duplicates. A list of Redis has no
+    message ids, so put one into the body. The step creates nothing at the broker, except a list or
+    stream in Redis.
 
     Messages to the engine's own broker are rejected; so are private addresses unless an
     administrator allows their range.

@@ -112,7 +112,7 @@ class GraphqlQueryInputs(AddressedInputs):
 class GraphqlQueryOutputs(ModuleOutputs):
     """The data of the response."""
 
-    data: Any = Field(description="What the operation selected.")
+    data: Any = Field(description="The data that the operation selected.")
     errors: list[Any] = Field(description="The response's errors; only with `onErrors: partial`.")
     extensions: Any = Field(description="The `extensions` of the response, or null.")
     duration_ms: float = Field(description="Duration in milliseconds.")

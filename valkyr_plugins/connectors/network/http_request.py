@@ -116,8 +116,8 @@ class HttpRequestInputs(QueriedInputs):
     method: Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] = Field(
         "GET",
         description=(
-            "The HTTP method. Idempotency-Key is added to POST, PUT, PATCH and DELETE "
-            "unless `headers` contain it, the same for every attempt of this step."
+            "The HTTP method. Unless `headers` contains an Idempotency-Key, POST, PUT, PATCH "
+            "and DELETE get one, which is the same for every attempt of this step."
         ),
     )
     json_body: Any = Field(
@@ -135,7 +135,7 @@ class HttpRequestInputs(QueriedInputs):
     multipart: list[MultipartPart] | None = Field(
         None,
         max_length=100,
-        description="Sent as a form with files (multipart/form-data), at most 64 MiB.",
+        description="Parts to send as a form with files (multipart/form-data), at most 64 MiB.",
         examples=[[{"name": "title", "value": "Invoice"}, {"name": "file", "path": "out/1.pdf"}]],
     )
     authentication: Literal["header", "digest"] = Field(
@@ -191,7 +191,7 @@ class SavedFile(ModuleOutputs):
     """A body that was written to a file."""
 
     path: str = Field(description="Below the files folder.")
-    bytes: int = Field(description="Its size.")
+    bytes: int = Field(description="The file's size.")
     sha256: str = Field(description="Its SHA-256, in hexadecimal.")
 
 

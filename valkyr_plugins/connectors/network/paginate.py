@@ -69,7 +69,7 @@ class HttpPaginateInputs(QueriedInputs):
     )
     next: Expression | None = Field(
         None,
-        description="JMESPath that selects the next URL or cursor; null or an empty text ends.",
+        description='JMESPath that selects the next URL or cursor; null or "" ends the reading.',
         examples=["meta.nextCursor"],
     )
     more: Expression | None = Field(
@@ -89,7 +89,7 @@ class HttpPaginateInputs(QueriedInputs):
         "(variables.after).",
     )
     page_size: int | None = Field(
-        None, ge=1, description="How many items a full page has: a shorter page is the last."
+        None, ge=1, description="Items of a full page; a shorter page is the last."
     )
     start: str | int | None = Field(
         None,
@@ -112,8 +112,8 @@ class HttpPaginateInputs(QueriedInputs):
     at_limit: Literal["stop", "fail"] = Field(
         "stop",
         description=(
-            "The effect of a limit if there is more. stop: `truncated` is true and `next` "
-            "says where to continue. fail: the step fails."
+            "The effect of a limit if there are more items. stop: `truncated` is true and "
+            "`next` says where to continue. fail: the step fails."
         ),
     )
 
@@ -139,9 +139,9 @@ class HttpPaginateOutputs(ModuleOutputs):
     """The items of all pages."""
 
     items: list[Any] = Field(description="The items of all pages, in their order.")
-    count: int = Field(description="How many items.")
+    count: int = Field(description="The number of items.")
     pages: int = Field(description="The number of pages read.")
-    truncated: bool = Field(description="Whether a limit stopped it before the last page.")
+    truncated: bool = Field(description="Whether a limit ended the reading before the last page.")
     next: str | int | None = Field(description="The position after the last page, for `start`.")
     duration_ms: float = Field(description="How long this attempt took, in milliseconds.")
 

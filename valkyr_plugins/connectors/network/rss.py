@@ -72,11 +72,11 @@ class RssReadOutputs(ModuleOutputs):
         description="False if the feed has not changed since `etag` and `modified`."
     )
     feed: FeedSaid | None = Field(description="The feed; null if it has not changed.")
-    entries: list[FeedEntry] = Field(description="Its entries, in the feed's order.")
+    entries: list[FeedEntry] = Field(description="The feed's entries, in their order.")
     count: int = Field(description="The number of entries returned.")
     total: int = Field(description="Number of entries in the feed.")
-    etag: str | None = Field(description="For the next read.")
-    modified: str | None = Field(description="For the next read.")
+    etag: str | None = Field(description="A value to pass to the next read.")
+    modified: str | None = Field(description="A value to pass to the next read.")
     url: str = Field(description="The address of the feed, after redirects.")
     damaged: bool = Field(description="Whether the feed was not well-formed XML.")
 

@@ -24,17 +24,21 @@ FACTS = frozenset({"email", "name", "phone", "description", "payment_method", "m
 class CustomerInputs(StripeInputs):
     """The operation, the customer, and the data to store."""
 
-    operation: Literal["create", "update", "retrieve"] = Field("create", description="What to do.")
+    operation: Literal["create", "update", "retrieve"] = Field(
+        "create", description="The operation."
+    )
     customer: CustomerId | None = Field(
         None,
         description="The customer; required by every operation except `create`.",
         examples=["cus_NffrFeUfNV2Hib"],
     )
     email: str | None = Field(
-        None, max_length=512, description="Their address.", examples=["ann@example.com"]
+        None, max_length=512, description="The email address.", examples=["ann@example.com"]
     )
-    name: str | None = Field(None, max_length=256, description="Their name.", examples=["Ann Li"])
-    phone: str | None = Field(None, max_length=20, description="Their telephone number.")
+    name: str | None = Field(
+        None, max_length=256, description="The customer's name.", examples=["Ann Li"]
+    )
+    phone: str | None = Field(None, max_length=20, description="The customer's telephone number.")
     description: str | None = Field(
         None, max_length=1_000, description="Your own note about the customer."
     )
@@ -64,15 +68,15 @@ class CustomerInputs(StripeInputs):
 class CustomerOutputs(ModuleOutputs):
     """The customer's current data at Stripe."""
 
-    id: str = Field(description="The customer.", examples=["cus_NffrFeUfNV2Hib"])
-    email: str | None = Field(None, description="Their address.")
-    name: str | None = Field(None, description="Their name.")
-    phone: str | None = Field(None, description="Their telephone number.")
+    id: str = Field(description="The customer's id.", examples=["cus_NffrFeUfNV2Hib"])
+    email: str | None = Field(None, description="The email address.")
+    name: str | None = Field(None, description="The customer's name.")
+    phone: str | None = Field(None, description="The customer's telephone number.")
     description: str | None = Field(None, description="The note.")
     metadata: dict[str, str] = Field(
         default_factory=dict, description="Your own data about the customer."
     )
-    deleted: bool = Field(False, description="Whether they were deleted.")
+    deleted: bool = Field(False, description="Whether the customer was deleted.")
     live: bool = Field(False, description="Whether the account is live and uses real money.")
 
 

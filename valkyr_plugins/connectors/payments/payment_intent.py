@@ -51,9 +51,9 @@ class PaymentIntentInputs(StripeInputs):
     amount: Amount | None = Field(
         None,
         description=(
-            "In the currency's smallest unit: 1250 is 12.50 EUR, and 1250 JPY. Required by "
-            "`create`; for `capture`, how much of the authorised amount to collect (by default all "
-            "of it)."
+            "The amount in the currency's smallest unit: 1250 is 12.50 EUR, or 1250 JPY. "
+            "Required by `create`; for `capture`, how much of the authorised amount to collect "
+            "(by default all of it)."
         ),
         examples=[1250],
     )
@@ -81,7 +81,7 @@ class PaymentIntentInputs(StripeInputs):
         examples=["https://shop.example.com/orders/17"],
     )
     capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
-        None, description="`manual` only authorises; a later step captures. Stripe's default else."
+        None, description="`manual` only authorises; a later step captures. By default, Stripe's."
     )
     description: str | None = Field(
         None, max_length=1_000, description="Shown in Stripe's dashboard.", examples=["ORD-17"]
@@ -91,7 +91,7 @@ class PaymentIntentInputs(StripeInputs):
     )
     cancellation_reason: (
         Literal["duplicate", "fraudulent", "requested_by_customer", "abandoned"] | None
-    ) = Field(None, description="`cancel`: why.")
+    ) = Field(None, description="`cancel`: the reason.")
     on_decline: Literal["fail", "branch"] = Field(
         "fail",
         description=(
@@ -123,17 +123,17 @@ class PaymentIntentInputs(StripeInputs):
 class PaymentIntentOutputs(ModuleOutputs):
     """The payment's current state."""
 
-    id: str = Field(description="The payment intent.", examples=["pi_3MtwBwLkdIwHu7ix28a3tqPa"])
+    id: str = Field(description="The payment's id.", examples=["pi_3MtwBwLkdIwHu7ix28a3tqPa"])
     status: str = Field(
         description=(
-            "Stripe's word: `succeeded`, `processing`, `requires_payment_method`, "
+            "Stripe's status: `succeeded`, `processing`, `requires_payment_method`, "
             "`requires_confirmation`, `requires_action`, `requires_capture`, `canceled`."
         )
     )
-    amount: int = Field(description="In the currency's smallest unit.")
+    amount: int = Field(description="The amount in the currency's smallest unit.")
     amount_received: int = Field(0, description="The amount collected so far.")
     currency: str = Field(description="ISO 4217, in lower case.")
-    customer: str | None = Field(None, description="Who pays.")
+    customer: str | None = Field(None, description="The id of the paying customer.")
     payment_method: str | None = Field(None, description="The id of the payment method.")
     charge: str | None = Field(None, description="The id of the latest charge.")
     action: str | None = Field(
@@ -143,7 +143,7 @@ class PaymentIntentOutputs(ModuleOutputs):
     decline_code: str | None = Field(
         None, description="Why the card was declined, such as `insufficient_funds`."
     )
-    live: bool = Field(False, description="Whether real money moves.")
+    live: bool = Field(False, description="Whether the payment moves real money.")
 
 
 class PaymentIntent(StripeModule[PaymentIntentInputs]):

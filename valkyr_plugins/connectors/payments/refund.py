@@ -26,13 +26,13 @@ class RefundInputs(StripeInputs):
 
     payment_intent: PaymentIntentId | None = Field(
         None,
-        description="The payment to refund; or name its charge.",
+        description="The payment to refund; alternatively, set `charge`.",
         examples=["{{ tasks.pay.output.id }}"],
     )
     charge: ChargeId | None = Field(None, description="The charge to refund.")
     amount: Amount | None = Field(
         None,
-        description="In the currency's smallest unit; by default everything that is left.",
+        description="In the currency's smallest unit; by default, the rest of the payment.",
         examples=[500],
     )
     reason: Literal["duplicate", "fraudulent", "requested_by_customer"] | None = Field(
@@ -50,14 +50,14 @@ class RefundInputs(StripeInputs):
 class RefundOutputs(ModuleOutputs):
     """The refund."""
 
-    id: str = Field(description="The refund.", examples=["re_1Nispe2eZvKYlo2Cd31jOCgZ"])
+    id: str = Field(description="The refund's id.", examples=["re_1Nispe2eZvKYlo2Cd31jOCgZ"])
     status: str = Field(
         description="`succeeded`, `pending`, `requires_action`, `failed` or `canceled`."
     )
-    amount: int = Field(description="In the currency's smallest unit.")
+    amount: int = Field(description="The amount in the currency's smallest unit.")
     currency: str = Field(description="ISO 4217, in lower case.")
-    payment_intent: str | None = Field(None, description="The payment it belongs to.")
-    charge: str | None = Field(None, description="The charge it belongs to.")
+    payment_intent: str | None = Field(None, description="The payment to which the refund belongs.")
+    charge: str | None = Field(None, description="The charge to which the refund belongs.")
     failure_reason: str | None = Field(None, description="The reason, if it failed.")
 
 

@@ -38,7 +38,7 @@ class SqlExecuteInputs(ModuleInputs):
     statement: str | None = Field(
         None,
         description=(
-            "One statement, with parameters as :name; it holds no templates. RETURNING gives rows."
+            "One statement without templates; its parameters are :name. RETURNING returns rows."
         ),
         examples=["UPDATE stock SET left_over = left_over - :n WHERE sku = :sku RETURNING sku"],
         min_length=1,
@@ -47,8 +47,8 @@ class SqlExecuteInputs(ModuleInputs):
     params: Params = Field(
         default_factory=dict,
         description=(
-            "The values of the parameters of `statement`, as for sql.query; a list of up "
-            "to 10,000 objects runs it once for each."
+            "The values of the statement's parameters, as for sql.query. With a list of up to "
+            "10,000 objects, the statement runs once for each object."
         ),
         examples=[{"sku": "{{ input.sku }}", "n": 2}],
     )
@@ -61,9 +61,9 @@ class SqlExecuteInputs(ModuleInputs):
     once: bool = Field(
         False,
         description=(
-            "Run exactly once, even if the step is repeated after a crash: its key and result are "
-            "stored in the table valkyr_effects of that database, in the same transaction. The "
-            "table is created if it is missing; you may delete old rows."
+            "Run exactly once, even if the step is repeated after a crash: the step's key and "
+            "result are stored in the table valkyr_effects of that database, in the same "
+            "transaction. The table is created if it is missing; you may delete old rows."
         ),
     )
     max_rows: int = Field(
@@ -97,7 +97,7 @@ class SqlExecuteOutputs(ModuleOutputs):
     row_count: int = Field(description="The number of rows that all statements affected.")
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
-        description="With `once`: whether an earlier attempt did it; this is then its result."
+        description="With `once`: whether an earlier attempt did this, with this result."
     )
 
 

@@ -47,7 +47,7 @@ class SqlQueryInputs(ModuleInputs):
 
     statement: str = Field(
         description=(
-            "One statement that reads, with parameters as :name; it holds no templates. "
+            "One statement that reads, with parameters as :name; it cannot contain templates. "
             "Write a colon that is not a parameter as \\:, and a cast as ::type."
         ),
         examples=["SELECT id, total FROM orders WHERE day = :day ORDER BY id"],
@@ -73,16 +73,16 @@ class SqlQueryOutputs(ModuleOutputs):
 
     rows: list[dict[str, Any]] = Field(
         description=(
-            "An object per row. numeric is text, dates and times are ISO 8601, bytea is Base64, "
-            "uuid and all that JSON does not know are text."
+            "One object per row. Dates and times are ISO 8601, and bytea is Base64. Numeric, "
+            "uuid and all types that JSON does not have become text."
         )
     )
     columns: list[str] = Field(description="The columns' names, in order.")
-    count: int = Field(description="How many rows.")
+    count: int = Field(description="The number of rows.")
 
 
 class SqlQuery(Module[SqlQueryInputs]):
-    """Reads rows of a PostgreSQL database.
+    """Reads rows from a PostgreSQL database.
 
     It runs in a read-only transaction, which the database ends at the step's timeout. Private
     addresses are rejected unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
