@@ -3,13 +3,15 @@
 Such a worker holds each message that it takes until the network times out, and a broker that pushes
 messages (RabbitMQ) delivers several to it. Their runs would wait for the sweeper to send them
 again, perhaps to the same worker. The worker therefore queries the database every 2 s, over a
-connection that never blocks, and stops consuming after 6 s of silence. Every 15 s, the query is the
-update of the worker's row.
+connection that never blocks, and stops consuming after 6 s of silence. Every 15 s, the query
+updates the worker's row, or inserts it if it is missing, for example in a restored database.
 """
 
+import json
 import logging
 import os
 import select
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,6 +23,8 @@ from psycopg import conninfo, pq
 from psycopg.sql import SQL, Identifier, Literal
 
 from executions import messaging
+from executions.database.ids import uuid7
+from runners.conf import pool
 from runners.models import Runner
 from runners.process import own_connection
 from runners.workers import canary
@@ -34,7 +38,12 @@ LOOK_EVERY, ASK_EVERY, SILENCE = 0.25, 2.0, 6.0
 GIVEN_UP, HANDSHAKE = 10.0, 8.0
 QUESTION = b"SELECT 1"
 SEEN_EVERY = 15.0
-SEEN = SQL("UPDATE {} SET seen_at = clock_timestamp() WHERE name = {}")
+SEEN = SQL("""
+INSERT INTO {table} (id, name, host, pid, pool, processes, queues, started_at, seen_at)
+VALUES ({id}, {name}, {host}, {pid}, {pool}, {processes}, {queues}::jsonb, clock_timestamp(),
+        clock_timestamp())
+    ON CONFLICT (name) DO UPDATE SET seen_at = clock_timestamp()
+""")
 ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 # Messages of a handshake that one look handles, and how long it waits for each.
 STEPS, STEP_MILLISECONDS = 20, 10
@@ -188,14 +197,13 @@ class Reaching(bootsteps.StartStopStep):
         self._probe: DatabaseProbe | None = None
         self._held: list[Any] = []
         self._holds = self._changing = False
-        self._seen = SEEN.format(
-            Identifier(Runner._meta.db_table), Literal(os.environ.get("RUNNER_ID", ""))
-        ).as_bytes()
+        self._seen = QUESTION
         self._seen_at = float("-inf")
 
     def start(self, parent: Any) -> None:
         """Check periodically; a new connection to the broker consumes all queues."""
         self._held, self._holds, self._changing = [], False, False
+        self._seen = _seen(parent)
         self._probe = DatabaseProbe(own_connection.parameters())
         self._timer = parent.timer.call_repeatedly(LOOK_EVERY, self._look, (parent, self._probe))
 
@@ -243,6 +251,21 @@ class Reaching(bootsteps.StartStopStep):
         consumer.consume()
         self._held = []
         log.warning("the database answers; this worker takes messages again")
+
+
+def _seen(consumer: Any) -> bytes:
+    """Return the statement that updates or inserts the row of the consumer's worker."""
+    row = {
+        "id": uuid7(),
+        "name": os.environ.get("RUNNER_ID", ""),
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "pool": pool(),
+        "processes": max(1, consumer.pool.num_processes or 1),
+        "queues": json.dumps(messaging.ours_among(consumer.app.amqp.queues.consume_from)),
+    }
+    given = {name: Literal(value) for name, value in row.items()}
+    return SEEN.format(table=Identifier(Runner._meta.db_table), **given).as_bytes()
 
 
 def _by_host(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
