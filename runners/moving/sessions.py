@@ -5,13 +5,14 @@ order. Foreign keys are not checked, because the source satisfies them.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
 from django.db import connections
 from psycopg.errors import InsufficientPrivilege
+from psycopg.pq import TransactionStatus
 
 from executions.database import routing
 from executions.database.advisory_locks import AdvisoryLock
@@ -50,10 +51,18 @@ def opened(source_alias: str, target_alias: str) -> Iterator[MoveSessions]:
 @contextmanager
 def without_retention(sessions: MoveSessions) -> Iterator[None]:
     """Prevent duties from deleting old rows during the block; first wait for running duties."""
-    for session in (sessions.source, sessions.target):
+    both = (sessions.source, sessions.target)
+    for session in both:
         for lock in HELD:
             session.execute("SELECT pg_advisory_lock(%s)", [lock.value])
-    yield  # the locks end with the sessions
+    try:
+        yield
+    finally:
+        # A server frees the locks of a closed session a moment later.
+        for session in both:
+            if session.info.transaction_status == TransactionStatus.IDLE:
+                with suppress(psycopg.Error):
+                    session.execute("SELECT pg_advisory_unlock_all()")
 
 
 def without_triggers(session: Session) -> None:
