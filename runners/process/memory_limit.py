@@ -6,8 +6,6 @@ whose threads execute many steps have no limit: the error could occur in any of 
 stacks and arenas of 256 threads take gigabytes of address space that no step uses.
 """
 
-import ctypes
-import os
 import resource
 
 MEBIBYTE = 1024 * 1024
@@ -42,20 +40,3 @@ def limited_megabytes() -> int:
 def what_to_raise() -> str:
     """Return which setting or system limit must be raised to give a process more memory."""
     return _setting or "the limit that the system sets (RLIMIT_AS)"
-
-
-M_ARENA_MAX = -8  # <malloc.h>
-ARENAS = 2
-
-
-def limit_arenas() -> None:
-    """Limit the arenas of glibc's allocator; call it before the threads start.
-
-    By default, threads get up to eight arenas per processor. Each arena keeps the most memory that
-    its threads used at once, so the worker's resident memory grows for hours. Two are enough: the
-    interpreter's lock lets one thread at a time allocate Python objects. Do nothing if
-    MALLOC_ARENA_MAX is set, or with another C library.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None and not os.environ.get("MALLOC_ARENA_MAX"):
-        mallopt(M_ARENA_MAX, ARENAS)

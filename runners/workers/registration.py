@@ -32,7 +32,7 @@ from runners.models import Runner
 from runners.modules import registry
 from runners.pipeline import self_stops
 from runners.process import activity, out_of_memory, parent
-from runners.process.memory_limit import WORKER, limit_arenas, limit_memory
+from runners.process.memory_limit import WORKER, limit_memory
 from runners.stalls.keeper import Keeper
 from runners.workers import canary, connections, reach
 from runners.workers.shutdown import WorkerShutdown
@@ -99,8 +99,6 @@ def name_process(sender: Any = None, **_: Any) -> None:
     os.environ.setdefault("RUNNER_ID", sender.hostname)
     if _share is WorkerShare.SOME and not _forks():
         self_stops.spare_others()
-    if _share is WorkerShare.ALL and not _forks():
-        limit_arenas()
     activity.share_draining()
     if _share is WorkerShare.ALL:
         _keeper.begin()
