@@ -1,13 +1,16 @@
-"""Report the addresses of the databases with the engine's tables."""
+"""The addresses of the databases with the engine's tables, and separate sessions in them."""
 
+from typing import Any
 from urllib.parse import quote
 
+import psycopg
 from django.conf import settings as django_settings
 
 from executions.database.poolers import direct_url
-from executions.database.routing import aliases
+from executions.database.routing import aliases, connection
 
 REPLICA = "replica"
+SECONDS = 2  # the least that libpq accepts as a connect timeout
 
 
 def own_addresses() -> list[str]:
@@ -24,3 +27,16 @@ def own_addresses() -> list[str]:
         if "postgres" in str(one.get("ENGINE"))
     ]
     return [*found, *(direct_url(name) for name in aliases())]
+
+
+def open_session() -> psycopg.Connection[Any]:
+    """Return a new session: a kept connection to a frozen server would hang indefinitely.
+
+    Raises psycopg's OperationalError if the server does not answer within 2 s.
+    """
+    given = connection.get_connection_params()
+    names = ("dbname", "user", "password", "host", "port")
+    parts = {name: given[name] for name in names if given.get(name)}
+    session = psycopg.connect(**parts, connect_timeout=SECONDS, autocommit=True)
+    session.execute(f"SET statement_timeout = {SECONDS * 1_000}")
+    return session

@@ -1,8 +1,8 @@
 """Bound how long a web request waits for a cell whose server does not answer.
 
 A frozen server holds every thread that waits for it, and the threads also serve the other cells.
-After one wait that reached its limit, the open connections to that cell fail at once for some
-seconds instead of waiting. A new connection is limited by its `connect_timeout`.
+If a wait reaches its limit and the server accepts no new session either, the open connections to
+that cell fail at once for some seconds instead of waiting. A server that is only slow accepts one.
 """
 
 import logging
@@ -14,10 +14,11 @@ from functools import partial
 from typing import Any
 
 import django.db
+import psycopg
 from django.db.backends.signals import connection_created
-from psycopg import OperationalError
 
-from executions.database.routing import aliases, cell_of, serving
+from executions.database.connections import open_session
+from executions.database.routing import aliases, cell_of, first, serving
 from executions.vendor_seams.psycopg_wait_limit import limit_waits
 
 log = logging.getLogger(__name__)
@@ -44,11 +45,12 @@ def request_in(of: str) -> Iterator[None]:
 def part_in(of: str) -> Iterator[None]:
     """Use the database of that alias in the block, for a part that the response can omit.
 
-    Raises OperationalError for a cell that was silent recently, before a connection is opened.
+    No response omits the first database, which has the limit of a request. Raises OperationalError
+    for a cell that was silent recently, before a connection is opened.
     """
     if _is_silent(of):
         raise django.db.OperationalError(_recently(of))
-    with serving(of), _limited(PART_SECONDS):
+    with serving(of), _limited(REQUEST_SECONDS if of == first() else PART_SECONDS):
         yield
 
 
@@ -85,7 +87,7 @@ def _allowed(of: str) -> float | None:
     """
     seconds = _limit.get()
     if seconds is not None and _is_silent(of):
-        raise OperationalError(_recently(of))
+        raise psycopg.OperationalError(_recently(of))
     return seconds
 
 
@@ -98,5 +100,12 @@ def _recently(of: str) -> str:
 
 
 def _note(of: str, seconds: float) -> None:
-    _silent[of] = time.monotonic() + SILENT_SECONDS
-    log.error("the database of the cell %r did not answer in %g s", cell_of(of), seconds)
+    """Take the cell as silent, unless its server accepts a new session."""
+    try:
+        with serving(of):
+            open_session().close()
+    except psycopg.Error:
+        _silent[of] = time.monotonic() + SILENT_SECONDS
+        log.exception("the database of the cell %r did not answer in %g s", cell_of(of), seconds)
+    else:
+        log.warning("a statement in the cell %r was stopped after %g s", cell_of(of), seconds)

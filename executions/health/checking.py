@@ -14,6 +14,7 @@ from typing import Any
 import psycopg
 from kombu.exceptions import OperationalError
 
+from executions.database import connections
 from executions.database.each_database import BackgroundLook
 from executions.database.routing import alias_of, serving
 from executions.health import parts
@@ -22,7 +23,7 @@ from executions.health.parts import HealthFinding, silent
 log = logging.getLogger(__name__)
 Findings = dict[str, HealthFinding]
 KEPT_SECONDS = 1.0
-PATIENCE_SECONDS = parts.SECONDS + 0.5
+PATIENCE_SECONDS = connections.SECONDS + 0.5
 
 
 class HealthChecks:
@@ -58,7 +59,7 @@ class HealthChecks:
         found: Findings = {}
         for look in looks:
             found |= look.end(until) or {}
-        return {name: found.get(name) or silent(parts.SECONDS) for name in parts.names()}
+        return {name: found.get(name) or silent(connections.SECONDS) for name in parts.names()}
 
 
 def _at_the_broker() -> Findings:
@@ -77,7 +78,7 @@ def _in_the_cell(cell: str) -> Findings:
 
 def _through_the_database(setting: str = "DATABASE_URL") -> Findings:
     try:
-        session = parts.open_session()
+        session = connections.open_session()
     except (OSError, psycopg.Error) as error:
         log.warning("the database is not ready: %s", error)
         unknown = HealthFinding(

@@ -15,7 +15,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from executions import messaging
 from executions.configuration import settings
-from executions.database import connection
+from executions.database.connections import SECONDS
 
 # The finding about one part, with what to do.
 
@@ -44,17 +44,6 @@ Session = psycopg.Connection[Any]
 Check = Callable[[Session], HealthFinding]
 
 NEEDED = ("database", "broker", "migrations")
-SECONDS = 2  # the least that libpq accepts as a connect timeout
-
-
-def open_session() -> Session:
-    """Return a new session: a kept connection to a frozen server would hang indefinitely."""
-    given = connection.get_connection_params()
-    names = ("dbname", "user", "password", "host", "port")
-    parts = {name: given[name] for name in names if given.get(name)}
-    session = psycopg.connect(**parts, connect_timeout=SECONDS, autocommit=True)
-    session.execute(f"SET statement_timeout = {SECONDS * 1_000}")
-    return session
 
 
 def database(session: Session) -> HealthFinding:

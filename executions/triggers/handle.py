@@ -65,7 +65,7 @@ class Handle:
     def output(self, timeout: float | None = None) -> Any:
         """Wait for the end and return the output.
 
-        `timeout` is in seconds; None waits without limit, and 0 checks once. Raises
+        `timeout` is in seconds; with None, the wait has no limit. 0 checks once. Raises
         ExecutionFailed, TimeoutError, NotFound, and TransactionManagementError inside a
         transaction, which would stay open during the wait and may delay the start.
         """

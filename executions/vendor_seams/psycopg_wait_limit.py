@@ -4,8 +4,8 @@ A frozen server keeps its TCP connections: the kernel confirms what the client s
 keepalives nor `statement_timeout`, which the server enforces, end the wait.
 
 Relies on: psycopg's methods call `connection.wait(generator, ..., timeout=...)` for each round
-trip; after `timeout` seconds it raises OperationalError and the transaction status is ACTIVE
-(psycopg 3.3; 3.2 has no `timeout`, so its waits stay unlimited).
+trip; after `timeout` seconds it raises OperationalError without an SQLSTATE, and the transaction
+status is ACTIVE (psycopg 3.3; 3.2 has no `timeout`, so its waits stay unlimited).
 No public way: psycopg's own calls pass no timeout.
 If it breaks: a request waits until a frozen server continues.
 """
@@ -23,7 +23,7 @@ SUPPORTED = "timeout" in inspect.signature(Connection.wait).parameters
 def limit_waits(
     connection: Connection[Any], limit: Callable[[], float | None], silent: Callable[[float], None]
 ) -> None:
-    """Ask `limit` for the seconds of each wait from now on; None waits without a limit.
+    """Ask `limit` for the seconds of each wait from now on. If it is None, the wait has no limit.
 
     `limit` may raise instead of starting a statement. After a wait that reached its limit, the
     connection is closed, `silent` is called with the seconds, and the statement raises
@@ -39,8 +39,10 @@ def limit_waits(
             return usual(generator, **named)
         try:
             return usual(generator, timeout=seconds, **named)
-        except OperationalError:
-            if connection.pgconn.transaction_status == TransactionStatus.ACTIVE:
+        except OperationalError as error:
+            # An error of the server has a code, and the statement has ended.
+            status = connection.pgconn.transaction_status
+            if error.sqlstate is None and status == TransactionStatus.ACTIVE:
                 connection.pgconn.finish()
                 silent(seconds)
             raise

@@ -13,6 +13,7 @@ from django.db.models import F
 from rest_framework.test import APIClient
 
 from dlq.models import BeatPulse
+from executions.database import connections
 from executions.database.clock import ClockTimestamp
 from executions.health import parts
 from executions.health.checking import HEALTH_CHECKS
@@ -65,7 +66,7 @@ def closed_port() -> int:
 def lent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let health checks use the test's session instead of their own."""
     session = Lent()
-    monkeypatch.setattr(parts, "open_session", lambda: session)
+    monkeypatch.setattr(connections, "open_session", lambda: session)
 
 
 @pytest.fixture
@@ -249,13 +250,13 @@ def test_many_who_ask_at_once_are_looked_for_once(
 ) -> None:
     monkeypatch.setattr("executions.health.checking.KEPT_SECONDS", 60.0)
     opened: list[psycopg.Connection[Any]] = []
-    really = parts.open_session
+    really = connections.open_session
 
     def counted() -> psycopg.Connection[Any]:
         opened.append(really())
         return opened[-1]
 
-    monkeypatch.setattr(parts, "open_session", counted)
+    monkeypatch.setattr(connections, "open_session", counted)
     for _ in range(10):
         stranger.get(READY)
 

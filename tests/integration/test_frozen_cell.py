@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
-from django.db import close_old_connections, connections
+from django.db import OperationalError, close_old_connections, connections
 from django.test import Client
 
 from executions.database import silent_cells
@@ -74,7 +75,7 @@ def test_other_connections_fail_at_once_until_the_silence_is_over(
     server: Postgres, root: Client, path: str
 ) -> None:
     get(root, path)
-    silent_cells._note(CELL, 1.0)
+    silent_cells._silent[CELL] = time.monotonic() + 600
     at_once = get(root, path)
     silent_cells._silent[CELL] = time.monotonic()  # the seconds have passed
     again = get(root, path)
@@ -98,8 +99,20 @@ def test_a_list_leaves_the_rows_of_a_frozen_cell_out(
 def test_a_list_asks_no_cell_that_was_silent_just_now(
     server: Postgres, root: Client, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    silent_cells._note(CELL, 1.0)
+    silent_cells._silent[CELL] = time.monotonic() + 600
     answer = get(root, "/v1/WorkflowExecution")
 
     assert answer.headers["Valkyr-Unavailable-Cells"] == CELL
-    assert "did not answer in 1 s" in caplog.text
+    assert "did not answer recently" in caplog.text
+
+
+def test_a_slow_statement_ends_and_its_cell_is_not_taken_as_silent(
+    server: Postgres, root: Client, path: str
+) -> None:
+    slow = partial(connections[CELL].cursor().execute, "SELECT pg_sleep(30)")
+    with silent_cells.request_in(CELL), pytest.raises(OperationalError):
+        slow()
+    close_old_connections()
+
+    assert silent_cells._silent == {}
+    assert get(root, path).status_code == 200

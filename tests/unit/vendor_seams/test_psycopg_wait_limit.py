@@ -44,6 +44,21 @@ def test_a_wait_that_reaches_the_limit_closes_the_connection() -> None:
     assert limit.reached == [0.1]
 
 
+def test_an_error_of_the_server_in_a_pipeline_is_not_a_reached_limit() -> None:
+    limit = Limit()
+    limit.seconds = 20
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+        limit_waits(connection, limit, limit.reached.append)
+        connection.execute("SET statement_timeout = 50")
+        with connection.pipeline():
+            slow = connection.execute("SELECT pg_sleep(20)")
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                slow.fetchone()
+
+        assert not connection.closed
+    assert limit.reached == []
+
+
 def test_an_error_of_the_server_is_not_a_reached_limit() -> None:
     limit = Limit()
     limit.seconds = 20
