@@ -85,6 +85,24 @@ def test_the_table_is_afterwards_as_it_was_before(plain: None) -> None:
     assert [one.action for one in told] == ["partitions.on", "partitions.off"]
 
 
+def test_the_status_names_the_right_that_retention_lacks(plain: None) -> None:
+    said("on")
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE slow")
+        try:
+            cursor.execute("SET ROLE slow")
+            told = said("status")
+            cursor.execute("RESET ROLE")
+            cursor.execute("GRANT SET ON PARAMETER session_replication_role TO slow")
+            cursor.execute("SET ROLE slow")
+            granted = said("status")
+        finally:
+            cursor.execute("RESET ROLE; DROP OWNED BY slow; DROP ROLE slow")
+
+    assert "GRANT SET ON PARAMETER session_replication_role TO slow" in told
+    assert "GRANT" not in granted
+
+
 def test_an_interrupted_conversion_is_reported_and_continued(
     plain: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
