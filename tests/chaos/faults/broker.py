@@ -109,7 +109,7 @@ BROKER_STOPPED = Fault(
 )
 BROKER_EMPTIED = Fault(
     "broker-emptied",
-    "the broker started again empty, all messages lost",
+    "the broker restarted empty, with all messages lost",
     "the API still answers 202; everything ends; nothing is unattended for 30 s once it is back",
     30,
     _emptied,

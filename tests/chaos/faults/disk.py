@@ -64,7 +64,7 @@ def _start_again(server: Postgres) -> None:
 
 DISK_FULL = Fault(
     "disk-full",
-    "the database's disk full for 15 s (its data folder on a small tmpfs)",
+    "the database's disk full for 15 s (its data folder is on a small tmpfs)",
     "clear refusals (503), recovers by itself once there is room, nothing is lost",
     60,
     _full,

@@ -62,7 +62,7 @@ def _last_of(ids: list[UUID], began: datetime) -> float:
 
 PACK_KILLED = Fault(
     "pack-killed",
-    "`kill -9` of a worker, or its child, within a pack of 50 executions",
+    "`kill -9` of a worker, or of its child, during a pack of 50 executions",
     "the step under way is done again in under 30 s, the others once; nothing is lost",
     30,
     _killed,

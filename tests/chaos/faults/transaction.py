@@ -79,7 +79,7 @@ def _waits(blocker: psycopg.Connection[Any], pid: int) -> bool:
 
 TRANSACTION = Fault(
     "transaction",
-    "SIGSTOP of a worker inside its completing transaction",
+    "a worker frozen (SIGSTOP) inside the transaction that completes a step",
     "nobody waits more than 5 s for it",
     5.5,  # PostgreSQL's own 5 s, and until this machine has noticed
     _run,

@@ -98,14 +98,14 @@ WORKER_KILLED = Fault(
 )
 ALL_KILLED = Fault(
     "all-killed",
-    "`kill -9` of all workers, then fresh ones",
+    "`kill -9` of all workers, then a start of new workers",
     "nothing is lost",
     None,
     _all_workers,
 )
 FROZEN_WORKER = Fault(
     "frozen",
-    "SIGSTOP of a worker past its lease, then SIGCONT",
+    "a worker frozen (SIGSTOP) until its lease has expired, then continued (SIGCONT)",
     "the step is done by another in under 30 s; the frozen process ends or its late result is "
     "fenced, the success is recorded once",
     30,
