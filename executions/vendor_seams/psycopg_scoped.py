@@ -86,13 +86,13 @@ def execute_prepared(connection: Connection[Any], command: str, params: Sequence
     """
     names: dict[str, bytes] = vars(connection).setdefault(PREPARED, {})
     given = [one.encode() for one in params]
+    name = names.get(command, b"valkyr_%d" % len(names))
     if command in names:
         try:
-            _answer(connection, connection.pgconn.send_query_prepared, names[command], given)
+            _answer(connection, connection.pgconn.send_query_prepared, name, given)
             return
-        except InvalidSqlStatementName:  # DISCARD ALL removed it
-            names.clear()
-    name = b"valkyr_%d" % len(names)
+        except InvalidSqlStatementName:
+            pass  # removed by DISCARD ALL, or by psycopg's DEALLOCATE ALL after a rollback
     _answer(connection, connection.pgconn.send_prepare, name, command.encode())
     names[command] = name
     _answer(connection, connection.pgconn.send_query_prepared, name, given)
