@@ -1,4 +1,4 @@
-"""Send a message by mail, to Slack or to a webhook, and render its text."""
+"""Send a message by email, to Slack or to a webhook, and render its text."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -120,7 +120,7 @@ SAID = 1_000
 class Outcome:
     """The result of sending a message; `answer` is the HTTP status, if any.
 
-    Without an error, the receiver accepted the message.
+    If `error` is empty, the receiver accepted the message.
     """
 
     error: str
@@ -137,7 +137,7 @@ def attempt(
 ) -> Outcome:
     """Send the message once, within the timeout.
 
-    An error is returned as an outcome, without the secret.
+    Return an error as an outcome; secrets in its text are replaced.
     """
     scrubber = Scrubber(dict.fromkeys((credential or {}).values(), "(secret)"))
     ctx = Context(
