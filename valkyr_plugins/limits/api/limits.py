@@ -49,7 +49,7 @@ class LimitQuery(PageQuery):
 
 
 class NewLimit(Body):
-    """The workspace or member of a new limit."""
+    """The workspace, or the member, that a new limit applies to."""
 
     workspaceId = Id(required=False)
     userId = asked_user_id(
@@ -61,7 +61,7 @@ class NewLimit(Body):
 
 
 def rows_of(kind: LimitKind[L]) -> QuerySet[L]:
-    """Return all limits of a kind; the same query reads the limited users."""
+    """Return all limits of a kind; the query also reads the limited users."""
     return kind.model._default_manager.select_related("user")
 
 
