@@ -1,7 +1,6 @@
 """Add, accept and remove passkeys, with an audit entry. Only this module writes their rows.
 
-A ceremony is a registration or a sign-in. Its state is in the session, is used once and expires
-after ten minutes.
+The state of a ceremony (a registration or a sign-in) is in the session, once, for ten minutes.
 """
 
 from ipaddress import ip_address
