@@ -1,6 +1,6 @@
 """Answer the engine's queries about redrives, and handle its signals.
 
-Retention deletes finished and aborted redrives, but no dead letters that a redrive holds.
+Retention deletes finished and aborted redrives, but never a dead letter that a redrive holds.
 """
 
 from collections.abc import Collection, Iterator, Sequence
