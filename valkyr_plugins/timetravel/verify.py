@@ -60,8 +60,7 @@ class _Variables:
     states: list[dict[str, Any]] = field(default_factory=list)  # one more than times
 
     def between(self, first: datetime, last: datetime) -> Sequence[dict[str, Any]]:
-        """Return the states, newest first, that a step ready at `first` may have seen until `last`.
-        """
+        """Return the states, newest first, that a step ready at `first` may have seen."""
         low, high = bisect_right(self.times, first), bisect_right(self.times, last)
         return self.states[max(low, high - MAX_MOMENTS + 1) : high + 1][::-1]
 
