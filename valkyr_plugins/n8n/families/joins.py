@@ -50,7 +50,7 @@ PAIRS = """def main(inputs):
 
 
 def both(work: NodeWork) -> list[str]:
-    """Return the templates of a node's inputs. Raises Left if there is only one."""
+    """Return the templates of a node's two inputs. Raises Left if one is missing."""
     shapes = [work.inputs[place] for place in sorted(work.inputs)]
     if len(shapes) < 2:
         raise Left("it joins two inputs, and the file has one")
