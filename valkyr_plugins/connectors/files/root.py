@@ -1,4 +1,4 @@
-"""The only folder that file steps may use, and the only functions that open files below it.
+"""The only folder that file steps may use, and the functions that open files below it.
 
 Paths are opened folder by folder without following symbolic links. So neither `..` nor a link, even
 one created during the access, leads outside.
@@ -129,7 +129,7 @@ def _make_folder(name: str, parent: int) -> None:
 
 
 def _refusal(path: str, error: OSError) -> Exception:
-    """Return the exception to raise; temporary errors such as a full disk stay unchanged."""
+    """Return the exception to raise; a temporary error such as a full disk stays unchanged."""
     if isinstance(error, NotADirectoryError | IsADirectoryError) or error.errno == errno.ELOOP:
         return StepError(
             f"{path!r} contains a part that is not a regular folder or file; symbolic links "
