@@ -129,7 +129,7 @@ def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFi
 
 
 def begin(workspace_id: UUID, day: date) -> ArchiveFile:
-    """Create the row of a new file; it commits before any part of the file is stored."""
+    """Create the row of a new file; the row commits before any part of the file is stored."""
     with transaction.atomic():
         last = ArchiveFile.objects.filter(workspace_id=workspace_id, day=day).aggregate(
             last=Max("part")

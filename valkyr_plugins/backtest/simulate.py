@@ -184,7 +184,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Record a call that the past execution did not make; its result is unknown."""
+        """Record a call that the record lacks; its result is unknown, or the recorded one."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:

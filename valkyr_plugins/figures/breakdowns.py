@@ -77,7 +77,7 @@ def step_table(executions: list[UUID]) -> StepTable:
 
 
 def place_of(path: str) -> str:
-    """Return a step's path without its iterations: `refine[2].draft.main` is `refine.draft.main`.
+    """Return a step's path without iterations: `refine[2].draft.main` becomes `refine.draft.main`.
 
     This function is pure.
     """

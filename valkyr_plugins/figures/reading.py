@@ -150,7 +150,7 @@ class Figures:
 
 
 def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
-    """Return the figures at `now`, the database's time."""
+    """Return the figures of a range for a scope; `now` is the database's time."""
     window = wanted.window(now)
     found = _ByHours(scope, window) if wanted.by_hours else _FromRows(scope, window)
     found.read()

@@ -43,7 +43,7 @@ def known() -> Known:
 
 
 def forget() -> None:
-    """Drop the cache of limits."""
+    """Drop this process's cache of limits."""
     _known.clear()
 
 

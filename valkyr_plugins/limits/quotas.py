@@ -134,7 +134,7 @@ QUOTAS = QuotaKind()
 
 @dataclass(frozen=True, slots=True)
 class QuotaUses:
-    """The current use of quotas: their counters, and their held slots by quota ID."""
+    """The current use of quotas: their counters, and how many slots are held, by quota ID."""
 
     counters: Present
     held: Mapping[UUID, int]

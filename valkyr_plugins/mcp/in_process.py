@@ -25,7 +25,7 @@ READING = frozenset({"redrives-preview"})
 
 
 class ApiRefused(Exception):
-    """The problem (RFC 9457) in a response of the API."""
+    """The API rejected an operation; `problem` (RFC 9457) is from its response."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         super().__init__(str(problem.get("detail", "")))

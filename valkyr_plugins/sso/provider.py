@@ -128,7 +128,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
             raise ProviderTrouble(f"{url}: {type(error).__name__}: {error}") from None
 
     def get_access_token_data(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the provider's tokens for the code.
+        """Exchange the provider's code for tokens, and return the tokens.
 
         Raises ProviderTrouble and allauth's errors.
         """

@@ -92,7 +92,8 @@ def _resource() -> Resource:
 
 
 def _forget() -> None:
-    """Forget the provider in a forked child, which lacks the sending thread and makes a new one."""
+    """Forget the provider in a forked child, where its thread is missing; the child makes its own.
+    """
     global _provider, _lock
     _provider, _lock = None, threading.Lock()
 

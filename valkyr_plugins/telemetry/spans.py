@@ -111,7 +111,7 @@ def fail(span: Span, kind: str, message: str, traceback: str = "") -> None:
 
 
 def link(to: SpanContext, kind: str) -> Link:
-    """Return a link with its meaning, such as `retry_of`."""
+    """Return a link to a span, with the meaning of the link, such as `retry_of`."""
     return Link(to, {"link.kind": kind})
 
 

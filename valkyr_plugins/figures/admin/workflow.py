@@ -163,7 +163,7 @@ def _added_one(one: WorkflowSection, found: Any) -> PageSection:
 
 
 def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> HttpResponse:
-    """Show the page of one workflow that the user may see."""
+    """Show the figures of one workflow that the user may see."""
     workflow: Workflow = model_admin.get_or_refuse(request, pk)
     wanted = wanted_range(request)
     kept = _facts(workflow, wanted)

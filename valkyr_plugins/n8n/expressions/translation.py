@@ -365,7 +365,7 @@ def _plain(tree: Tree) -> object:
 
 
 def _plain_keys(steps: Steps) -> tuple[Keys, Steps]:
-    """Return the leading constant keys, up to the first method, length or `?.` after a key."""
+    """Return the leading constant keys (up to a method, length or `?.`), and the other steps."""
     keys: list[str | int] = []
     for place, step in enumerate(steps):
         key = _constant_key(step)
