@@ -92,8 +92,7 @@ def _resource() -> Resource:
 
 
 def _forget() -> None:
-    """Forget the provider in a forked child, where its thread is missing; the child makes its own.
-    """
+    """Forget the provider in a forked child, which lacks its thread, so that a new one is made."""
     global _provider, _lock
     _provider, _lock = None, threading.Lock()
 
