@@ -172,7 +172,7 @@ SUBJECT = 180
 
 
 def headline(message: Mapping[str, Any]) -> str:
-    """Return one line: the alert's title, or the number of alerts."""
+    """Return one line: the alert's text, the number of alerts, or the tested rule's name."""
     alerts = message["alerts"]
     place = f"[{message['workspace']}] " if message["workspace"] else ""
     if message["reason"] == "TEST":
@@ -196,7 +196,7 @@ def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def footer(message: Mapping[str, Any]) -> str:
-    """Return the message's last line: the sender and the reason."""
+    """Return the message's last line, which names the rule and its workspace."""
     where = f"workspace {message['workspace']}" if message["workspace"] else "this installation"
     return clipped(f"Sent by Valkyr's alert rule {message['rule']['name']!r} of {where}.", 300)
 

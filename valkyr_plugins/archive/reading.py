@@ -23,7 +23,7 @@ class ArchivedRecord:
 
     @property
     def execution(self) -> Any:
-        """Return the execution as a row that is not in the table."""
+        """Return the execution as an unsaved row."""
         found = columns.instance(self.row, WorkflowExecution)
         for name in ("version_number", "version_kind", "workflow_slug"):
             setattr(found, name, self.row[name])

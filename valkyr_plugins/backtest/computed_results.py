@@ -75,7 +75,7 @@ class ComputedResults:
     # Results of steps.
 
     def succeed(self, path: str, outcome: str, outputs: Any) -> None:
-        """Record the output of a step."""
+        """Record the outcome and the output of a step that succeeded."""
         self.rows[path] = (path, "SUCCESS", outcome, outputs, "", "")
 
     def skip(self, path: str) -> None:

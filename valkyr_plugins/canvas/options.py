@@ -184,7 +184,7 @@ def _instant(name: str, key: str, value: Any) -> str | None:
 
 
 def _priority(name: str, value: Any) -> int | None:
-    """Convert Celery's priority to the engine's (9: most urgent). Raises UntranslatableError."""
+    """Convert Celery's priority to the engine's; None stays None. Raises UntranslatableError."""
     if value is None:
         return None
     if not 0 <= value <= 9:

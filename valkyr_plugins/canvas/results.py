@@ -113,7 +113,7 @@ class DurableResult:
     def failed(self) -> bool:
         """Return whether a task failed permanently.
 
-        A retry in the admin continues the execution.
+        After a retry in the admin, the execution continues.
         """
         return self.state == states.FAILURE
 

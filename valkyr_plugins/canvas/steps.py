@@ -111,7 +111,7 @@ def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict
 
 
 def packed_arguments(task: str, value: Any) -> Any:
-    """Return arguments in the form stored in rows. Raises UntranslatableError."""
+    """Return arguments in the form in which rows store them. Raises UntranslatableError."""
     try:
         return packed(value)
     except NoJsonError as error:

@@ -65,7 +65,7 @@ def _rules() -> tuple[datetime, tuple[TargetRule, ...]]:
 
 
 def look(key: Key) -> tuple[Circuit, datetime]:
-    """Return the circuit and the database's time. Uses one query and no lock."""
+    """Return the circuit and the database's time. Uses at most two queries and no lock."""
     row = _rows(key).annotate(now=ClockTimestamp()).first()
     return (Circuit(), database_now()) if row is None else (circuit_of(row), row.now)
 

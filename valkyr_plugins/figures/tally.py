@@ -58,7 +58,7 @@ class Histogram:
         return made
 
     def as_json(self) -> dict[str, int]:
-        """Return the histogram for JSON, without empty buckets."""
+        """Return the histogram as a JSON object, without empty buckets."""
         return {str(bucket): number for bucket, number in sorted(self.numbers.items()) if number}
 
     def add(self, bucket: int, number: int = 1) -> None:

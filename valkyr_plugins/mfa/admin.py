@@ -79,7 +79,7 @@ class OwnFactors(OperatingAdmin, FactAdmin):
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user is a superuser; other users remove their factors elsewhere."""
+        """Return whether the user is a superuser; others remove their factors on their own page."""
         return is_superuser(request)
 
     def manage(self, request: HttpRequest) -> HttpResponse:

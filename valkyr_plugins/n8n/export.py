@@ -106,7 +106,7 @@ def read_text(text: str) -> list[Export]:
 
 
 def read_exports(value: Any) -> list[Export]:
-    """Return the n8n workflows in a JSON value. Raises DefinitionError if there are none."""
+    """Return a JSON value's n8n workflows. Raises DefinitionError for none or too many."""
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (

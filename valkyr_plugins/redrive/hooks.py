@@ -42,7 +42,7 @@ def running(now: datetime) -> Iterator[Family]:
 
 @receiver(groups_merged)
 def follow_merged_groups(sender: Any, group_id: UUID, merged_ids: Sequence[UUID], **_: Any) -> None:
-    """Move the redrives of merged groups to the target group."""
+    """Move the redrives of merged groups to the group that remains."""
     Redrive.objects.filter(group_id__in=merged_ids).update(group_id=group_id)
 
 

@@ -60,7 +60,7 @@ class Answered:
 
 
 def ask(asked: SqlQuestion) -> Answered:
-    """Run the statement and return at most `limit` rows. Raises SqlRefused."""
+    """Run the statement; return the answer, with at most `limit` rows. Raises SqlRefused."""
     text = _checked(asked.statement)
     with _session(asked.primary) as (session, replica):
         try:

@@ -202,7 +202,7 @@ def _tell(state: SegmentState, segment: Span, done: Done) -> None:
 
 
 def connect() -> None:
-    """Trace the work of workers."""
+    """Trace the runs that workers execute."""
     trace_run.provide(traced)
 
 

@@ -84,7 +84,7 @@ def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
 
 
 def open_file(folder: int, name: str, path: str, flags: int) -> int:
-    """Return the descriptor of a file in an open folder. Raises StepError if it is not regular."""
+    """Return the descriptor of a regular file in a folder. Raises FileMissing or StepError."""
     try:
         handle = os.open(name, flags | FILE_FLAGS, 0o640, dir_fd=folder)
     except FileNotFoundError:

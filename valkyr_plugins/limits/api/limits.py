@@ -81,7 +81,7 @@ class LimitEndpoint(Endpoint):
         return Response(self._shown(found.rows), headers=found.headers)
 
     def created(self, given: Mapping[str, Any], facts: Mapping[str, Any]) -> Response:
-        """Create a limit with `facts` for the target in `given`; return the response."""
+        """Create a limit with `facts` for the given workspace or member; return the response."""
         workspace = workspace_for(self.user, given.get("workspaceId"), Permission.CONFIGURE)
         made = self.kind.create(workspace, facts, user_id=given.get("userId"), actor=self.actor)
         place = addresses.api(self.kind.model._meta.model_name, made.pk)

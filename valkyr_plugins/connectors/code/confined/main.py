@@ -70,7 +70,7 @@ REFUSED = (
 
 
 def main() -> NoReturn:
-    """Supervise one run; exit with the child's exit code, or 128 plus its signal."""
+    """Supervise one run; exit with the child's exit code, or 128 plus the number of its signal."""
     request = json.loads(sys.stdin.buffer.read())
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     try:
