@@ -167,7 +167,7 @@ def _noted(actor: Actor, line: AuditLine) -> dict[str, Any]:
 
 
 def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
-    """Write many lines of one actor as `record` does, in one statement for at most 1,000 lines."""
+    """Write at most 1,000 lines of one actor, as `record` does, in one statement."""
     if not lines:
         return
     rows = [

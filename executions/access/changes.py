@@ -56,7 +56,7 @@ OVERRIDE = ((Action.AUTHOR,), (Permission.REDRIVE_CHANGED, Action.OPERATE))
 
 
 def needs(change: AccessChange) -> Iterator[Need]:
-    """Yield the powers that a change needs beyond starting or redriving."""
+    """Yield what a change needs in addition to the power to start or redrive."""
     if change.base is Base.TEST:
         yield Need("run the version of a test run again", AUTHOR)
     if change.base is Base.OTHER:
@@ -84,7 +84,7 @@ def may_override(may: Powers) -> bool:
 
 
 def check_change(may: Powers, change: AccessChange) -> None:
-    """Raise Forbidden for the first change that the caller may not make."""
+    """Raise Forbidden if the caller may not make the change; the error names the first reason."""
     for need in needs(change):
         if not _has(may, need.either):
             raise Forbidden(_refusal(may, need))

@@ -116,7 +116,7 @@ def require(user: User, workspace_id: UUID, power: Power) -> Powers:
 def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Workspace:
     """Return the named workspace, or the only workspace in which the user has `power`.
 
-    Raises NotFound for a workspace without membership, Forbidden, and AmbiguousWorkspace.
+    Raises NotFound for an archived workspace or a non-member, Forbidden, and AmbiguousWorkspace.
     """
     if workspace_id is not None:
         powers = powers_on(user, workspace_id)
