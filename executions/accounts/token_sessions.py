@@ -42,7 +42,7 @@ OF_PASSWORD = "hash_password"  # noqa: S105 - a name
 
 
 class SessionAccess(AccessToken):
-    """An access token of a session, which a project's own SIMPLE_JWT does not accept."""
+    """An access token of a Valkyr session; a project's own SIMPLE_JWT does not accept it."""
 
     token_type = "valkyr-access"  # noqa: S105
     lifetime = timedelta(minutes=30)
@@ -191,7 +191,7 @@ def _digest(token: Token) -> str:
 
 
 def _require_standing(user_id: Any) -> None:
-    """Raise TokenRefused, which undoes the rotation, if the account may not use passwords."""
+    """Raise TokenRefused if the account may not sign in; this also undoes the token exchange."""
     user = get_user_model()._default_manager.get(pk=user_id)
     if not api_settings.USER_AUTHENTICATION_RULE(user):
         raise TokenRefused(
@@ -201,7 +201,7 @@ def _require_standing(user_id: Any) -> None:
 
 
 def _end_reused(own: Any, request: Any) -> bool:
-    """End the session of a refresh token that was used before; return False if it had ended."""
+    """End the session of a reused refresh token; return False if the session is no longer live."""
     session = sessions.live(own.select_related("user")).first()
     if session is None or not sessions.close(session, SessionEnd.REUSED):
         return False
