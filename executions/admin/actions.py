@@ -44,7 +44,7 @@ class OperatingAdmin(ScopedAdmin):
         return True
 
     def may_open(self, request: HttpRequest, view: str, row: Any) -> bool:
-        """Return whether the row's page has the button of the view for this user."""
+        """Return whether the row's page shows the view's button to this user."""
         if not self.leads_to(view, row):
             return False
         needs, fits = self.offers.get(view, (self.needs, bool))
@@ -127,7 +127,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show the page with two buttons and a menu of the others; without Unfold, with all."""
+        """Show the page with two buttons and a menu of the others; without Unfold, all buttons."""
         buttons = context.get("actions_detail") or []
         if row := context.get("original"):
             buttons = with_primary(buttons, self.primary_of(row))

@@ -60,7 +60,7 @@ _DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
 
 
 class FewerScripts(_DjangosAdmin):
-    """Loads Django's scripts, except those for prepopulated fields if a form has none."""
+    """Loads fewer of Django's scripts if no field of a form is prepopulated."""
 
     scripts = FORM_SCRIPTS
 
@@ -92,7 +92,7 @@ class AuditedAdmin(ModelAdmin, FewerScripts):
         return found
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Save the related objects, and record the object and each row of an inline form."""
+        """Save the related objects; audit inline rows and, unless `save_model` does, the object."""
         super().save_related(request, form, formsets, change)
         if not _overrides(self, "save_model"):
             actor = Actor.of_request(request)
@@ -229,7 +229,7 @@ class ScopedAdmin(AuditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows with the term as ID or in a searched column, and False: no duplicates."""
+        """Return the rows whose ID or searched column has the term, and False (no duplicates)."""
         term = search_term.strip()
         if not term:
             return queryset, False

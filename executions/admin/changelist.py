@@ -54,7 +54,7 @@ class BoundedChangeList(ChangeList):
 
     @property
     def whole(self) -> bool:
-        """Return whether the list has no search and no filter.
+        """Return whether the list has no search, and no filters except those in `whole_lists`.
 
         If such a list is empty, the table has no rows.
         """

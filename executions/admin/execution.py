@@ -338,11 +338,11 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return Page([], facts(self._facts(obj)), sections, title, top=top)
 
     def leads_to(self, view: str, row: WorkflowExecution) -> bool:
-        """Return whether the page has the button: the studio has no page for archived workflows."""
+        """Return whether the page has the view's button; archived workflows have no studio page."""
         return view != "studio" or row.workflow.archived_at is None
 
     def primary_of(self, row: WorkflowExecution) -> str:
-        """Return "resume" if paused, and "replay" if ended except as FAILED; otherwise, ""."""
+        """Return "resume" if paused, "replay" if ended without failing, and "" in other states."""
         if row.state == ExecutionState.PAUSED:
             return "resume"
         return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""

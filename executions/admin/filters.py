@@ -78,7 +78,7 @@ class StateTabFilter(TabFilter):
 
 
 class AgeFilter(SimpleListFilter):
-    """Filter by the age of the row."""
+    """Filter by the maximum age of the rows."""
 
     title = lazy("age")
     parameter_name = "since"
@@ -88,7 +88,7 @@ class AgeFilter(SimpleListFilter):
         return [(key, title) for key, (title, _) in AGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen age, by the time in their ID; all rows without a choice."""
+        """Return the rows up to the chosen age, by their ID's time; all rows without a choice."""
         chosen = AGES.get(self.value() or "")
         if chosen is None:
             return queryset

@@ -1,4 +1,4 @@
-"""Render small values in the admin: states, times, durations, IDs. Everything is escaped here."""
+"""Render small values in the admin, such as states, times and IDs. Everything is escaped here."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

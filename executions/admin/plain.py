@@ -1,7 +1,7 @@
-"""Page parts for Django's own admin: buttons of lists, rows and objects, dialogs, filters.
+"""Page parts for Django's own admin: dialogs, filters, and buttons of lists, rows and objects.
 
 They use the same attributes as Unfold's parts, so that each page is written once: `actions_list`,
-`actions_row`, `actions_detail`, `list_before_template`, `change_form_outer_before_template`.
+`actions_row`, `actions_detail`, `list_before_template` and `change_form_outer_before_template`.
 Unfold's modals are separate pages here; no page needs a script.
 """
 

@@ -1,4 +1,4 @@
-"""Search over the admin: objects by any kind of ID, workflows by name, lists by title.
+"""Search the admin for objects by any kind of ID, workflows by name, and lists by title.
 
 The command palette (`executions/static/executions/palette.js`) calls `search`. Every finder is
 bounded: a few rows by an index, and only rows that the user may see.

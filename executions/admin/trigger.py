@@ -56,7 +56,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
 
 
 def _former(trigger: Trigger) -> str:
-    """Return, in words, until when the previous secret is accepted, or that it is not."""
+    """Return, in words, until when the previous secret is accepted, or that none is accepted."""
     until = trigger.former_secret_until
     if until is None or until <= timezone.now():
         return gettext("rejected") if trigger.secret_version > 1 else gettext("none")
