@@ -154,7 +154,7 @@ class SessionAuthentication(authentication.SessionAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """Return the session's user and None as the token; None without a user.
 
-        Raises AuthenticationFailed if the sign-in is incomplete, PermissionDenied if CSRF fails.
+        Raises AuthenticationFailed for an incomplete sign-in and PermissionDenied for a CSRF error.
         """
         refusal = getattr(request, signing_in.SESSION_REFUSAL, None)
         if refusal is not None:

@@ -122,16 +122,16 @@ class Endpoint(APIView):
         return super().initialize_request(request, *args, **kwargs)
 
     def rates(self) -> list[Rate]:
-        """Return the rates that this request counts against."""
+        """Return the rate limits that apply to this request."""
         starts = self.starts and self.request.method == "POST"
         return throttles.of_principal(self.request, starts=starts)
 
     def check_throttles(self, request: Request) -> None:
-        """Count the request against its rates. Raises TooMany if a rate is exceeded."""
+        """Count the request against its rate limits. Raises TooMany if a limit is exceeded."""
         throttles.check(self.rates())
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Return the response for an error; 429 instead of 401 if too many sign-ins were rejected.
+        """Return the response for an error; 429 instead of 401 after too many rejected requests.
 
         With DEBUG, an unexpected error is raised again.
         """
