@@ -1,6 +1,6 @@
 """The difference between two definitions or two objects in words. This module does no I/O.
 
-Differences in the order of keys, in `after` instead of edges, and in `ui` are ignored.
+The order of keys, `ui`, and the use of `after` in place of edges make no difference.
 """
 
 import json
