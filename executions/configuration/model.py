@@ -98,7 +98,7 @@ def about(field: FieldInfo) -> dict[str, Any]:
 
 
 class SettingsModel(BaseModel):
-    """A class of settings, with fields in lower case for `VALKYR`'s entries in upper case."""
+    """The base of settings classes: the field `lease_seconds` is the entry `LEASE_SECONDS`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -107,7 +107,7 @@ class SettingsModel(BaseModel):
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """Return the values that the environment or, otherwise, Django's setting `VALKYR` gives."""
+    """Return the values that are set in the environment or, otherwise, in Django's `VALKYR`."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():
@@ -140,7 +140,7 @@ _django: Any = None
 def _source() -> Any:
     """Return Django's raw setting; None if it is not set, or in a program without Django.
 
-    Each step calls this several times, so Django's settings are searched for only until they exist.
+    Each step calls this several times, so Django's settings are kept once they are found.
     """
     global _django  # noqa: PLW0603 - one a process
     if _django is not None:
