@@ -100,7 +100,7 @@ def host_pattern(text: str) -> HostPattern:
 
 
 def plain_host(host: str) -> str:
-    """Return a host in normal form: lower case, ASCII, no trailing dot.
+    """Return a host in normal form: lower-case ASCII without brackets or a trailing dot.
 
     Raises ValueError for an invalid host.
     """
@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits of a credential; omitted ones are suggested by `create`, and kept by `update`."""
+    """New limits of a credential; `create` suggests omitted limits, and `update` keeps them."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None

@@ -25,7 +25,7 @@ BATCH = 100
 
 
 class NoKeyset(ValkyrError):
-    """There are no data keys yet; the first secret that is stored makes them."""
+    """There are no data keys yet; they are created when the first secret is stored."""
 
     code = "no_keyset"
 
@@ -52,7 +52,7 @@ class KeyUse:
 
 
 def standing() -> KeyUse:
-    """Return the uses of the data keys, without the installation key. Raises NoKeyset."""
+    """Return the uses of the data keys; needs no installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})
@@ -71,7 +71,7 @@ def rotate(actor: Actor) -> int:
 
 
 def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
-    """Remove these keys, or all keys except the primary; return their IDs.
+    """Remove the keys with these IDs, or if none are given, all except the primary; return the IDs.
 
     If one key cannot be removed, none is removed. Raises StillSealing if one of them seals a value,
     CannotRetire for the primary and for an unknown key, and the errors of `rotate`.

@@ -73,7 +73,7 @@ KINDS: dict[str, CredentialType] = {}
 
 
 def register(kind: CredentialType) -> CredentialType:
-    """Add a type, and return it; modules call this at import. Raises ValueError if it exists."""
+    """Add and return a type; modules call this at import. Raises ValueError for a taken name."""
     if KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"The credential type {kind.name!r} already exists.")
     return kind
