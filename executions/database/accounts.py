@@ -153,7 +153,7 @@ def _with_copies(using: str, change: Callable[[], None]) -> None:
 
 
 def _here(using: str) -> bool:
-    """Return whether the account is being deleted in Valkyr's database, or the apps still load.
+    """Return whether the account is deleted in Valkyr's database, or the apps are still loading.
 
     Otherwise, `_gone` handles the deletion.
     """

@@ -105,7 +105,7 @@ class BoundStatement:
 
     @property
     def narrowed(self) -> str:
-        """Return the statement's text, in which its only partition, if known, is named."""
+        """Return the statement's text, which names the only partition with its rows, if known."""
         return one_partition.named_in(self.text, self.params[self.key]) if self.key else self.text
 
 
