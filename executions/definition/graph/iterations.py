@@ -40,7 +40,7 @@ class LoopTurns:
 class MapTurns:
     """The state of a map: items below `next` were handed out to workers.
 
-    Those in `open` are running, and those in `spare` were returned unstarted. At most `wide` items
+    Items in `open` are running, and items in `spare` were returned unstarted. At most `wide` items
     run at once. `failed` is the first failed item if failures stop the map; then no more items
     start.
     """

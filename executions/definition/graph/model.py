@@ -43,7 +43,7 @@ class CachePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """A limit on running executions with the same rendered key, and what happens above it."""
+    """A limit on running executions with the same rendered key, and what happens at the limit."""
 
     key: Template
     limit: int

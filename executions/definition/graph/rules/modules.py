@@ -1,4 +1,4 @@
-"""Rules for tasks and modules: unique IDs, known types, configuration, queues, credentials."""
+"""Rules for tasks and modules: unique IDs, known types, configuration, queues and credentials."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -33,8 +33,8 @@ class BodyView:
     """A body as a template sees it, from its place in this body or in a nested body.
 
     `task` is the template's task, or the container around it; None if all tasks have ended.
-    `before` are the tasks that ended before it, as bits; None if unknown. `done` says that the task
-    itself has succeeded, as in its undo step.
+    `before` are the tasks that ended before `task`, as bits; None if unknown. `done` says that
+    `task` itself has succeeded, as in its undo step.
     """
 
     body: BodyReading
@@ -48,7 +48,7 @@ class TemplateScope:
     """The bodies that a template sees, innermost first; resolves names.
 
     `elsewhere` maps each task ID to its body. `between_turns` marks the scope of a loop's
-    condition, which is rendered after or before an iteration. `has_event` marks the scope of a
+    condition, which is rendered before or after an iteration. `has_event` marks the scope of a
     filter, and `takes_secrets` the scope of values that a module receives only in memory.
     """
 
@@ -317,7 +317,7 @@ class _Walk:
 def single_name_problems(
     value: Any, pointer: Pointer, name: str, code: str, reason: str
 ) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a template that may read only `name`; `reason` ends each message."""
+    """Yield the problems of a template that may read only `name`; `reason` says why."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)
