@@ -202,7 +202,7 @@ def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list
 
     It omits executions that another transaction has locked. It also omits those for which `reopen`
     must be called one by one: executions of a workspace with limits, children, executions with a
-    concurrency key, suspended and undone ones, and those that ended, except as FAILED.
+    concurrency key, suspended or undone executions, and those that ended, except as FAILED.
     """
     if limited(workspace_id):
         return []
