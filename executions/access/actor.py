@@ -144,7 +144,7 @@ def record(
 
 
 def recording(actor: Actor, line: AuditLine) -> statements.BoundStatement:
-    """Return the statement that `record` would execute, to run it together with others."""
+    """Return the statement that `record` would execute, to be run with other statements."""
     return statements.asked("note_activity", _noted(actor, line))
 
 

@@ -44,7 +44,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A change in words, and sets of powers; the user needs all powers of one of the sets."""
+    """A change in words, and sets of powers; the user needs all powers of at least one set."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]

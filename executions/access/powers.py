@@ -150,7 +150,7 @@ def holds_permission(user: User, permission: Permission) -> bool:
 
 
 def limits_of(user: User) -> TokenLimits | None:
-    """Return the limits of the API token that the user signed in with; None without a token."""
+    """Return the limits of the API token that the user signed in with; None if there is none."""
     limits: TokenLimits | None = getattr(user, "token_limits", None)
     return limits
 
