@@ -147,7 +147,7 @@ _homes: dict[str, str] = {}
 
 
 def _places(digest: str) -> list[str]:
-    """Return the aliases of databases that may have a token, the most likely first."""
+    """Return the aliases of databases that may have the token, the most likely first."""
     return list(dict.fromkeys([_homes.get(digest) or alias(), alias(), *aliases()]))
 
 

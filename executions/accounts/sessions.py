@@ -34,7 +34,7 @@ class SessionClient:
 
     @classmethod
     def of(cls, request: Any) -> "SessionClient":
-        """Return the client of a Django or DRF request; an empty client without a request."""
+        """Return the client of a Django or DRF request; an empty client if there is no request."""
         if request is None:
             return cls()
         agent = str(request.META.get("HTTP_USER_AGENT", ""))

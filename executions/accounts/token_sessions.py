@@ -1,4 +1,4 @@
-"""Token sessions: a pair at sign-in, a new pair once for each refresh token, and sign-out.
+"""Token sessions: issue a token pair at sign-in, exchange each refresh token once, and sign out.
 
 A guarded update of the session's row exchanges a refresh token: it names the digest of the token
 presented. Of two concurrent exchanges, one changes the row and the other finds a different digest.

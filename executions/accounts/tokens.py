@@ -1,4 +1,4 @@
-"""API tokens: create them within their creator's permissions, shorten, rename and revoke them."""
+"""Create, rename and revoke API tokens, with at most the permissions of their creators."""
 
 import re
 import secrets
