@@ -312,7 +312,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
 
 
 def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
-    """Return the ID of the row that was newest when the dialog first opened; None without rows."""
+    """Return the ID of the row that was newest when the dialog opened; None if there was none."""
     given = request.POST.get("newest")
     if given:
         return _uuid_or_refuse(given)

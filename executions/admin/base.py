@@ -1,4 +1,4 @@
-"""The base classes of admins: scoped to the user's workspaces, bounded, read-only where needed."""
+"""The base classes of admins: limited to the user's workspaces, bounded, and partly read-only."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -223,7 +223,7 @@ class ScopedAdmin(AuditedAdmin):
         return BoundedChangeList
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the searched columns; without any, the list has no search box."""
+        """Return the columns to search; if there are none, the list has no search box."""
         return self.search_ids + self.search_texts
 
     def get_search_results(
@@ -311,7 +311,7 @@ class ScopedAdmin(AuditedAdmin):
 
 
 class FactAdmin(ScopedAdmin):
-    """Rows that the engine owns, in a list and a read-only page."""
+    """Shows rows that the engine owns, in a list and on read-only pages."""
 
     scripts = LIST_SCRIPTS
     change_form_template = TEMPLATES["facts"]
@@ -333,7 +333,7 @@ class FactAdmin(ScopedAdmin):
         return False
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return [], no form fields, because the page shows facts."""
+        """Return no fieldsets, because the page shows facts instead of form fields."""
         return []
 
     def changelist_view(
@@ -374,9 +374,9 @@ class FactAdmin(ScopedAdmin):
 
 
 class WritingAdmin(ScopedAdmin):
-    """Rows that users add and change in a form, which calls `write`.
+    """Lets users add and change rows in a form, which calls `write`.
 
-    The called function writes the audit trail.
+    The function that `write` calls also writes the audit trail.
     """
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:

@@ -144,8 +144,8 @@ def _compensation(row: WorkflowExecution) -> str:
 def title_of(row: WorkflowExecution, *, shown: bool) -> str:
     """Return the workflow's name and the execution's subject, as a title.
 
-    The subject is the first values of the payload if it may be `shown`. Otherwise, it is the
-    idempotency key or, without a key, the end of the ID.
+    The subject consists of the first values of the payload if it may be `shown`. Otherwise, it is
+    the idempotency key or, without a key, the end of the ID.
     """
     values = ", ".join(_first_values(row.trigger_payload)) if shown else ""
     subject = values or row.idempotency_key or f"…{str(row.pk)[-8:]}"
@@ -310,7 +310,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("error"))
     def error(self, row: WorkflowExecution) -> str:
-        """Return the beginning of the error's message; a dash without an error."""
+        """Return the beginning of the error's message; a dash if there is no error."""
         return marks.clipped(row.error_message) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

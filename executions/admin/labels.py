@@ -129,7 +129,7 @@ def newest(
 
 
 def shown(labels: Mapping[str, str] | None) -> SafeString | str:
-    """Return the labels as links to the lists of executions that have them; "" without labels."""
+    """Return the labels as links to lists of the executions that have them; "" for no labels."""
     if not labels:
         return ""
     address = admin_page("executions_workflowexecution_changelist")

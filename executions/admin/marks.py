@@ -107,14 +107,14 @@ def times(number: int) -> str:
 
 
 def between(start: datetime | None, end: datetime | None) -> str:
-    """Return the time from `start` to `end`, or until now without `end`; a dash without `start`."""
+    """Return the time from `start` to `end` (None: now) as text; a dash if `start` is None."""
     if start is None:
         return EMPTY
     return took(((end or timezone.now()) - start).total_seconds() * 1_000)
 
 
 def copyable(value: Any) -> SafeString | str:
-    """Return a full ID in monospace, with a button that copies it; a dash without an ID."""
+    """Return a full ID in monospace, with a button that copies it; a dash if there is no ID."""
     if not value:
         return EMPTY
     return format_html(
@@ -171,7 +171,7 @@ def filled(template: str, name: str, value: Any) -> str:
 
 
 def trace(trace_id: str) -> str:
-    """Return the URL of a trace (VALKYR_TRACE_URL); "" without an ID or a safe setting."""
+    """Return the URL of a trace (VALKYR_TRACE_URL); "" if the ID or a safe setting is missing."""
     return filled(valkyr_settings().trace_url, "trace_id", trace_id)
 
 

@@ -168,7 +168,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("extra permissions"))
     def beyond(self, row: Membership) -> str:
-        """Return the member's permissions in addition to the role's; a dash without any."""
+        """Return the member's permissions in addition to the role's; a dash if there are none."""
         return ", ".join(row.permissions) or marks.EMPTY
 
     @display(description=lazy("granted by"))

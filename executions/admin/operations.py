@@ -156,7 +156,7 @@ class AdminOperation:
 
 @dataclass
 class OperationReport:
-    """The result of an operation: the number of changed rows, and the reasons of skipped rows."""
+    """The result of an operation: the number of changed rows, and the reasons for skipped rows."""
 
     done: int = 0
     skipped: list[str] = field(default_factory=list)

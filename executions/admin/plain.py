@@ -31,7 +31,7 @@ class ActionVariant(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """A button of a list, a row or an object, handled by `method` at `path` below their URL."""
+    """A button of a list, a row or an object, handled by `method` at `path` below its URL."""
 
     action_name: str
     method: Callable[..., Any]
@@ -93,15 +93,15 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         return [*of_lists, *of_rows, *super().get_urls()]
 
     def get_actions_list(self, request: HttpRequest) -> list[PageAction]:
-        """Return the list's buttons that the user may use."""
+        """Return those buttons of the list that the user may use."""
         return self._permitted(request, self.actions_list)
 
     def get_actions_row(self, request: HttpRequest) -> list[PageAction]:
-        """Return the buttons of each row that the user may use."""
+        """Return those buttons of a row that the user may use."""
         return self._permitted(request, self.actions_row)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[PageAction]:
-        """Return the buttons of one object that the user may use."""
+        """Return those buttons of one object that the user may use."""
         return self._permitted(request, self.actions_detail, object_id)
 
     def get_list_display(self, request: HttpRequest) -> Any:
@@ -192,7 +192,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
 
 
 class _TypedFilter:
-    """A filter with a small form next to the list, which keeps the URL's other parameters."""
+    """A filter with a small form next to the list; the form keeps the URL's other parameters."""
 
     template = "valkyr/plain/filter.html"
 

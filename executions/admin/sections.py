@@ -25,7 +25,7 @@ HIDDEN = lazy("Hidden. You need the permission view_payloads.")
 
 @dataclass(frozen=True, slots=True)
 class PageFact:
-    """One labelled value; a wide fact takes the whole line."""
+    """One labelled value; a `wide` one takes the whole line."""
 
     label: str
     value: Cell

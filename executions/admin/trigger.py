@@ -269,7 +269,7 @@ class CronTickAdmin(FactAdmin):
 
     @display(description=lazy("execution"))
     def started(self, row: CronTick) -> Any:
-        """Return a link to the started execution; a dash without one."""
+        """Return a link to the started execution; a dash if there is none."""
         return _execution_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -1,4 +1,4 @@
-"""Workflows: the draft as text, its problems when saved, and the actions."""
+"""Workflows in the admin: the draft as text, its problems when saved, and operations."""
 
 from collections.abc import Mapping
 from typing import Any
