@@ -62,7 +62,7 @@ def _enter(workspace_id: UUID) -> int:
 
 
 def _room_in_line(tier: Ceilings, workspace_id: UUID) -> int | None:
-    """Return the number of executions that may still be queued; None without a limit.
+    """Return the number of executions that may still be queued; None if there is no limit.
 
     Locks the workspace if the queue is limited.
     """

@@ -55,7 +55,7 @@ return found
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit per minute: at most `most`; 0 means no limit.
+    """A limit of `most` events per minute; 0 means no limit.
 
     `what` is for messages ("sign-ins from your address"), and `whom` distinguishes counters. A
     `strict` rate applies to all processes together even without Redis.
