@@ -29,7 +29,7 @@ Component = dict[str, str]
 
 
 class Health(CamelCaseSerializer):
-    """The status of each part and overall: DEGRADED if only parts that are not needed are DOWN."""
+    """The status of each part, and overall: DEGRADED if only parts that are not needed are DOWN."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)

@@ -1,4 +1,4 @@
-"""Rate limits by principal, by address and by operation; over a limit the response is 429."""
+"""Rate limits by principal, by address and by operation; above a limit, the response is a 429."""
 
 from collections.abc import Sequence
 

@@ -55,7 +55,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
-        """Return the number of the latest published version; None without one."""
+        """Return the number of the latest published version; None if there is none."""
         if hasattr(workflow, "latest_number"):
             number: int | None = workflow.latest_number
             return number
