@@ -57,13 +57,13 @@ def seal_after_restore() -> SealingResult:
 
 
 def head() -> ChainHead | None:
-    """Return the number and digest of the newest link; None without links."""
+    """Return the number and digest of the newest link; None if there are no links."""
     last = newest()
     return None if last is None else ChainHead(last.number, bytes(last.digest))
 
 
 def newest() -> AuditSeal | None:
-    """Return the newest link without its leaves; None without links."""
+    """Return the newest link without its leaves; None if there are no links."""
     return AuditSeal.objects.order_by("-number").defer("leaves").first()
 
 

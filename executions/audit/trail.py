@@ -63,7 +63,7 @@ AT_MOST_APART = timedelta(days=1)
 class Readable:
     """Rows of the trail that a user may read.
 
-    `workspaces` are the user's workspaces; None means all, and the whole installation.
+    `workspaces` are the user's workspaces; None means all workspaces and the installation.
     """
 
     rows: QuerySet[Activity]
