@@ -1,4 +1,4 @@
-"""Compare a bundle with its workspace: the objects to create, change, archive and delete.
+"""Compare a bundle with its workspace: find the objects to create, change, archive and delete.
 
 Items other than workflows are written in a transaction that is rolled back, so that a plan reports
 every problem that applying would cause.

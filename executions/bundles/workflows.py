@@ -92,7 +92,7 @@ class WorkflowVerdict:
 def live_workflows(
     workspace: Workspace, slugs: Collection[str] | None, *, lock: bool, most: int | None = None
 ) -> dict[str, LiveWorkflow]:
-    """Return workflows by slug, in the order of slugs; without `slugs`, all of the workspace.
+    """Return workflows by slug, in the order of slugs; all of the workspace if `slugs` is None.
 
     Returns at most `most` workflows. `lock` locks their rows in this order, against every writer of
     drafts and versions.
