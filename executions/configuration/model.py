@@ -124,7 +124,7 @@ def variables_of(field: FieldInfo, name: str) -> list[str]:
 
 
 def variable_of(field: FieldInfo, name: str) -> str | None:
-    """Return the environment variable that sets this setting; None without one."""
+    """Return the environment variable that sets this setting; None if there is none."""
     return next((v for v in variables_of(field, name) if os.environ.get(v, "").strip()), None)
 
 
