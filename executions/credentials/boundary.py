@@ -133,7 +133,7 @@ def module_pattern(text: str) -> str:
 
 
 def listed(patterns: Iterable[str]) -> str:
-    """Return the first five patterns as text for a message; "none" without patterns."""
+    """Return the first five patterns as text for a message; "none" if there are none."""
     names = list(patterns)
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "") or "none"
 
