@@ -187,7 +187,7 @@ class Passed:
 
 
 def due(policy: CheckpointPolicy | None, passed: Passed) -> bool:
-    """Return whether a checkpoint is due after these steps; False without an enabled policy."""
+    """Return whether a checkpoint is due after these steps; False if no policy is enabled."""
     if policy is None or not policy.enabled:
         return False
     return (

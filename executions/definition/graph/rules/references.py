@@ -111,7 +111,7 @@ class TemplateScope:
         return "unknown_task", f'there is no task "{name}"{self._task_hint(name)}'
 
     def _task_hint(self, name: str) -> str:
-        """Return the end of a message: how to write an id with a dash, or a similar name."""
+        """Return the end of a message: how to write an ID with a dash, or a similar name."""
         dashed = next((known for known in self._names() if known.startswith(f"{name}-")), "")
         if dashed:
             return f'; an id with a dash is written tasks["{dashed}"]'
@@ -235,7 +235,7 @@ def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
 def value_problems(
     value: Any, pointer: Pointer, scope: TemplateScope | None
 ) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a value's templates; without a scope, only problems of their syntax."""
+    """Yield the problems of a value's templates; if `scope` is None, only syntax problems."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)
@@ -304,7 +304,7 @@ class _Walk:
         *,
         has_previous: bool,
     ) -> TemplateScope | None:
-        """Return the scope of a deferred template, such as a loop's condition; None without one."""
+        """Return the scope of a deferred template, such as a loop's condition, if there is any."""
         if task.body is not None:
             return self.scope((BodyView(task.body, None, None), *views), between_turns=True)
         waits = module.spec is not None and not module.spec.container
