@@ -85,7 +85,7 @@ def be_ready() -> None:
 
 
 def configured_app() -> Celery | None:
-    """Return the app that was configured for Valkyr's tasks; None without one."""
+    """Return the app that was configured for Valkyr's tasks; None if there is none."""
     return _configured
 
 
