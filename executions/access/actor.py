@@ -1,4 +1,4 @@
-"""The user or system that acts, the origin of the request, and the audit row."""
+"""Actors (users and systems), the origin of their requests, and the audit rows of their actions."""
 
 import getpass
 import json
@@ -33,7 +33,7 @@ class Actor:
 
     @classmethod
     def of(cls, user: Any, via: str = "") -> "Actor":
-        """Return the actor of a Django user, outside a request."""
+        """Return a Django user as an actor, for code outside a request."""
         accounts.ensure(user.pk)
         return cls(user.pk, user.get_username(), via)
 
@@ -144,7 +144,7 @@ def record(
 
 
 def recording(actor: Actor, line: AuditLine) -> statements.BoundStatement:
-    """Return the statement that `record` would execute, to be run with other statements."""
+    """Return the statement that `record` executes, to be run together with other statements."""
     return statements.asked("note_activity", _noted(actor, line))
 
 

@@ -27,11 +27,11 @@ class Base(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AccessChange:
-    """The differences between a new execution and its origin, or a plain start of its workflow.
+    """The differences between a new execution and its origin; without an origin, a plain start.
 
-    `inside` says that it begins at a step or a checkpoint. `payload` says that its input differs
-    from the input of its origin. `approved` says that it changes a step's inputs or outputs in an
-    approved execution.
+    `inside` says that the execution begins at a step or a checkpoint. `payload` says that its input
+    differs from the origin's input. `approved` says that the change concerns a step's inputs or
+    outputs in an approved execution.
     """
 
     base: Base = Base.LATEST

@@ -1,4 +1,4 @@
-"""The rows that a caller may see: lists, single rows, and the workspace to use."""
+"""Limit lists and single rows to what a caller may see, and choose the workspace of a call."""
 
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -59,7 +59,7 @@ def visible(
 
 
 def sees_all(user: User) -> bool:
-    """Return whether the user sees every row: a superuser without a token's limits."""
+    """Return whether the user sees every row, as only superusers without a token's limits do."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 
