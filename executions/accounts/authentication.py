@@ -40,7 +40,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Store a use's time and address, unless `last` is under a minute ago or the row is locked."""
+    """Record when and where a row was used, unless `last` is under a minute ago or it is locked."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -56,7 +56,7 @@ def note(
 
 @in_first
 def note_session(pk: UUID, last: datetime, now: datetime, address: str | None) -> None:
-    """Store the time and address of a session's use, as `note` does."""
+    """Record when and where a session was used, as `note` does."""
     note(AccountSession, pk, last, now, address)
 
 
@@ -124,7 +124,7 @@ def _in_first(statement: BoundStatement, likely: Callable[[], Sequence[BoundStat
 
 @in_first
 def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | None:
-    """Return the current time and the session's last use; None if it is not live."""
+    """Return the current time and the session's last use; None if the session is not live."""
     row = fetch_one("live_session", {"session": session_id, "id": user_id})
     return None if row is None else (row[0], row[1])
 

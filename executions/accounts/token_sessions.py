@@ -49,7 +49,7 @@ class SessionAccess(AccessToken):
 
 
 class SessionRefresh(RefreshToken):
-    """A refresh token of a session, which is exchanged once for the next pair."""
+    """A session's refresh token, which is exchanged once for the next pair."""
 
     token_type = "valkyr-refresh"  # noqa: S105
     lifetime = timedelta(days=1)
@@ -66,7 +66,7 @@ class SessionRefresh(RefreshToken):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An access token, and the refresh token for the next pair."""
+    """An access token, and the refresh token that is exchanged for the next pair."""
 
     access: str
     refresh: str
