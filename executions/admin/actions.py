@@ -265,7 +265,7 @@ def _leave(
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
-    """Redirect to the operation's next page, or else to the page that opened the dialog."""
+    """Redirect to the operation's next page, the dialog's opener, or else the row's page."""
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:

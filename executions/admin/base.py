@@ -125,7 +125,7 @@ def note(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record that a user performed the action `verb` on a row in the admin, with its values."""
+    """Record that a user performed the action `verb` on a row in the admin, with the values."""
     name = name_of(type(row))
     record(
         actor,
@@ -144,7 +144,7 @@ def _overrides(admin: Any, method: str) -> bool:
 
 
 def _values(form: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changed fields for the audit trail, with referenced rows by name."""
+    """Return the changed fields for the audit trail, with the names of referenced rows."""
     return {name: _called(values.get(name)) for name in form.changed_data}
 
 

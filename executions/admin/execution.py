@@ -153,7 +153,7 @@ def title_of(row: WorkflowExecution, *, shown: bool) -> str:
 
 
 def _first_values(payload: Any) -> list[str]:
-    """Return the first simple values of a payload, without secrets, each after its name."""
+    """Return some simple values of a payload, without secrets, each after its name."""
     # The database keeps the keys of an object in an order of its own.
     found = sorted(_values(masked(payload)), key=lambda one: not IDENTIFIES.search(one[0]))
     return [f"{name} {text}" for name, text in found[:TITLE_VALUES]]
@@ -266,7 +266,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
-        """Return the rows with the term's ID or workflow; words such as `order:4711` are labels."""
+        """Return the rows that match the term: an ID, a workflow, or a label like `order:4711`."""
         searched, rest = in_search(search_term)
         rows, duplicates = super().get_search_results(request, queryset, rest)
         narrowed = bool(rest) or any(request.GET.get(name) for name in NARROWING)
@@ -305,7 +305,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("duration"))
     def duration(self, row: WorkflowExecution) -> str:
-        """Return the time from the execution's start to its end, or until now."""
+        """Return how long the execution took, or has taken until now; a dash before its start."""
         return marks.between(row.started_at, row.finished_at)
 
     @display(description=lazy("error"))

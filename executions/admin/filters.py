@@ -141,7 +141,7 @@ def _period(text: str) -> tuple[datetime, datetime] | None:
 
 
 def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
-    """Return the lowest and highest ID that match the filters by age and by end in the URL."""
+    """Return the lowest and highest ID that match the URL's filters by age and by end."""
     age, period = AGES.get(request.GET.get("since", "")), _period(request.GET.get("ended", ""))
     return (
         first_id_at(timezone.now() - age[1]) if age else UUID(int=0),

@@ -152,7 +152,7 @@ def worker(name: str) -> SafeString | str:
 
 
 def clipped(text: str, length: int = 90) -> str:
-    """Return one line of `text`, at most `length` characters."""
+    """Return `text` as one line of at most `length` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 1]}…"
 

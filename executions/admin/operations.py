@@ -163,7 +163,7 @@ class OperationReport:
     result: Any = None
 
     def sentence(self, operation: AdminOperation, limit: int = 3) -> str:
-        """Return the result: "3 requeued, 2 skipped: …", with at most `limit` reasons."""
+        """Return a sentence such as "3 requeued, 2 skipped: …", with at most `limit` reasons."""
         text = f"{self.done} {operation.done}"
         if not self.skipped:
             return f"{text}."

@@ -58,7 +58,7 @@ def display(
 
 
 class DialogForm(forms.Form):
-    """A form in a dialog, which keeps the request and the ID of its object."""
+    """A dialog's form, which keeps the request and the ID of its object."""
 
     def __init__(
         self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any
@@ -215,7 +215,7 @@ class _TypedFilter:
         }
 
     def inputs(self) -> list[tuple[str, str, str, str]]:
-        """Return each field: its name, type, label and value."""
+        """Return the name, type, label and value of each input."""
         raise NotImplementedError
 
 

@@ -34,7 +34,7 @@ HOW_SIGNED = {
 
 
 def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
-    """Return the labels and values of a webhook, event or queue trigger; [] for a schedule."""
+    """Return labelled facts about a webhook, event or queue trigger; [] for a schedule."""
     settings = trigger.settings
     if trigger.type == TriggerType.WEBHOOK:
         return [
@@ -264,7 +264,7 @@ class CronTickAdmin(FactAdmin):
 
     @display(description=lazy("status"))
     def mark(self, row: CronTick) -> Any:
-        """Return the tick's result as word, icon and colour."""
+        """Return the tick's result as a word with an icon and a colour."""
         return marks.mark(*TICKS[TickStatus(row.status)])
 
     @display(description=lazy("execution"))
