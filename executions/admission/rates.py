@@ -112,7 +112,7 @@ def count(rates: Sequence[Rate]) -> Excess | None:
 
 
 def exceeded(rate: Rate) -> Excess | None:
-    """Return the excess of a rate if this process has recorded one, or None; count nothing."""
+    """Return the excess of a rate that this process has recorded, if any; count nothing."""
     left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
     return Excess(rate, left) if left > 0 else None
 
@@ -156,7 +156,7 @@ def forget() -> None:
 
 
 class _Memory:
-    """The counts and excesses of this process, bounded; each is kept until its minute ends."""
+    """The counts and excesses of this process, limited in number; each is kept for its minute."""
 
     def __init__(self) -> None:
         self._lock = Lock()
