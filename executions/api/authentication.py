@@ -58,8 +58,8 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
 class TokenAuthentication(JWTAuthentication):
     """Authenticates callers by a JWT in `Authorization: Bearer <access>`.
 
-    Callers get the JWT for a user name and password. Of a project's SIMPLE_JWT, only the signing,
-    the names of claims and USER_AUTHENTICATION_RULE are used.
+    Callers obtain the JWT with a user name and password. Of a project's SIMPLE_JWT, only the
+    signing, the names of claims and USER_AUTHENTICATION_RULE are used.
     """
 
     www_authenticate_realm = REALM

@@ -92,7 +92,7 @@ class Endpoint(APIView):
         return view
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Return the response; unless the view allows it, the response must not be cached."""
+        """Return the response, which must not be cached unless the view allows it."""
         with surroundings(), ahead.reading(), row_scope.limited(None):
             response = limit_stream(super().dispatch(request, *args, **kwargs))
         response.headers.setdefault("Cache-Control", "no-store")
@@ -176,11 +176,11 @@ class Endpoint(APIView):
         return Actor.of_request(self.request)
 
     def body(self, form: type[Body]) -> dict[str, Any]:
-        """Return the body's values by field. Raises ValidationError with every problem."""
+        """Return the body's values by field name. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.data))
 
     def query(self, form: type[Body]) -> dict[str, Any]:
-        """Return the query's values by field. Raises ValidationError with every problem."""
+        """Return the query's values by field name. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.query_params.dict()))
 
     def perform(

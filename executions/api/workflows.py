@@ -140,7 +140,7 @@ class NewWorkflow(WorkflowChange):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Return the values; the default of `name` is the name in the definition.
 
-        Raises ValidationError without either name.
+        Raises ValidationError if neither name is given.
         """
         attrs.setdefault("definition", {})
         attrs.setdefault("name", name_in(attrs["definition"]))
