@@ -75,7 +75,7 @@ def progress() -> tuple[int, datetime | None]:
 
 
 def _next() -> ChainLink | None:
-    """Store and return the next link; None if no row is unsealed, or another process is sealing."""
+    """Store and return the next link; None if all rows are sealed or another process seals rows."""
     with transaction.atomic():
         if not _is_alone():
             return None
