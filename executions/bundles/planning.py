@@ -174,7 +174,7 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
 
 
 def _brought(workspace: Workspace, wanted: Sequence[BundleKind]) -> list[str]:
-    """Return the names of the items of these kinds that came from earlier bundles."""
+    """Return the names of those items of these kinds that came from earlier bundles."""
     applied = AppliedBundle.objects.filter(workspace=workspace).first()
     keys = set(applied.keys) if applied else set()
     kinds_of_keys = {key.partition("/")[0] for key in keys}

@@ -150,7 +150,7 @@ def _fields(before: Any, after: Any, at: Pointer, of: str) -> Iterator[WordedCha
 
 
 def _shared_keys(before: Any, after: Any) -> list[Any] | None:
-    """Return the keys or indexes to continue with; None if the values are compared whole."""
+    """Return the keys or indexes to compare next; None if the values are compared as a whole."""
     if isinstance(before, list) and isinstance(after, list):
         return list(range(max(len(before), len(after))))
     if not isinstance(before, Mapping) or not isinstance(after, Mapping) or not (before or after):
