@@ -57,7 +57,7 @@ def _network(one: Any) -> Any:
 
 
 def _flag(value: Any) -> Any:
-    """Return a flag. Raises ValueError for numbers, and for text that is neither yes nor no."""
+    """Return a boolean from a yes-or-no text or a boolean. Raises ValueError for other values."""
     if isinstance(value, str):
         value = {"1": True, "true": True, "yes": True, "on": True}.get(
             value.lower(), False if value.lower() in {"0", "false", "no", "off"} else value
@@ -193,7 +193,7 @@ def read(kind: type[Settings]) -> Settings:
 
 
 def tolerate(tolerant: bool) -> None:
-    """With `tolerant`, replace invalid settings by their defaults instead of raising an error.
+    """With `tolerant`, replace invalid settings with their defaults instead of raising an error.
 
     This is for a process that lists invalid settings.
     """
