@@ -38,7 +38,7 @@ class CannotRetire(ValkyrError):
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
-    """The keyset, and the number of values per key, by column."""
+    """The keyset, and the number of values that each key seals, by column."""
 
     keyset: Keyset
     ids: tuple[int, ...]
@@ -124,7 +124,7 @@ class RotationProgress:
 def reseal(
     actor: Actor, tell: Callable[[RotationProgress], None] = lambda progress: None
 ) -> list[RotationProgress]:
-    """Reseal every value that is not under the primary key; call `tell` after each batch.
+    """Reseal every value that the primary key does not seal; call `tell` after each batch.
 
     An unreadable value stays and is reported. You can stop the resealing and run it again at any
     time. Raises NoKeyset or SealingError.
@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal in batches, in the order of IDs; yield the resealed number and the unreadable IDs."""
+    """Reseal in batches, in ID order; yield how many values were resealed, and unreadable IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

@@ -1,8 +1,8 @@
 """Open a workspace's credentials for steps, by name, with their boundaries.
 
-opened_for(step, names)    for a step that runs; the statement that reads also records the use
-refuse(step, found, …)     correct that record, if the step gets none
-opened_of(workspace, names)    without a step, and without a record
+    opened_for(step, names)    for a step that runs; the statement that reads also records the use
+    refuse(step, found, …)     correct that record, if the step gets none
+    opened_of(workspace, names)    without a step, and without a record
 """
 
 import json
@@ -112,7 +112,7 @@ def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCrede
 def _used(
     name: str, use_id: UUID, pk: UUID, version: int, kind: str, sealed: Any, *rest: Any
 ) -> OpenedCredential:
-    """Return the credential in a row of the statement, in which lists are text."""
+    """Return the credential in a row of the statement, whose lists are JSON texts."""
     hosts, modules, workflows, remote, _ = rest
     lists = [json.loads(text) for text in (hosts, modules, workflows)]
     boundary = _boundary(lists[0], lists[1], lists[2], remote)

@@ -109,7 +109,7 @@ def _claim(source: CredentialSource) -> bool:
 
 
 def _store(source: CredentialSource, found: Issued) -> None:
-    """Seal the new secret and the values, unless a user set another secret after the claim."""
+    """Seal and store the new secret and values, unless a user has changed the secret since."""
     with transaction.atomic():
         row = Credential.objects.select_for_update(no_key=True).get(pk=source.id)
         now = opened(row.pk, row.sealed)
