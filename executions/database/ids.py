@@ -1,4 +1,4 @@
-"""Ids that sort by time: UUIDs of version 7, or of version 8 in cells."""
+"""IDs that sort by time: UUIDs of version 7, or of version 8 in cells."""
 
 import secrets
 import time

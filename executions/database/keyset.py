@@ -43,7 +43,7 @@ class KeysetOrder:
 
     @property
     def reversed(self) -> "KeysetOrder":
-        """Return the same columns in the opposite direction."""
+        """Return the order of the same columns in the opposite direction."""
         return KeysetOrder(self.columns, not self.ascending)
 
     def cursor(self, row: Any) -> str:

@@ -29,7 +29,7 @@ MOST_KEPT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class MoveDirectory:
-    """The current cells of moved workspaces (`places`), and what is left behind in other cells.
+    """The current cells of moved workspaces (`places`), and the cells that these workspaces left.
 
     `left` maps a cell to the new cells of workspaces that left it, `gone` has pairs of a former
     cell and a workspace, and `found` caches the databases of IDs.

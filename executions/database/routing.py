@@ -101,7 +101,7 @@ def undecided(open_: bool = True) -> Iterator[None]:
 
 
 def is_undecided() -> bool:
-    """Return whether this context's database can be chosen, and has not been chosen yet."""
+    """Return whether the database of this context is still to be chosen."""
     return _undecided.get()
 
 

@@ -1,4 +1,4 @@
-"""Numbers of rows that differ between cells, so that rows keep them when a workspace moves.
+"""Row numbers that differ between cells, so that rows keep them when a workspace moves.
 
 IDs are UUIDs, but some tables number their rows. In a cell, their sequences begin with the cell's
 number times 2³⁶; those of the first database begin with 1.

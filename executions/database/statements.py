@@ -96,7 +96,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """A statement with its parameters, to run alone or together with others of any folder."""
+    """A statement with its parameters, to run alone or together with statements of any folder."""
 
     text: str
     params: Mapping[str, Any]
