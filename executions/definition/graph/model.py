@@ -32,7 +32,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """The reuse of one result by equal steps: its duration and its scope.
+    """How long equal steps reuse one result, and in which scope.
 
     `scope` is `workflow` or `workspace`.
     """

@@ -49,7 +49,8 @@ def unchecked_formats() -> frozenset[str]:
 
 
 def _charged(check: Any) -> Any:
-    """Return `check` for texts of limited length, which first charges for their characters."""
+    """Return a check that rejects long texts, and charges for a text's characters before `check`.
+    """
 
     def checked(value: object) -> bool:
         if isinstance(value, str):

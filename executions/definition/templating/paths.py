@@ -92,7 +92,7 @@ def _known(value: Mapping[Any, Any]) -> str:
 
 
 def kind(value: Any) -> str:
-    """Return a JSON value's type in words, such as `text`, `a number`, `a list`."""
+    """Return a JSON value's type in words, such as `text`, `a number` or `a list`."""
     if value is None:
         return "null"
     if isinstance(value, bool):

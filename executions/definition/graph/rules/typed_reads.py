@@ -1,4 +1,4 @@
-"""Check templates against the modules' schemas: unknown paths and wrong types.
+"""Check templates against the modules' schemas, to find unknown paths and wrong types.
 
 These are warnings, since a module may return more than it describes. There are none for open
 schemas: those of containers' results, histories, and outputs of any type.
