@@ -49,8 +49,7 @@ def unchecked_formats() -> frozenset[str]:
 
 
 def _charged(check: Any) -> Any:
-    """Return a check that rejects long texts, and charges for a text's characters before `check`.
-    """
+    """Return a check that rejects long texts, and charges for the characters of other texts."""
 
     def checked(value: object) -> bool:
         if isinstance(value, str):
