@@ -194,7 +194,7 @@ def _save(rows: Sequence[_Written]) -> None:
 def _changed(one: _Written, now: Any) -> list[AuditLine]:
     """Set the row to the code's values; return the change as a line of the audit trail.
 
-    The list is empty without a change.
+    The list is empty if nothing changed.
     """
     row, said = one.row, one.said
     if one.is_made:
