@@ -84,7 +84,7 @@ def without(keys: Keys, ids: Collection[int]) -> Keys:
 
 
 def sealed_keys(keys: Keys, by: Aead) -> bytes:
-    """Return the sealed set of keys, with their IDs in the clear for `ids_in`.
+    """Return the sealed set of keys, with their IDs unsealed for `ids_in`.
 
     Raises KeyUnavailable.
     """
