@@ -89,7 +89,7 @@ class Handle:
         lifecycle.cancel(self.id, actor=ACTOR, reason=reason)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Wait, then return the output; between checks, no thread or connection is held."""
+        """Return the output after the end; between checks, no thread or connection is held."""
         return self._awaited().__await__()
 
     async def _awaited(self) -> Any:
