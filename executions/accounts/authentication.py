@@ -112,10 +112,10 @@ def account_in_session(
 
 
 def _in_first(statement: BoundStatement, likely: Callable[[], Sequence[BoundStatement]]) -> Rows:
-    """Return the statement's rows from the first database, not limited by row policies.
+    """Return the statement's rows from the first database, outside any row-level policy.
 
-    If the request uses the first database, `likely` statements are read in the same round trip, and
-    the request's row policies apply.
+    If the request uses the first database, `likely` statements are read ahead in the same round
+    trip.
     """
     together = likely() if alias() == first() else ()
     with serving(first()), limited(current() if together else ANY):
