@@ -82,7 +82,7 @@ class AccountInSession:
 
 
 Likely = Callable[[Any], Sequence[BoundStatement]]
-"""Returns what a caller with that account's key probably needs next."""
+"""Returns the statements that a caller with that account's key will probably need next."""
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:

@@ -98,10 +98,10 @@ def create_token(
 ) -> tuple[ApiToken, str]:
     """Create a token of `user` for one workspace; return the token and its text.
 
-    The text is shown only once. Without scopes, the token has the permissions of both its creator
-    and its user. Without an expiry time, it expires after VALKYR_TOKEN_DAYS. Raises Forbidden for
-    scopes that the creator does not have. Raises WithProblems for unknown scopes, and for an expiry
-    time that is in the past or too far ahead.
+    The text is shown only once. By default, the token has the permissions that its creator and its
+    user share, and expires after VALKYR_TOKEN_DAYS. Raises Forbidden if the creator lacks a scope,
+    if the token would have none, and as `refuse_narrow_token` does. Raises WithProblems for unknown
+    scopes, and for an expiry time that is in the past or too far ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)
