@@ -163,7 +163,7 @@ def clipped(text: str, length: int = 90) -> str:
 def filled(template: str, name: str, value: Any) -> str:
     """Return the URL `template` with `{name}` replaced by the value.
 
-    Return "" without a value, or if the URL does not begin with http or https.
+    Returns "" if there is no value, or if the URL does not begin with http or https.
     """
     if not value or urlsplit(template).scheme not in ("http", "https"):
         return ""
