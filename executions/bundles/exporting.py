@@ -34,7 +34,7 @@ class ExportedBundle:
 def export(workspace: Workspace, wanted: Iterable[BundleKind]) -> ExportedBundle:
     """Return the workspace's published workflows, and its items of the wanted kinds.
 
-    Raises BundleTooLarge for more than `MOST_WORKFLOWS` workflows or `MAX_BYTES` bytes.
+    Raises BundleTooLarge for too many workflows, items of a kind, or bytes (`MAX_BYTES`).
     """
     found, size = ExportedBundle(), 0
     live = live_workflows(workspace, None, lock=False, most=MOST_WORKFLOWS + 1)

@@ -346,7 +346,7 @@ def _tell_items(made: BundlePlan, each: KindComparison, *, prune: bool) -> None:
 
 
 def write_items(found: BundleComparison, bundle: Bundle) -> list[DefinitionProblem]:
-    """Write all items, each in a savepoint; return the problems that occurred."""
+    """Remove, create and change items, each in a savepoint; return the problems that occurred."""
     problems = list[DefinitionProblem]()
     context = found.context
     for each in found.items:
