@@ -103,7 +103,7 @@ class SettingsModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     title: ClassVar[str] = ""
-    """The heading above these settings in docs/reference; the docstring follows it."""
+    """The heading of these settings in docs/reference; the class docstring follows the heading."""
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
