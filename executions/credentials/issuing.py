@@ -60,7 +60,7 @@ class Issued:
 
 
 Issuer = Callable[[CredentialSource, Issued | None], Issued]
-"""Return new values; gets those that end now, or None. Raises any error of its own."""
+"""Returns new values; its second argument is the expiring values, or None. May raise any error."""
 
 
 @dataclass(slots=True)
