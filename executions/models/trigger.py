@@ -69,7 +69,7 @@ class Trigger(models.Model):
 
 
 class CronTick(models.Model):
-    """One fire time of a schedule. Its row is the guard: each time fires at most once.
+    """One fire time of a schedule. Its row ensures that each time fires at most once.
 
     A QUEUED tick starts no earlier than `start_at`, which is `fire_at` plus the jitter.
     """
