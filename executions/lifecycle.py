@@ -146,10 +146,9 @@ def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> 
 
     Call it in a transaction, before other locks. RUNNING and PAUSED executions keep their state,
     and resume if they are suspended. A FAILED execution moves to RUNNING with its remaining time,
-    or to PENDING if its workspace is full or its concurrency key is in use. `undoing` says that the
-    dead letter belongs to an undo step: then the compensation continues. Raises NotFound,
-    WrongState, and Compensated if the step belongs to the workflow itself and was or is being
-    undone.
+    at least 60 s, or to PENDING if its workspace is full or its concurrency key is in use.
+    `undoing` says that the dead letter belongs to an undo step: then the compensation continues.
+    Raises NotFound, WrongState, and Compensated as `compensation.refuse` does.
     """
     waits = must_wait(execution_id, workspace_id)
     execution = _locked(execution_id, "go on", State.RUNNING, State.PAUSED, State.FAILED)
