@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal in batches, in ID order; yield how many values were resealed, and unreadable IDs."""
+    """Reseal in ID order; yield each batch's number of resealed values, and broken rows' IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

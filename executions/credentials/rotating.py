@@ -90,7 +90,7 @@ def _fields(source: CredentialSource) -> dict[str, str]:
 
 
 def _stored(source: CredentialSource) -> Issued | None:
-    """Return the last issued values; None if they were rejected or expire soon."""
+    """Return the last issued values; None if they are missing, were rejected, or expire soon."""
     text = _fields(source).get(ISSUED)
     if not text:
         return None
