@@ -147,7 +147,7 @@ def _mistakes(checker: Any, value: Any) -> Iterator[Mistake]:
 
 
 def _repr(value: Any) -> str:
-    """Return the value as messages contain it; for a large one, a text that no message contains."""
+    """Return a value as messages contain it; for a large value, a text that no message contains."""
     pending, characters = [value], 0
     while pending:
         one = pending.pop()
