@@ -71,7 +71,7 @@ class Trigger(models.Model):
 class CronTick(models.Model):
     """One fire time of a schedule. Its row ensures that each time fires at most once.
 
-    A QUEUED tick starts no earlier than `start_at`, which is `fire_at` plus the jitter.
+    A QUEUED tick starts no earlier than `start_at`, which a jitter or an exceeded quota delays.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
