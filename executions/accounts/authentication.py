@@ -51,7 +51,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Store a use's time and address, unless `last` is under a minute ago or the row is locked."""
+    """Record when and where a row was used, unless `last` is under a minute ago or it is locked."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -67,7 +67,7 @@ def note(
 
 @in_first
 def note_session(pk: UUID, last: datetime, now: datetime, address: str | None) -> None:
-    """Store the time and address of a session's use, as `note` does."""
+    """Record when and where a session was used, as `note` does."""
     note(AccountSession, pk, last, now, address)
 
 
@@ -93,7 +93,7 @@ class AccountInSession:
 
 
 Likely = Callable[[Any], Sequence[BoundStatement]]
-"""Returns what a caller with that account's key probably needs next."""
+"""Returns the statements that a caller with that account's key will probably need next."""
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:
@@ -158,7 +158,7 @@ def _account(rows: Rows) -> AccountInSession:
 
 @in_first
 def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | None:
-    """Return the current time and the session's last use; None if it is not live."""
+    """Return the current time and the session's last use; None if the session is not live."""
     row = fetch_one("live_session", {"session": session_id, "id": user_id})
     return None if row is None else (row[0], row[1])
 
@@ -181,7 +181,7 @@ _homes: dict[str, str] = {}
 
 
 def _places(digest: str) -> list[str]:
-    """Return the aliases of databases that may have a token, the most likely first."""
+    """Return the aliases of databases that may have the token, the most likely first."""
     return list(dict.fromkeys([_homes.get(digest) or alias(), alias(), *aliases()]))
 
 
