@@ -122,7 +122,7 @@ def account_in_session(
 
 
 def _unlimited(given: Mapping[str, Any], together: Sequence[BoundStatement]) -> Rows:
-    """Return the account's row; `together` is read ahead, outside any row-level policy."""
+    """Return the account's row, not limited by row policies; `together` is read ahead."""
     with limited(current() if together else ANY):
         return ahead.fetch(asked("account_in_session", given), together)
 
@@ -149,7 +149,7 @@ def _account_in_scope(
 
 
 def _account(rows: Rows) -> AccountInSession:
-    """Return the account of the row. Raises TokenRefused without a row."""
+    """Return the account of the first row. Raises TokenRefused if there is no row."""
     if not rows:
         raise TokenRefused(*ENDED)
     now, last_used, *columns = rows[0]

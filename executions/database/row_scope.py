@@ -142,7 +142,7 @@ def watch_connection(connection: Any) -> None:
 def settable(of: str) -> "ScopeWatcher | None":
     """Return the watcher of the session with that alias, if a statement can set its scope.
 
-    Return None if row-level security is off, within a transaction, and behind a pooler.
+    Return None if row-level security is off, within a transaction, or behind a pooler.
     """
     if not enabled():
         return None
