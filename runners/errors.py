@@ -1,4 +1,4 @@
-"""Errors while a step is processed; none of these errors is the step's own failure."""
+"""Errors that occur while a step is processed; none of them is a failure of the step itself."""
 
 
 class LeaseLost(Exception):

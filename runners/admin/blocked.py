@@ -57,7 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """A cause of blocked work: its number of steps or executions, oldest one, remedy and URL."""
+    """A cause of blocked work: how many steps or executions, since when, the remedy and a URL."""
 
     cause: str
     number: int
@@ -110,7 +110,7 @@ def _executions(request: HttpRequest) -> Iterator[Blockage]:
 
 
 def _queued(request: HttpRequest, now: datetime) -> Iterator[Blockage]:
-    """Yield one blockage per queue with ready steps, and one for steps whose retry is not due."""
+    """Yield a blockage for each queue with ready steps, and one for steps with a future retry."""
     runs = scoped(request, Run.objects.all())
     address = links.listing(RUNS, state="pending")
     for queue in queues(runs, _workers(request), now):
@@ -145,7 +145,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _waiting(request: HttpRequest) -> Iterator[Blockage]:
-    """Yield a blockage for each kind of wait that steps have. Uses one statement."""
+    """Yield a blockage for each kind of wait that blocks steps. Uses one statement."""
     live = scoped(request, Run.objects.all()).filter(in_states(RunState.WAITING))
     some = Run.objects.filter(pk__in=live.order_by().values("pk")[:BOUND])
     rows = some.order_by().values("waits_for").annotate(n=Count("pk"), oldest=Min("started_at"))

@@ -50,7 +50,7 @@ def monitor(
 def _changes(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> dict[str, str]:
-    """Return the URLs to fork the execution unchanged and in the studio; "" if not available."""
+    """Return the URLs of the fork form and of the studio; "" for each that the user cannot open."""
     fork = next((one for one in admin.operations if one.name == "fork"), None)
     if not fork_execution.provided or fork is None:
         return {"fork": "", "studio": ""}
@@ -62,7 +62,7 @@ def _changes(
 
 
 def _facts(execution: WorkflowExecution) -> dict[str, Any]:
-    """Return the `data-` attributes that the scripts read first; in URLs, ANY stands for an ID."""
+    """Return the frame's `data-` attributes for the scripts; in URLs, ANY stands for an ID."""
     return {
         "api": addresses.root(),
         "execution": execution.pk,

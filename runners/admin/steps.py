@@ -35,8 +35,8 @@ from runners.states import LIVE
 class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `runs` counts all its runs, `own` counts only the runs outside nested bodies, and `done` counts
-    the successful runs.
+    `runs` is the number of all runs, `own` of those outside nested bodies, and `done` of the
+    successful ones.
     """
 
     index: int
@@ -81,7 +81,7 @@ def turns_in(
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
     """Return the progress of a loop or map, such as "97 of 100 items done, 2 under way, 1 failed".
 
-    `turns` is None if the iterations were not read. Returns "" if nothing has begun.
+    `turns` is None if the iterations were not read. Returns "" if no iteration has begun.
     """
     told = run.progress or {}
     live = run.state in LIVE
@@ -162,7 +162,7 @@ class OpenTurn:
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """A run with its child execution, its iterations if it is a container, and its wake-up."""
+    """A run with its child execution, its iterations if it is a container, and its wake-up data."""
 
     run: Run
     wake: Mapping[str, Any]
@@ -233,7 +233,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place, with wait times and decisions; `wake` is not loaded."""
+    """Return the runs in and below a place, with waiting times and decisions, without `wake`."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)

@@ -103,7 +103,7 @@ class RunQuery(ListQuery):
     queuedBefore = serializers.DateTimeField(required=False)
 
     def validate(self, attrs: Any) -> Any:
-        """Check that `place` comes with `executionId`. Raises ValidationError."""
+        """Check that `executionId` is given if `place` is. Raises ValidationError."""
         if "place" in attrs and "executionId" not in attrs:
             raise serializers.ValidationError(
                 {"place": "A place belongs to an execution; send executionId too."},

@@ -1,4 +1,4 @@
-"""The results of a body's iterations, and a loop's condition, as read from the rows."""
+"""Read the results of a body's iterations, and evaluate a loop's conditions, from the rows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -67,7 +67,7 @@ def collected(
 
 
 def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any, ...]]) -> None:
-    """Put an item's failure in place of its missing output, if no edge handled the failure."""
+    """Put each item's failure in the place of its missing output, unless an edge handled it."""
     stem = place.stem
     marked: set[int] = set()
     for path, message, kind in failed:
@@ -87,7 +87,7 @@ def minded(place: Place, inner: str) -> bool:
 
 
 def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
-    """Return the recorded failures of steps below a prefix: (path, message, class of error)."""
+    """Return the recorded failures of steps below a prefix, as (path, message, error class)."""
     execution = state.context.execution_id
     found = statements.fetch(
         "failures", {"execution": execution, "epoch": state.context.epoch, "prefix": prefix}
@@ -121,7 +121,7 @@ def watched_paths(turn: Place, *, ended: bool) -> list[str]:
 
 
 def holds(data: TemplateData, template: Template, key: str, *, ended: bool) -> bool:
-    """Return whether the condition `key` holds; `data.source` loads the results it refers to."""
+    """Return whether the condition `key` holds; `data.source` loads the results that it reads."""
     turn, context = data.place, data.context
     paths = watched_paths(turn, ended=ended)
     if paths:

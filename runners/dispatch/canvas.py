@@ -19,7 +19,7 @@ from runners.dispatch.packing import Packing
 class SegmentLink:
     """One segment: the path of its first step, its queue, and its name in Flower.
 
-    `others` are sibling segments in the same message; the worker runs them one after another.
+    `others` are the paths of sibling segments in the same message; the worker runs them one by one.
     """
 
     segment: str
@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Return ready steps by the join to which they lead, if more than one step leads to it."""
+    """Return the ready steps by the join to which they lead; omit joins with only one such step."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])

@@ -20,7 +20,7 @@ FLOOR = 1.0  # ms a step at least: what recording it takes, however short its wo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The limits of packs, and functions for a step's time (ms) and a queue's number of workers."""
+    """The limits of packs, and functions that return a step's time (ms) and a queue's workers."""
 
     seconds: float  # of work in one pack, at most
     most: int  # segments in one pack, at most
@@ -52,7 +52,7 @@ def packed(
 
 
 def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
-    """Return the number of executions with these steps, of `count`, that one message carries.
+    """Return how many of `count` executions with these steps one message carries.
 
     Each worker of the first step's queue gets at least one message.
     """

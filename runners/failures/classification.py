@@ -1,4 +1,4 @@
-"""Classify each failure once, in one place: whether to retry it, and what to record.
+"""Classify each failure once, in one place: whether to retry the step, and what to record.
 
 Library errors are matched by name, so that no library is imported only for a comparison. Unknown
 errors are PERMANENT, because repeating an error that is not understood does more harm than asking a
@@ -240,7 +240,7 @@ def _by_status(error: BaseException) -> ErrorType | None:
 def _http_status(error: BaseException) -> int | None:
     """Return the HTTP status that caused a failure, as the module or a library reports it.
 
-    Returns None if there is none.
+    Returns None if no status is reported.
     """
     told = error.details if isinstance(error, StepError) else None
     found = [told.get("status")] if isinstance(told, dict) else []
@@ -252,7 +252,7 @@ def _http_status(error: BaseException) -> int | None:
 
 
 def _by_smtp(error: BaseException) -> ErrorType | None:
-    """Return the class of an SMTP code: 400 to 499 are temporary, 500 and more are permanent.
+    """Return the class of an SMTP code: codes from 400 to 499 are temporary, higher ones permanent.
 
     Returns None if the error has no such code. See RFC 5321, section 4.2.1.
     """
@@ -296,7 +296,7 @@ def _message(error: BaseException) -> str:
 
 
 def _validation(error: ValidationError) -> tuple[str, list[dict[str, str]]]:
-    """Return the problems of the fields as one text and as a list, without the fields' values."""
+    """Return the problems of the fields as one text and as a list, without the values."""
     problems = [
         {
             "field": ".".join(map(str, problem["loc"])) or "(all)",

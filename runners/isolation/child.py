@@ -88,7 +88,7 @@ def _next(link: socket.socket) -> SegmentOrder | None:
 
 
 def _confine(order: SegmentOrder, server: int) -> None:
-    """Make the process end with the server, be killed first, and respect the memory limit.
+    """Make the process end with the server, and limit the process's memory.
 
     When memory is short, the kernel kills this process before others.
     """

@@ -1,4 +1,4 @@
-"""One attempt of one step: the hot table. Hand-written statements in `sql/` write most of it.
+"""One attempt of one step: the hot table. Hand-written statements in `sql/` write most rows.
 
 Each run has an entry in four indexes, including the primary key, and in small partial indexes for
 retries, approvals, remote queues and failures. Renewing a lease touches no indexed column.

@@ -44,7 +44,7 @@ _in_force: ContextVar[RulesInForce | None] = ContextVar("egress_rules", default=
 
 @contextmanager
 def ruled_by(load: "Callable[[], EgressRules | None]") -> Iterator[None]:
-    """Check every connection of this thread by these rules while the block runs."""
+    """Apply these rules to every connection of this thread while the block runs."""
     mark = _in_force.set(RulesInForce(load))
     try:
         yield
@@ -74,7 +74,7 @@ def address_rules(host: str, port: int | None) -> tuple[str, ...]:
 
 
 def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
-    """Return those addresses of a host that the rules allow.
+    """Return the addresses of a host that the rules allow, of those given.
 
     Raises EgressRefused if none of them is allowed. The caller has checked the host's name.
     """

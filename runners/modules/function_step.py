@@ -35,7 +35,7 @@ Retry = str | Mapping[str, Any]
 
 
 class StepDecorator(Protocol):
-    """The result of `@step(...)`: it turns a function into a step and keeps its types."""
+    """The result of `@step(...)`: it turns a function into a step and keeps the type hints."""
 
     @overload
     def __call__(
@@ -179,7 +179,7 @@ def _given(queue: str, retry: Retry, timeout_seconds: float) -> dict[str, Any]:
 
 
 class _Made:
-    """A class attribute that is computed on first read."""
+    """A class attribute that is computed when it is first read."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make

@@ -87,7 +87,7 @@ def digest(
 def copy_ended(
     sessions: MoveSessions, workspace: UUID, after: ExecutionMark | None
 ) -> tuple[ExecutionMark, int] | None:
-    """Copy the next ended executions with all their rows; return the last one and their number.
+    """Copy the next ended executions with all their rows; return the last one and the number.
 
     Return None if no ended execution follows.
     """
@@ -113,9 +113,9 @@ def copy_ended(
 
 
 def catch_up(sessions: MoveSessions) -> int:
-    """Copy executions that changed since they were copied; return their number.
+    """Copy executions that changed since they were copied; return how many.
 
-    If an execution runs again, its rows are removed from the target until the pause.
+    If an execution is running again, its rows stay removed from the target until the pause.
     """
     with snapshot(sessions.source):
         found = sessions.source.execute(
@@ -146,7 +146,7 @@ def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
 
 
 def replace(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> None:
-    """Replace the rows of executions `ids` in the target with the source's rows of `kept`.
+    """Replace the rows of the executions `ids` in the target; copy the source's rows of `kept`.
 
     Call this function in a transaction of the target and a `snapshot` of the source.
     """

@@ -55,7 +55,7 @@ from runners.states import RunState
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The columns of a run whose lease was checked and whose row is locked."""
+    """The columns of a locked run whose lease was checked."""
 
     inputs_hash: str
     key: str
@@ -183,7 +183,7 @@ def record_failure(
 def _record(
     looked: Looked, token: int, make: Callable[[_Held], Unit], failure: Failure | None
 ) -> bool:
-    """Record the unit that `make` returns, and then notify the gates that the step ended."""
+    """Record the unit that `make` returns, and notify the gates; False if the lease is over."""
     state, work = looked.state, looked.work
     work.token = token
     # The previous holder knew no more than the rows, so there is nothing else to look for.
@@ -204,7 +204,7 @@ def _record(
 
 
 def _hold(state: SegmentState, work: Work) -> _Held | None:
-    """Lock the execution and then the run; return None if the lease is over.
+    """Lock the execution, then the run; return the run's columns, or None if the lease is over.
 
     Requires an open transaction.
     """
@@ -303,7 +303,7 @@ def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
 
 
 def _reused(state: SegmentState, seen: LiveRun, prepared: Prepared) -> bool:
-    """Record the existing result of an equal step for the run; return whether there is one."""
+    """Record an equal step's stored result for the run; return whether there is such a result."""
     done = result_cache.lookup(state, seen.step, prepared)
     if done is None:
         return False
