@@ -224,7 +224,7 @@ def _refuse(found: Judgement) -> None:
 
 
 def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
-    """Return the payload if the new version has another input schema; otherwise None."""
+    """Return the payload if its schema changes, otherwise None. Raises NotFound or CannotMove."""
     if move.target.input_schema in (None, move.source.input_schema):
         return None
     row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)

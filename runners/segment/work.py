@@ -83,7 +83,7 @@ class Done:
 
 @dataclass(slots=True)
 class Broken:
-    """The step to claim next, because its inputs could not be rendered or it failed in memory."""
+    """The step to claim next, because it failed in memory or its inputs could not be rendered."""
 
     step: Step
     prepared: Prepared | None
@@ -125,7 +125,7 @@ class Unit:
         return any(done.result.variables for done in (self.head, *self.more) if done is not None)
 
     def cost_totals(self) -> tuple[int, Decimal]:
-        """Return the tokens and the amount in the installation's currency for a run's row."""
+        """Return the tokens, and the amount in the installation's currency, for a run's row."""
         if not self.costs:
             return 0, Decimal(0)
         ours = default_currency()
@@ -139,7 +139,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """A live run as it was read. The claim checks that its token has not changed."""
+    """A live run as it was read. The claim succeeds only if the run's token has not changed."""
 
     id: UUID
     step: Step
