@@ -41,7 +41,7 @@ class AttemptTime:
         return self.backing_off + self.waiting + self.running
 
     def parts(self) -> list[tuple[str, str, float]]:
-        """Return the label, CSS class and seconds of each part that took time."""
+        """Return the label, the CSS class and the seconds of each phase that took time."""
         every = [
             (gettext("backing off"), "backoff", self.backing_off),
             (gettext("waiting"), "waiting", self.waiting),
@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """Return a sentence about the failed step: when and how it failed, and when it expires."""
+    """Return a sentence: which step failed permanently, when, why, and when the entry expires."""
     return format_html(
         gettext(
             "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"
@@ -158,7 +158,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
-    """Return a table of the step's first 50 attempts and their times, including requeued ones."""
+    """Return a table of the step's first 50 attempts, including requeued ones, with their times."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
         .defer(*LARGE)
@@ -182,7 +182,7 @@ def attempts_section(entry: DeadLetterEntry) -> PageSection:
 
 
 def traceback_section(run: Run) -> PageSection | None:
-    """Return the error's traceback in a folded panel; None if the error has none."""
+    """Return the error's traceback in a folded panel; None if the run has no traceback."""
     trace = str((run.error_details or {}).get("traceback") or "")
     if not trace:
         return None
@@ -205,7 +205,7 @@ def copy_of(text: str, name: str) -> SafeString:
 
 
 def logs_section(run: Run, *, shown: bool) -> PageSection:
-    """Return a panel with the attempt's first 50 log messages, which is hidden without `shown`."""
+    """Return a panel with the attempt's first 50 log messages; without `shown`, they are hidden."""
     if not shown:
         return hidden_section(gettext("Logs of the run"))
     entries = run.logs if isinstance(run.logs, list) else []

@@ -58,7 +58,7 @@ HELP = lazy("The step's result. Later steps read it.")
 
 
 class FixForm(NotesForm):
-    """Asks for the result of the step; suggests a likely result, and reports invalid fields."""
+    """Asks for the result of the step; suggests a likely result, and reports invalid values."""
 
     outputs = JSONTextField(
         label=lazy("Outputs (JSON)"),
@@ -93,7 +93,7 @@ class FixForm(NotesForm):
             self.fields["outputs"].help_text = f"{HELP} {origin}"
 
     def clean(self) -> dict[str, Any]:
-        """Report a result that the step cannot have, next to the field with the invalid value."""
+        """Return the data; report an invalid result next to the field with the invalid value."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if self.entry is None or self.errors:
             return given
@@ -121,7 +121,7 @@ class RequiredNotesForm(NotesForm):
 
 
 class WriteNotesForm(NotesForm):
-    """Asks for notes; the field contains the dead letter's current notes."""
+    """Asks for notes; the field initially contains the dead letter's current notes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

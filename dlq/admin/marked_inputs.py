@@ -24,7 +24,7 @@ REASONS = {
 
 
 def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSection | None:
-    """Return the panel of the inputs; None if no value is suspected.
+    """Return the panel of the inputs with marked values; None if no value is suspected.
 
     `against` is the comparison with the inputs of a successful run.
     """
@@ -39,7 +39,7 @@ def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSec
 
 
 def _legend(found: Sequence[Suspect]) -> SafeString:
-    """Return the list of the marked values, each with its reason."""
+    """Return the list of the marked values, each with the reason for its mark."""
     lines = format_html_join(
         "",
         '<li><span class="vk-mono">{}</span>: {}</li>',

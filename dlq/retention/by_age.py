@@ -1,4 +1,4 @@
-"""Delete rows by age alone, because no remaining row needs them, and measure their size."""
+"""Delete rows by age alone, because no remaining row needs them, and estimate their size."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Aged:
         return self.rows(NEVER).model
 
     def due(self, wanted: RetentionPeriods) -> QuerySet[Any] | None:
-        """Return the expired rows; None if this kind is kept or not in the scope of the pruning."""
+        """Return the expired rows; None if this kind is kept or outside the pruning's scope."""
         before, scope = wanted.before(self.days()), wanted.scope
         if before is None or scope.states or (scope.workflow_id and not self.workflow):
             return None
@@ -90,7 +90,7 @@ KINDS: dict[str, Aged] = {
 
 
 def add_kind(kind: Aged) -> None:
-    """Add a kind to retention and `manage.py prune`.
+    """Add a kind of rows to retention and to `manage.py prune`.
 
     Raises ValueError if another kind has its name.
     """

@@ -1,4 +1,4 @@
-"""Retention periods: from the settings, or an age that a user gives."""
+"""Retention periods, from the settings or from an age that a user gives."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -38,12 +38,12 @@ def log_days() -> float:
 
 
 def test_days() -> float:
-    """Return how many days test versions and their executions are kept."""
+    """Return how many days test versions and their executions are kept after their creation."""
     return valkyr_settings().test_version_hours / 24
 
 
 def tick_days() -> float:
-    """Return how many days ticks of schedules that started no execution are kept."""
+    """Return how many days the ticks of schedules are kept that started no execution."""
     return valkyr_settings().keep_ticks_days
 
 
@@ -53,7 +53,7 @@ def credential_use_days() -> float:
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return the periods that differ, in days, by workspace, `workspace/workflow` or `tier:name`.
+    """Return the periods of exceptions, in days: by workspace, `workspace/workflow` or `tier:name`.
 
     Raises ImproperlyConfigured if the setting has an invalid format.
     """
@@ -88,7 +88,7 @@ def _wrong(what: str) -> ImproperlyConfigured:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPeriods:
-    """Retention periods at the database's time `now`; `older_than` (days) replaces all others."""
+    """The retention periods at the database's time `now`; `older_than` (days) replaces them all."""
 
     now: datetime
     terms: tuple[Term, ...]
@@ -105,13 +105,13 @@ class RetentionPeriods:
 
 
 def as_set(now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """Return the periods that the settings define. Raises ImproperlyConfigured."""
+    """Return the periods that the settings define. Raises ImproperlyConfigured if invalid."""
     terms = (*terms_of(keep_days()), *_others(overrides()))
     return RetentionPeriods(now, terms, scope or RetentionScope())
 
 
 def older_than(days: float, now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """Return periods that delete everything older than `days`, regardless of the settings."""
+    """Return the periods that delete everything older than `days`, regardless of the settings."""
     return RetentionPeriods(
         now, tuple(terms_of(dict.fromkeys(ENDINGS, days))), scope or RetentionScope(), days
     )

@@ -24,7 +24,7 @@ LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class HomeVerdict:
-    """The headline, and the problems found, the most urgent first.
+    """The headline, and the problems that were found, the most urgent first.
 
     `partly` is true if facts are missing because the database did not answer in time.
     """
