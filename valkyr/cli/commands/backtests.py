@@ -63,7 +63,7 @@ RESULTS: Any = [
 
 @contextmanager
 def _plugin(choices: Choices) -> Iterator["ApiClient"]:
-    """Yield the API. Raises CliError if the installation lacks the plugin."""
+    """Yield the API client. Raises CliError if the installation lacks the plugin `backtest`."""
     with connected(choices) as api:
         try:
             yield api
