@@ -43,7 +43,7 @@ NEEDS = {"alerts": "connectors", "short_lived": "connectors"}
 
 
 def chosen() -> list[str]:
-    """Return the names in `VALKYR_PLUGINS`; all names by default, and none for `none`.
+    """Return the names in `VALKYR_PLUGINS`: by default all names, and none for `none`.
 
     Raises ImproperlyConfigured for an unknown name, or if a plugin or a setting needs a missing
     plugin.
@@ -80,7 +80,7 @@ def chosen() -> list[str]:
 
 
 def installed_apps() -> list[str]:
-    """Return the entries of the chosen plugins for `INSTALLED_APPS`."""
+    """Return the chosen plugins' entries for `INSTALLED_APPS`."""
     return [f"valkyr_plugins.{name}" for name in chosen()]
 
 

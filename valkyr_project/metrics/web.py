@@ -45,7 +45,7 @@ class Metrics:
 
 
 class Everything(Collector):
-    """The metrics of this process, its viewers and waiting requests, and the database's values."""
+    """The metrics of this process, its viewers and waiting requests, and values of the database."""
 
     def collect(self) -> Iterable[Metric]:
         """Yield all metric families."""
@@ -62,7 +62,7 @@ class Everything(Collector):
 
 
 def scrape(request: HttpRequest) -> HttpResponse:
-    """Return the metrics as text, or a 401 if the client may not read them."""
+    """Return the metrics as text, or a 401 if the client may not read metrics."""
     allowed = access(local=settings.INSTALLATION.local).allows(
         request.headers.get("Authorization", ""), str(request.META.get("REMOTE_ADDR", ""))
     )
@@ -81,7 +81,7 @@ def scrape(request: HttpRequest) -> HttpResponse:
 
 
 def _operation(request: HttpRequest) -> str:
-    """Return the operation's ID; a constant for pages and for unknown addresses."""
+    """Return the ID of the API's operation; a constant for pages and for unknown addresses."""
     match = request.resolver_match
     if match is None:
         return NOTHING

@@ -1,4 +1,4 @@
-"""The list of a stack's processes that repeatedly end.
+"""The list of those processes of a stack that end repeatedly.
 
 The supervisor writes the list, and the web process reads it. The file `<home>/failing.json` maps
 the name of a process to a description of its last end. The health part `processes`
@@ -36,14 +36,14 @@ class FailingProcesses:
         return set(self._endings)
 
     def add(self, name: str, ending: str) -> bool:
-        """Add a process and a description of its last end; return whether the list lacked it."""
+        """Add a process and a description of its last end; return whether it was not listed."""
         known = name in self._endings
         self._endings[name] = ending
         self._write()
         return not known
 
     def remove(self, name: str) -> None:
-        """Remove a process that now stays up."""
+        """Remove a process from the list, because it now keeps running."""
         self._endings.pop(name, None)
         self._write()
 
