@@ -217,7 +217,7 @@ class DatabaseCollector(Collector):
     """Keeps the last readings, and replaces them once they are older than 12 s."""
 
     def __init__(self) -> None:
-        """Start without readings."""
+        """Start with no readings."""
         self._lock = threading.Lock()
         self._families: list[Family] = []
         self._read_at = float("-inf")

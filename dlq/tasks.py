@@ -1,4 +1,4 @@
-"""The Celery tasks of this app."""
+"""The Celery tasks of the app `dlq`."""
 
 from executions import messaging, payload_store
 from executions.messaging import broker_priority, task
@@ -35,7 +35,7 @@ def tally() -> dict[str, int]:
 
 @task("dlq.pulse")
 def pulse() -> None:
-    """Record every five seconds that beat is running."""
+    """Record, every five seconds, that beat is running."""
     from dlq.pulse import beat
 
     beat()

@@ -2,7 +2,7 @@
 
 
 class LeaseLost(Exception):
-    """The run is leased by another worker or is obsolete. Its result must not be recorded."""
+    """Another worker leases the run, or the run is obsolete. Its result must not be recorded."""
 
 
 class StepFailed(Exception):

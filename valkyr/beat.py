@@ -58,7 +58,7 @@ def entry(task: PeriodicTask) -> dict[str, Any]:
 
 
 def often() -> frozenset[str]:
-    """Return the names of the entries that beat sends more than once a minute.
+    """Return the names of the entries that beat sends more often than once a minute.
 
     Beat need not save these entries after each message.
     """

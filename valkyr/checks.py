@@ -23,13 +23,13 @@ GREEN = frozenset({"gevent", "eventlet"})
 
 
 def connect() -> None:
-    """Register the checks."""
+    """Register the system checks."""
     register(with_settings(settings), "valkyr")
     register(with_settings(running), "valkyr", Tags.database)
 
 
 def settings(**_: Any) -> list[CheckMessage]:
-    """Check the settings of the Celery app."""
+    """Return the problems in the settings of the Celery app."""
     valkyr_settings()  # an app that is finalized with bad ones stays without our entries
     app = messaging.celery_app()
     app.finalize()

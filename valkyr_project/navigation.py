@@ -55,7 +55,7 @@ class AdminPage:
 
     @property
     def installed(self) -> bool:
-        """Return whether the plugin that provides the page is enabled."""
+        """Return whether the plugin that provides the page is enabled; True without a plugin."""
         return not self.plugin or self.plugin in plugins.chosen()
 
     def address(self, request: HttpRequest) -> str:
@@ -415,7 +415,7 @@ SIDEBAR: list[dict[str, Any]] = [
 
 
 def administration(request: HttpRequest) -> HttpResponse:
-    """Show a card for each page that the user may open and that is not in the side bar."""
+    """Return the page with a card for each page that the user may open and the side bar lacks."""
     groups = [
         (title, [(place, place.address(request)) for place in places])
         for title, places in _shown(request)

@@ -85,7 +85,7 @@ def installed_apps() -> list[str]:
 
 
 def configure(settings: MutableMapping[str, Any]) -> None:
-    """Let the plugins change Django's settings."""
+    """Let the chosen plugins change Django's settings."""
     for config in _configs():
         config.configure(settings)
 

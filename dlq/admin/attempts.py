@@ -29,7 +29,7 @@ LEAST = 2  # the minimum size, so that every duration is visible
 
 @dataclass(frozen=True, slots=True)
 class AttemptTime:
-    """The seconds that an attempt spent in backoff, in the queue, and running."""
+    """The seconds that an attempt spent waiting for its retry, in the queue, and running."""
 
     backing_off: float
     waiting: float
@@ -138,7 +138,7 @@ def _attempts(entry: DeadLetterEntry) -> str:
 
 
 def _allowed(entry: DeadLetterEntry) -> int | None:
-    """Return the step's maximum number of attempts; None if its version no longer has the step."""
+    """Return the step's maximum number of attempts; None if the version does not have the step."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):
@@ -192,7 +192,7 @@ def traceback_section(run: Run) -> PageSection | None:
 
 
 def copy_of(text: str, name: str) -> SafeString:
-    """Return the text with a button that copies it; `name` is for the button's label."""
+    """Return the text with a button that copies it; the button's label contains `name`."""
     return format_html(
         '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">content_copy</span>'

@@ -93,7 +93,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("reason"))
     def kind(self, row: DeadLetterEntry) -> Any:
-        """Return the failure type in words."""
+        """Return the failure type as words."""
         return marks.whole(str(row.get_failure_type_display()))
 
     @display(description=lazy("age"))
@@ -120,7 +120,7 @@ def _without(request: HttpRequest, *names: str) -> Any:
 
 @admin.register(DeadLetterEntry)
 class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdmin, FactAdmin):
-    """The admin of dead letters: the engine owns the rows; users resolve them and write notes."""
+    """The admin of dead letters: the engine creates them; users resolve them and write notes."""
 
     operations = (*ALL, reveal_operation(DeadLetterEntry, REVEALED_FIELDS))
 

@@ -1,4 +1,4 @@
-"""Users' operations on a dead letter in the admin."""
+"""The operations that users can perform on a dead letter in the admin."""
 
 import json
 from collections.abc import Mapping
@@ -113,7 +113,7 @@ class FixForm(NotesForm):
 
 
 class RequiredNotesForm(NotesForm):
-    """Asks for notes that give the reason, which are required."""
+    """Asks for notes, which are required because they give the reason."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Export dead letters: a list as JSON lines, or one as a curl command, an API call or a test."""
+"""Export a list of dead letters as JSON lines, or one as a curl command, an API call or a test."""
 
 from typing import Any
 from uuid import UUID

@@ -32,7 +32,7 @@ class Chip:
 
 
 class _AbstractForm(DeclarativeFieldsMetaclass, ABCMeta):
-    """The metaclass of a form with abstract methods."""
+    """The metaclass of forms that have abstract methods."""
 
 
 class FiltersForm(forms.Form, metaclass=_AbstractForm):
@@ -103,7 +103,7 @@ class FieldsFilter(ListFilter):
         return iter(())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that match the form; none if the form is invalid."""
+        """Return the rows that match the form; no rows if the form is invalid."""
         return self.form.narrow(queryset) if self.form.is_valid() else queryset.none()
 
 
@@ -114,7 +114,7 @@ OFFERED = 100
 
 
 def workflows(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the choice "any", and the first hundred workflows by name."""
+    """Return the choices of a workflow: "any", and the first hundred workflows by name."""
     rows = scoped(request, Workflow.objects.filter(archived_at=None)).order_by("name")
     return [
         ("", gettext("any")),

@@ -38,7 +38,7 @@ class SparklineBar:
 
 
 def bars(counts: Sequence[int], width: float = 4.0, height: float = HEIGHT) -> list[SparklineBar]:
-    """Return a bar for each count above 0, with a height in proportion to the maximum."""
+    """Return a bar for each count above 0, whose height is proportional to the count."""
     top = max(counts, default=0)
     drawn = []
     for at, count in enumerate(counts):
@@ -135,7 +135,7 @@ def terms(group: FailureGroup) -> SafeString | str:
 
 
 def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]]:
-    """Return the group's facts, each a short text or a link, with their labels."""
+    """Return the labels and the values of the group's facts; a value is a short text or a link."""
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
         links.listing(ENTRIES, group=group.pk),

@@ -65,7 +65,7 @@ class KeysetChangeList(BoundedChangeList):
         return self.keyset.ordering
 
     def read_page(self, request: HttpRequest) -> None:
-        """Read one page, count the rows up to a limit, and let the admin prepare the page."""
+        """Read one page; count the rows up to a limit; let the admin prepare the page's rows."""
         backwards = BEFORE in self.params
         rows, moved = self._wanted(backwards)
         try:

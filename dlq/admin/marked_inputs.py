@@ -1,4 +1,4 @@
-"""The inputs of a failed step; values that the error may refer to are marked."""
+"""The inputs of a failed step, in which values that may have caused the error are marked."""
 
 import json
 import re
@@ -80,9 +80,9 @@ def _marked(inputs: Any, found: Sequence[Suspect]) -> SafeString:
 def _replaced(
     value: Any, places: Mapping[tuple[Any, ...], str], values: dict[str, Any], path: tuple[Any, ...]
 ) -> Any:
-    """Return the value with a token at each of the paths in `places`.
+    """Return the value with a token in place of the value at each path in `places`.
 
-    Add the replaced values to `values`.
+    Add the replaced values to `values`, by token.
     """
     if path in places:
         values[places[path]] = value

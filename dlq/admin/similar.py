@@ -49,7 +49,7 @@ class GoodComparison:
 
 
 def against_good(entry: DeadLetterEntry) -> GoodComparison:
-    """Compare the failure with the last successful run of its step."""
+    """Return the differences between the failure and the last successful run of its step."""
     found = last_good(entry)
     if found.good is None:
         return GoodComparison(found, None)

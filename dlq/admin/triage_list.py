@@ -94,7 +94,7 @@ class SavedViews(ScopedAdmin):
         return redirect(address)
 
     def _problem(self, request: HttpRequest, name: str, query: str) -> str:
-        """Return why these filters cannot be saved, or "" if they can."""
+        """Return why these filters cannot be saved as a view; "" if they can."""
         if not 0 < len(name) <= 100 or not name.isprintable():
             return gettext("A view needs a name of 1 to 100 characters.")
         if len(query) > 4_000 or "%00" in query:
@@ -177,7 +177,7 @@ class TriageList(SavedViews):
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 
     def ordered(self, rows: QuerySet[Any], order: tuple[str, ...]) -> QuerySet[Any]:
-        """Return the rows, annotated with the columns of `order` that the table lacks."""
+        """Return the rows, annotated with those columns of `order` that the table does not have."""
         return rows
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
@@ -186,7 +186,7 @@ class TriageList(SavedViews):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list, with the filter form above it."""
+        """Show the list, and the form of its filters above it."""
         if request.method == "GET" and (clean := _without_empty(request)) is not None:
             return HttpResponseRedirect(clean)
         answer = super().changelist_view(request, extra_context)

@@ -112,7 +112,7 @@ class Discard(Body):
 
 
 class DiscardMany(Many):
-    """The dead letters to discard, and the reason."""
+    """The dead letters to discard, and the reason for discarding them."""
 
     notes = Text(max_length=10_000)
 
@@ -175,7 +175,7 @@ def entries() -> QuerySet[DeadLetterEntry]:
 
 
 def shown(entry: DeadLetterEntry, may: Powers) -> Response:
-    """Return a response with one dead letter in full."""
+    """Return a response with all fields of a dead letter."""
     context = {"occurrences": occurrences([entry]), "may": may}
     return Response(DeadLetterQueue(entry, context=context).data)
 
@@ -207,7 +207,7 @@ def _labelled(
 ) -> KeysetPage:
     """Return one page of the dead letters that have the labels, in the order of their IDs.
 
-    The search takes bounded time.
+    The search ends after a limited time.
     """
     keyset, _ = position(rows, query)
     limit = query["limit"]
@@ -268,7 +268,7 @@ class OneEntry(Endpoint):
 
 
 class QuarantineRun(Endpoint):
-    """Quarantine a live run."""
+    """The endpoint that quarantines a live run."""
 
     @operation(
         "quarantineRun", "Run", {200: DeadLetterQueue}, request=Quarantine, errors=[403, 404, 409]
@@ -295,7 +295,7 @@ class RevealedDeadLetter(CamelCaseSerializer):
 
 
 class RevealEntry(Reveal):
-    """Reveal the payloads of a dead letter."""
+    """The endpoint that reveals the payloads of a dead letter."""
 
     @operation(
         "revealDeadLetterEntry",

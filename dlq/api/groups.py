@@ -1,4 +1,4 @@
-"""Failure groups over HTTP: list, read, triage, merge and split."""
+"""Failure groups over HTTP: list, read, triage, merge and split them."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -166,7 +166,7 @@ class ChangeGroups(Endpoint):
 
     @operation("changeFailureGroups", TAG, {200: ManyDone}, request=GroupChangeMany)
     def post(self, request: Request) -> Response:
-        """Make the same change in each group; an error in one does not stop the others."""
+        """Make the same change in each group; an error in one group does not stop the others."""
         given = self.body(GroupChangeMany)
         return each(self.user, FailureGroup.objects.all(), CHANGE, self.actor, given)
 

@@ -108,7 +108,7 @@ class DiscardEntries(Endpoint):
 
     @operation("discardDeadLetterEntries", TAG, {200: ManyDone}, request=DiscardMany)
     def post(self, request: Request) -> Response:
-        """Discard dead letters. One that is already resolved does not prevent the others."""
+        """Discard dead letters. Those that are already resolved do not stop the others."""
         given = self.body(DiscardMany)
         return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)
 

@@ -37,7 +37,7 @@ class TooManyRows(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """IDs in the list's order, and their number if it is known at no extra cost."""
+    """The IDs, in the list's order, and the number of matches if it is known at no extra cost."""
 
     ids: list[Any]
     count: int | None = None

@@ -79,7 +79,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Counts over the newest `looked_at` entries; `more` is true if older entries may exist."""
+    """The counts of the newest `looked_at` entries; `more` is true if older entries may exist."""
 
     looked_at: int
     more: bool

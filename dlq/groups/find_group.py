@@ -88,7 +88,7 @@ def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened:
 
 
 def note_entry(entry_id: UUID) -> None:
-    """Queue the changes of counters that a new entry causes."""
+    """Queue the changes of the group's counters that a new entry causes."""
     statements.fetch("note_entry", {"id": entry_id})
 
 

@@ -86,7 +86,7 @@ def ignore(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
 
 
 def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Reopen the group: its status becomes NEW. Raises NotFound or WrongState."""
+    """Reopen the group: set its status to NEW. Raises NotFound or WrongState."""
     return _decide(group_id, "reopen", GroupStatus.NEW, actor, reason)
 
 
@@ -186,7 +186,7 @@ def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | No
 
 
 def move(group: FailureGroup, to: GroupStatus, *, before: str = "", **terms: Any) -> None:
-    """Change the status of a locked group. Raises WrongState for a change that is not allowed."""
+    """Change the status of a locked group. Raises WrongState if the change is not allowed."""
     if to not in rules.MOVES[GroupStatus(group.status)]:
         raise WrongState(
             f"Failure group {group.pk} is {group.get_status_display()}. Nothing was changed.",

@@ -143,7 +143,7 @@ class GroupFingerprint(models.Model):
 
 
 class GroupNews(models.Model):
-    """Changes not yet added to a group's counters; `dlq.groups.tally` applies and deletes them.
+    """Changes that are not yet added to a group's counters; `dlq.groups.tally` adds them.
 
     A new dead letter adds a row instead of locking its group's counters, so that a thousand
     failures of one kind do not wait for each other. `moved` is true if no new failure occurred, but

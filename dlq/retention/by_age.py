@@ -27,7 +27,7 @@ STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class Aged:
-    """Rows of a kind that are older than a given time; `order` is the order of an index.
+    """Rows of a kind that are deleted by age; `order` is an order that an index provides.
 
     `workspace` and `workflow` are the lookups of a row's workspace and workflow. A kind without
     such a lookup is skipped when only one workspace or workflow is pruned. `clear` deletes a
@@ -159,7 +159,7 @@ SELECT sum(pg_total_relation_size(c.oid))
 
 
 def weigh(tally: PruningTally) -> int:
-    """Return the approximate size of the tally's rows, in bytes; 0 for rows that stay (logs)."""
+    """Return the approximate size of the tally's rows, in bytes; 0 for logs, whose rows stay."""
     counts = {tally.kind: tally.rows, **tally.parts}
     return round(sum(_each(kind) * number for kind, number in counts.items() if number))
 

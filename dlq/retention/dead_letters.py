@@ -37,7 +37,7 @@ KIND = "dead letters"
 
 @dataclass(frozen=True, slots=True)
 class LetterHold:
-    """Rows that prevent dead letters from being deleted.
+    """Rows of one kind that prevent the deletion of the dead letters to which they refer.
 
     `rows` returns the current rows; `entry` names their indexed foreign key to the dead letter.
     """

@@ -77,7 +77,7 @@ class PruningPosition:
 
 @dataclass(frozen=True, slots=True)
 class LettersGone:
-    """Dead letters that count as deleted, because pruning deletes them before executions.
+    """Dead letters that count as deleted, because pruning deletes dead letters before executions.
 
     They expired by `expired` or were resolved before `resolved`, and are not in `held`.
     """
@@ -222,9 +222,9 @@ def clear(
     tally: PruningTally,
     partitions: RunPartitions | None = None,
 ) -> None:
-    """Delete the families of these roots that may be deleted, until the time is over.
+    """Delete those families of the roots that may be deleted, until the time is over.
 
-    `ends` are the ends of the roots.
+    `ends` contains the end of each root.
     """
     partitions = partitions or RunPartitions(wanted)
     for roots in _some(ends):
@@ -298,7 +298,7 @@ def _drop(
     ends: dict[UUID, datetime],
     partitions: RunPartitions,
 ) -> None:
-    """Delete a pack, in as many transactions as necessary or as time allows."""
+    """Delete a pack of families, in as many transactions as necessary, while there is time."""
     while pack:
         with pace.transaction():
             pack = _locked(pack, wanted, before)

@@ -30,9 +30,9 @@ def keep_days() -> dict[str, float]:
 
 
 def log_days() -> float:
-    """Return how many days step logs are kept after their execution's end.
+    """Return how many days step logs are kept after the end of their execution.
 
-    With 0, they are kept as long as the execution.
+    With 0, logs are kept as long as the execution.
     """
     return valkyr_settings().keep_logs_days
 

@@ -109,7 +109,7 @@ def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
 
 
 def read(name: str) -> PruningPosition:
-    """Return the stored position of a walk; the beginning if there is none."""
+    """Return the stored position of a walk, or the beginning if no position is stored."""
     found = RetentionMark.objects.filter(pk=name).first()
     return PruningPosition(found.at, found.row) if found else PruningPosition()
 

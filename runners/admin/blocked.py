@@ -1,6 +1,6 @@
 """All work that is currently blocked, by cause, with its age and its remedy.
 
-At most 50,000 waiting steps are counted; a larger count is shown with a plus sign.
+At most 50,000 waiting steps are counted; a plus sign means that there are more.
 """
 
 from collections.abc import Iterator, Mapping
@@ -67,14 +67,14 @@ class Blockage:
     address: str
 
     def row(self) -> list[Cell]:
-        """Return the cells of the cause's table row."""
+        """Return the cells of the table row for this cause."""
         number = f"{self.number:,}{'+' if self.capped else ''}"
         cause = links.link(self.address, self.cause)
         return [cause, number, marks.ago(self.oldest), self.remedy]
 
 
 def blocked(request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
-    """Render the page of blocked work; `context` is the admin site's context."""
+    """Return the page of blocked work; `context` is the context of the admin site."""
     now = timezone.now()
     found = soon(lambda: [*_executions(request), *_queued(request, now), *_waiting(request)])
     section = PageSection(

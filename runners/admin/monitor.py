@@ -30,7 +30,7 @@ EXECUTION = "executions_workflowexecution"
 def monitor(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution, title: str
 ) -> SafeString:
-    """Return the monitor's HTML frame; the browser requests the execution's JSON later."""
+    """Return the monitor's HTML frame; the browser then requests the execution's JSON."""
     get_token(request)  # the dialogs and decisions post with it
     test = execution.version.kind == VersionKind.TEST
     context = {

@@ -1,4 +1,4 @@
-"""Panels on an execution's page: its steps, the reason why it is not running, and its family."""
+"""Panels on an execution's page: its steps, why it is not running, and its family."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -235,7 +235,7 @@ REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), l
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
     """Return a panel that says why the execution and its unfinished steps are not running.
 
-    Return None if the execution has ended without failing.
+    Return None if the execution has ended and has not failed.
     """
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
         return None

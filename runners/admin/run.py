@@ -207,7 +207,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         return [path("blocked/", view, name="runners_run_blocked"), *super().get_urls()]
 
     def blocked(self, request: HttpRequest) -> HttpResponse:
-        """Show the page of blocked work to users who may see runs."""
+        """Return the page of blocked work. Raises PermissionDenied if the user may not see runs."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         return blocked(request, self.admin_site.each_context(request))
@@ -228,7 +228,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("step"))
     def step(self, row: Run) -> Any:
-        """Return the step and its attempt."""
+        """Return the step's path and the number of the attempt."""
         return marks.path(f"{row.step_path} #{row.attempt}")
 
     @display(description=lazy("state"))
@@ -338,7 +338,7 @@ def _run(pk: UUID) -> Any:
 
 
 def _crashes(obj: Run) -> str:
-    """Return the number of the run's crashes, the last cause, and whether the run is a suspect."""
+    """Return how often the run crashed, the last cause, and whether the run is a suspect."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
     return (
         gettext("{said} (suspect: runs in a separate process)").format(said=said)
@@ -369,7 +369,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
 
 
 def _wait(obj: Run) -> list[tuple[str, Any]]:
-    """Return the run's current or last wait and the child execution that it started, if any."""
+    """Return the run's current or last wait, and the child execution that it started, as facts."""
     child = children_of(obj.execution_id, [obj]).get(obj.pk)
     told = wait_of(obj) or waited_of(obj, obj.wake or {})
     found: list[tuple[str, Any]] = [(gettext("Wait"), told)] if told else []

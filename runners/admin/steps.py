@@ -63,8 +63,8 @@ def turns_in(
 ) -> dict[str, IterationRows]:
     """Return at most `most` iterations of each container in a place, by task. Uses one query.
 
-    `minded` are the tasks in these bodies whose failures an `error` edge handles, written as
-    `container.task`.
+    `minded` are the tasks in the bodies, written as `container.task`, whose failures an `error`
+    edge handles.
     """
     found = statements.fetch(
         "turns_shown",
@@ -182,7 +182,7 @@ class Steps:
 
 
 def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
-    """Return the steps of one place; None if the place cannot exist. Uses four queries."""
+    """Return the steps of one place; None if the workflow has no such place. Uses four queries."""
     try:
         place = place_of(compiled(execution.version_id).graph, prefix)
     except (KeyError, ValueError):
@@ -222,7 +222,7 @@ def _opened(
     inside: Mapping[str, Sequence[Run]],
     children: Mapping[UUID, Child],
 ) -> list[OpenTurn]:
-    """Return a container's first iterations; iterations that fit on the page include their runs."""
+    """Return a container's first iterations; those that fit on the page include their runs."""
     body = within(place, place.graph.task_by_id[task], 0).graph
     opened = []
     for turn in turns.shown:

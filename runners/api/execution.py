@@ -26,7 +26,7 @@ from runners.states import RunState
 
 
 class GraphStep(CamelCaseSerializer):
-    """One step of a task: its path and its module."""
+    """One step of a task: the step's path and its module."""
 
     path = serializers.CharField(
         help_text="As in a run's `stepPath`, without iterations: `refine.draft.main`."
@@ -35,7 +35,7 @@ class GraphStep(CamelCaseSerializer):
 
 
 class GraphNode(CamelCaseSerializer):
-    """A task of the graph, with its chain of modules."""
+    """A task of the graph, and the chain of its modules."""
 
     path = serializers.CharField(help_text="Without iterations: `refine.draft` is inside `refine`.")
     title = serializers.CharField()
@@ -152,7 +152,7 @@ STATES = [(state.value, state.value.lower()) for state in RunState]
 
 
 class ReasonShape(CamelCaseSerializer):
-    """The reason why an execution or step does not continue: code, message, times and details."""
+    """Why an execution or step does not continue: code, message, times and details."""
 
     code = serializers.CharField(help_text="Stable; docs/reference/api.md lists them.")
     message = serializers.CharField()

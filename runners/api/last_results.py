@@ -73,7 +73,7 @@ NOTHING: dict[str, Any] = {
 
 
 def of_execution(row: WorkflowExecution) -> dict[str, Any]:
-    """Return an execution's state, payload and variables as JSON; large values are replaced."""
+    """Return an execution's state, payload and variables as JSON, with large values replaced."""
     where = {"executionId": str(row.pk)}
     return {
         "executionId": row.pk,
@@ -85,7 +85,7 @@ def of_execution(row: WorkflowExecution) -> dict[str, Any]:
 
 
 def of_task(result: TaskResult) -> dict[str, Any]:
-    """Return a task's result as `TaskResultShape`; values that are too large are replaced."""
+    """Return a task's result as `TaskResultShape`, with large values replaced."""
     return {
         "state": result.state,
         "outcome": result.outcome,

@@ -138,7 +138,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
-        """Return the ID of the execution that the run started; None if there is none."""
+        """Return the ID of the execution that the run started; None if it started none."""
         child = self.context["children"].get(run.pk)
         return child.id if child else None
 
@@ -231,7 +231,7 @@ class OneRun(Endpoint):
 
 
 class Timeline(Endpoint):
-    """The endpoint that returns the bars of an execution's flame chart."""
+    """The endpoint that returns the bars of an execution's timeline."""
 
     @operation(
         "getWorkflowExecutionTimeline",

@@ -177,7 +177,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Return the call of the step, with its workflow, before any lock is taken.
+    """Return the step's call, with the workflow to start, before any lock is taken.
 
     Raises ChildRefused if the child cannot be started.
     """
@@ -269,7 +269,7 @@ def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
 
 
 def detached(state: SegmentState, work: Work, unit: Unit, child: UUID) -> Unit:
-    """Return the unit that records a step that ends as soon as its child has started."""
+    """Return the unit to record for a step that ends as soon as its child has started."""
     assert work.prepared is not None
     result = Result({"executionId": str(child)})
     state.ended(work.step, result.outcome, result.outputs)

@@ -19,7 +19,7 @@ COLLECTED = 5_000  # results read in one query
 
 
 def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
-    """Return the result of each item, in the items' order."""
+    """Return the results of a map's items, in the order of the items."""
     wanted = sink_paths(place, total)
     values: dict[str, Any] = {}
     for first in range(0, len(wanted), COLLECTED):
@@ -51,7 +51,7 @@ def sink_paths(place: Place, total: int) -> list[str]:
 def collected(
     place: Place, total: int, values: Mapping[str, Any], failed: Iterable[tuple[Any, ...]] = ()
 ) -> list[Any]:
-    """Return the result of each item, from the existing outputs of `sink_paths`.
+    """Return the result of each item, from the outputs that were found at `sink_paths`.
 
     This function is pure. `failed` are the failures in a tolerant map's body, as `failures` returns
     them.

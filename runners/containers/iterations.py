@@ -189,7 +189,7 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """Return the counters, the item to continue with, and the rest of its batch.
+    """Return the container's counters, the item to continue with, and the rest of its batch.
 
     No item is returned while other workers run steps of the current item; the worker that ends the
     current item continues with the next.
@@ -258,14 +258,14 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether a worker must plan the loop, because its conditions need rendering there."""
+    """Return whether a worker must plan the loop, as its conditions must not be rendered here."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())
 
 
 def _conditions(place: Place) -> Mapping[str, Template]:
-    """Return the conditions of the loop around a place: `while` and `until`."""
+    """Return the conditions of the loop around a place, `while` and `until`; {} without a loop."""
     return place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
 
 

@@ -64,7 +64,7 @@ class Parcel:
 
 
 def link(place: Place, step: Step, *others: Step) -> SegmentLink:
-    """Return the segment that begins with this step, in a message with the other segments."""
+    """Return the segment that begins with this step, with `others` in the same message."""
     path = place.prefix + step.path
     paths = tuple(place.prefix + other.path for other in others)
     name = f"{place.graph.name}: {path}"
@@ -158,7 +158,7 @@ def join_of(graph: Graph, step: Step) -> int | None:
 
 
 def chain_of(place: Place, step: Step, most: int) -> tuple[SegmentLink, ...]:
-    """Return the step's segment and those that certainly follow it, one per change of queue."""
+    """Return at most `most` links: the step's segment, and one for each certain change of queue."""
     links = [link(place, step)]
     while len(links) < most:
         following = successor(place.graph, step)

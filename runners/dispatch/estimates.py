@@ -55,7 +55,7 @@ def learn_durations(workflow_id: UUID, steps: Sequence[Step]) -> None:
 
 
 def forget_durations() -> None:
-    """Forget all durations, as in a new process."""
+    """Forget all durations, so that this process knows none, like a new one."""
     _known.clear()
     _looked.clear()
 

@@ -34,7 +34,7 @@ NONE = Packing(0, 1, lambda _: None, lambda _: 1)
 def packed(
     branches: list[Step], segment: Callable[[Step], list[Step]], rules: Packing
 ) -> list[list[Step]]:
-    """Return the branches of one join (their first steps), grouped by message.
+    """Return the branches of one join, given by their first steps, grouped by message.
 
     `segment` returns the steps of a branch by its first step. Each worker of the queue gets at
     least one message, and no pack holds more work than `rules.seconds`.
@@ -64,7 +64,7 @@ def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
 
 
 def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[list[Step]]:
-    """Return as few packs of about equal size as the limits allow."""
+    """Return the group in as few packs of about equal size as the limits allow."""
     most = max(1, min(rules.most, len(group) // rules.workers(queue)))
     wanted = math.ceil(len(group) / most)
     packs: list[list[Step]] = []

@@ -97,7 +97,7 @@ def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
 def look_around(
     row: WorkflowExecution, version: Compiled, runs: Sequence[Run], now: datetime
 ) -> Around:
-    """Return the facts on which the reasons of these runs depend."""
+    """Return the facts that determine the reasons of these runs."""
     sent = [run for run in runs if run.state == RunState.PENDING and run.published_at]
     noticed = _noticed(runs)
     return Around(
@@ -243,7 +243,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of live runs in one state in a container's bodies; the path has no indexes."""
+    """The number of live runs in one state in a container's bodies; `container` has no indexes."""
 
     container: str
     state: str

@@ -134,7 +134,7 @@ BY_ERRNO: dict[int, ErrorType] = dict.fromkeys(
 
 
 def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
-    """Classify a failure and convert it to values that can be stored; never raises.
+    """Return the failure for an error, with values that can be stored; never raises.
 
     `scrub` removes the values of the step's secrets from the failure's texts.
     """
@@ -164,7 +164,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
 
 
 def template_failure(error: TemplateError, path: str) -> Failure:
-    """Return the failure of a step whose inputs cannot be rendered (in time, or at all)."""
+    """Return the failure of a step whose inputs cannot be rendered, or not in time."""
     late = isinstance(error, TemplateTimeout)
     return Failure(
         error_type=ErrorType.TIMEOUT if late else ErrorType.PERMANENT,
@@ -187,7 +187,7 @@ def status_error_type(status: int) -> ErrorType:
 
 
 def error_type_of(error: BaseException) -> ErrorType:
-    """Return the class of an exception, or of its first known cause; PERMANENT if none is known.
+    """Return the class of an exception or of its first known cause; PERMANENT if all are unknown.
 
     An invalid certificate anywhere in the chain of causes is PERMANENT.
     """

@@ -199,8 +199,8 @@ def ask_all(asked: Sequence[Asked]) -> list[LeasePassage | Wait | Exception]:
     """Ask every gate about runs that are leased together; return the answer for each, in order.
 
     Call this function in the transaction that leases the permitted runs. Each gate is asked about
-    the runs that the earlier gates let through. If a gate holds a run, the permits that earlier
-    gates gave for it are undone.
+    the runs that the earlier gates let through. If a gate holds or rejects a run, the permits that
+    earlier gates gave for it are undone.
     """
     refused: dict[int, Wait | Exception] = {}
     given: list[list[tuple[LeaseGate, LeasePermit]]] = [[] for _ in asked]

@@ -43,7 +43,7 @@ def end(run_id: UUID, token: int, failure: Failure | None) -> None:
 
 
 def reclaim() -> int:
-    """End at most 500 permits whose lease ended without a report; return their number."""
+    """End at most 500 permits whose lease ended without a report; return how many."""
     limits = config()
     rows = statements.fetch(
         "left_permits", {"lease": limits.lease, "grace": limits.grace, "batch": BATCH}

@@ -90,7 +90,7 @@ class _Children:
         self._deaths = ChildDeaths()
 
     def carry(self, packet: bytes) -> None:
-        """Give the order to an idle process, or to a new one."""
+        """Give the order to an idle process, or to a new process."""
         number = order(packet).number
         if not self._numbers:
             self._deaths.look()

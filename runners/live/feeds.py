@@ -25,12 +25,12 @@ _NAMES = (
 
 
 def runs_since(execution_ids: Sequence[UUID], since: int) -> dict[UUID, list[Row]]:
-    """Return the runs written since the cursor, by execution, at most `MOST` + 1 for each."""
+    """Return the runs written since the cursor, by execution: at most `MOST` + 1 for each."""
     return _read_runs("watch_runs", {"ids": list(execution_ids), "since": str(since), "most": MOST})
 
 
 def runs_of(execution_id: UUID) -> list[Row]:
-    """Return the runs of one execution, at most `MOST` + 1, the live and failed ones first."""
+    """Return at most `MOST` + 1 runs of an execution, the live and failed ones first."""
     found = _read_runs("watch_whole", {"execution": execution_id, "most": MOST})
     return found.get(execution_id, [])
 

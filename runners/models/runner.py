@@ -1,4 +1,4 @@
-"""The workers and remote runners that have reported themselves."""
+"""The workers and remote runners that have reported to this database."""
 
 from django.db import models
 

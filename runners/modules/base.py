@@ -453,7 +453,7 @@ class Module(Generic[InputsT]):
 def as_result(value: Result | Wait | BaseModel | Mapping[str, Any] | None) -> Result | Wait:
     """Convert the value that `execute` returned to a `Result` or `Wait`.
 
-    Raises StepError for anything else.
+    Raises StepError for any other value.
     """
     if isinstance(value, Result | Wait):
         return value

@@ -23,7 +23,7 @@ class EgressRefused(StepError):
 
 
 class RulesInForce:
-    """The rules of the running step, loaded once, at the first connection."""
+    """The rules of the running step, which are loaded once, at the first connection."""
 
     __slots__ = ("_found", "_load")
 
@@ -66,7 +66,7 @@ def judge_egress(host: str, port: int | None) -> None:
 
 
 def address_rules(host: str, port: int | None) -> tuple[str, ...]:
-    """Return the address ranges that decide on a host; an empty tuple if its name alone decides."""
+    """Return the address ranges that decide on a host; () if the host's name alone decides."""
     rules = egress_rules()
     if rules is None or rules.verdict(host, port).name != "BY_ADDRESS":
         return ()

@@ -42,7 +42,7 @@ class Noop(FlowModule):
 
 
 class IfInputs(ModuleInputs):
-    """The condition to branch on."""
+    """The condition that selects the branch."""
 
     condition: Any = Field(
         description=(

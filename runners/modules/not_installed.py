@@ -1,4 +1,4 @@
-"""Stand-ins for modules whose packages are missing: they are listed, but cannot be published."""
+"""Stand-ins for modules whose packages are missing: publishing rejects them with the reason."""
 
 from collections.abc import Mapping
 from functools import partial

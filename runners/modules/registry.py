@@ -328,7 +328,7 @@ def _instance_or_stand_in(type_name: str) -> Module[Any]:
 
 
 def _place(module: Module[Any] | None) -> str:
-    """Return the location of a module's code, for error messages."""
+    """Return the location of a module's class, for error messages."""
     kind = type(module)
     return f"{kind.__module__}.{kind.__qualname__}"
 

@@ -33,7 +33,7 @@ class RowsDiffer(Exception):
 
 @contextmanager
 def snapshot(session: Session) -> Iterator[None]:
-    """Run all statements of the block on one snapshot of the rows."""
+    """Run all statements in the block on one snapshot of the rows."""
     with session.transaction():
         session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         yield
@@ -159,7 +159,7 @@ def replace(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -
 
 
 def drop(session: Session, table: MovedTable, ids: Sequence[UUID]) -> None:
-    """Delete a table's rows of these executions."""
+    """Delete the rows of these executions from a table."""
     session.execute(
         f"DELETE FROM {table.name} t WHERE t.{table.key} = ANY(%s::uuid[])",
         [list(ids)],

@@ -203,12 +203,12 @@ def _partition(cursor: Any, end: datetime, days: int) -> None:
 
 
 def of_first(index: str) -> str:
-    """Return the name of an index of the first partition."""
+    """Return the name that an index of the first partition gets."""
     return f"{index[:57]}_first"
 
 
 def index_of(definition: str, index: str, of: str) -> str:
-    """Return the statement that creates an equivalent index on another table."""
+    """Return the statement that creates the index of a definition on another table."""
     made, count = INDEX.subn(rf"\1 {quoted(index)} ON {quoted(of)} USING", definition)
     assert count == 1, definition
     return made

@@ -19,7 +19,7 @@ RETRIED = (ErrorType.TRANSIENT, ErrorType.TIMEOUT)
 
 
 class Ending(StrEnum):
-    """The ways to end a unit."""
+    """The ways in which a unit can be recorded."""
 
     RECORD = "record"
     """It succeeded: one statement, without the execution's lock."""

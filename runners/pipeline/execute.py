@@ -67,7 +67,7 @@ def _seconds(work: Work) -> float:
 def failure_of(
     error: BaseException, seconds: float, path: str, revealed: Revealed | None = None
 ) -> Failure:
-    """Return the failure to record for an error, without the step's secrets.
+    """Return the failure to record for an error; its texts do not contain the step's secrets.
 
     `seconds` is the step's timeout.
     """

@@ -63,7 +63,7 @@ class _Held:
 
 
 def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
-    """Put the step's secrets into its inputs. Raises the errors of `reveal_secrets.filled`."""
+    """Return the inputs with the step's secrets. Raises the errors of `reveal_secrets.filled`."""
     work = looked.work
     return filled(
         looked.state.data,
@@ -106,7 +106,7 @@ class Leasable:
 
 
 def question(run: Leasable) -> gates.Asked:
-    """Return the question for the run's gates. Raises the validation errors of the run's inputs."""
+    """Return what the run's gates are asked. Raises the validation errors of the run's inputs."""
     prepared = Prepared(run.inputs, "", "", "")
     work = Work(
         run_id=run.run_id,
@@ -230,7 +230,7 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
 
 
 def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
-    """Render the inputs of these segments' pending runs; return the number of leasable runs.
+    """Render the inputs of these segments' pending runs; return how many can be leased.
 
     Skips runs that are prepared, taken, not due or not remote, so a second call is safe.
     """

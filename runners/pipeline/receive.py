@@ -130,7 +130,7 @@ def _leave(pack: ExecutionPack[SegmentState]) -> None:
 
 
 def _run_execution(state: SegmentState, work: Work, until: float) -> Failure | None:
-    """Run one execution of a pack as far as this message allows; return its failure, if any."""
+    """Run one execution of a pack as far as this message allows; return its failure or None."""
     context = state.context
     ended: SegmentState | None = _run_on(state, work, until)
     failure = state.failure
@@ -257,10 +257,10 @@ def claim_segment(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> tuple[SegmentState, Work | None] | None:
-    """Load a segment and claim its live run.
+    """Load a segment and claim its live run; return the state and the work.
 
-    Return None if there is no live run, and None for the work if `take` does not claim the run.
-    `others` are the siblings in the segment's message; the function removes the siblings that ran.
+    Return None if there is no live run. The work is None if `take` does not claim the run. `others`
+    are the siblings in the segment's message; the function removes the siblings that ran.
     """
     found = load_segment.load(
         execution_id, version_id, segment.path, others=others or (), links=links, header=header

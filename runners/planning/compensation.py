@@ -33,7 +33,7 @@ UNDER_WAY = (CompensationState.WAITING, CompensationState.RUNNING)
 
 
 def figures(execution_id: UUID) -> object:
-    """Return the figures that are stored with an execution when it ends."""
+    """Return the figures to store with an execution when it ends."""
     row = statements.fetch_one("metrics", {"execution": execution_id})
     return row[0] if row else None
 

@@ -43,7 +43,7 @@ class Sign:
 
 
 def patience() -> float:
-    """Return the seconds without a sign after which a process counts as unhealthy."""
+    """Return after how many seconds without a sign a process counts as unhealthy."""
     return float(os.environ.get("VALKYR_HEALTH_SECONDS", "").strip() or DEFAULT_SECONDS)
 
 

@@ -40,7 +40,7 @@ class Prepared:
 def prepare(
     data: TemplateData, step: Step, attempt: int, overrides: Mapping[str, Any] | None = None
 ) -> Prepared:
-    """Render a step's `with`.
+    """Render a step's `with`, and return the prepared inputs.
 
     `overrides` are the values that a requeue stored: `inputs`, merged into the rendered inputs
     (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError, and

@@ -19,7 +19,7 @@ from runners.segment.inputs import Prepared
 
 @dataclass(slots=True)
 class Work:
-    """A run that this process holds: claimed, with rendered inputs or a known failure."""
+    """A run that this process has claimed, with its rendered inputs or a failure to record."""
 
     run_id: UUID
     execution_id: UUID
@@ -65,7 +65,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Done:
-    """A step that ran: its result, as a value and as JSON text, and its duration."""
+    """A step that ran: its result (a value, and its JSON text), and the duration."""
 
     step: Step
     place: Place
@@ -107,7 +107,7 @@ class Unit:
 
     @property
     def costs(self) -> tuple[Cost, ...]:
-        """Return the costs of the attempt, regardless of how it ended."""
+        """Return the costs of the attempt, whether it succeeded or failed."""
         return self.head.costs if self.head is not None else self.spent
 
     @property

@@ -106,7 +106,7 @@ class Fencer:
 
 
 def say(message: str) -> None:
-    """Write to the worker's log."""
+    """Write a line to the worker's log."""
     sys.stderr.write(f"watchdog: {message}\n")
     sys.stderr.flush()
 
@@ -129,7 +129,7 @@ class CpuUsage:
 
 
 def usage(pid: int) -> CpuUsage | None:
-    """Return the CPU use of the process's threads; None if the process has ended."""
+    """Return how much CPU time the process's threads have used; None if the process has ended."""
     try:
         names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - pathlib is a megabyte here
     except OSError:
@@ -199,7 +199,7 @@ class Watchdog:
         self._lost: dict[tuple[int, int], int] = {}
 
     def watch(self) -> None:
-        """Check periodically, until the worker and all its processes have ended."""
+        """Check the processes periodically, until the worker and all of them have ended."""
         last = time.monotonic()
         while True:
             found = [head for head in heads(self._descriptor) if _lives(head.pid, head.start)]

@@ -162,7 +162,7 @@ class WorkflowRun:
 
     @property
     def dead_letters(self) -> dict[str, str]:
-        """Return by path why steps failed permanently, such as `TRANSIENT: shop unreachable`."""
+        """Return why steps failed permanently, by path, such as `TRANSIENT: shop unreachable`."""
         return {
             run.step_path: f"{run.error_type}: {run.error}"
             for run in self._runs().filter(state=RunState.DLQ)

@@ -39,7 +39,7 @@ Pair = tuple[UUID, UUID]  # run, execution
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A run that waits for an event."""
+    """A run that waits for an event, and its step."""
 
     run_id: UUID
     execution_id: UUID

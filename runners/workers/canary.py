@@ -87,7 +87,7 @@ class Consuming(bootsteps.StartStopStep):
         self._heard_at = time.monotonic()
 
     def _send(self, parent: Any, name: str) -> None:
-        """Send over a separate connection, so that an unresponsive broker blocks only briefly."""
+        """Send the message over a separate connection; a stuck broker then blocks only briefly."""
         options = {"socket_connect_timeout": CONNECT_SECONDS, "socket_timeout": CONNECT_SECONDS}
         redis = messaging.is_redis(messaging.broker_url())
         self._sent_at = time.monotonic()

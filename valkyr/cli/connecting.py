@@ -1,4 +1,4 @@
-"""Create an API client from the chosen options."""
+"""Create an API client from the options of a command."""
 
 import importlib
 from collections.abc import Iterator

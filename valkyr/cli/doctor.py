@@ -221,7 +221,7 @@ def _grants() -> Iterator[DoctorFinding]:
 
 
 def _wanted_grants() -> Iterator[tuple[str, str]]:
-    """Yield the tables and the privileges that Valkyr needs on them."""
+    """Yield each table that Valkyr needs, with the necessary privileges."""
     from django.apps import apps
     from django.contrib.auth import get_user_model
 
@@ -326,7 +326,7 @@ def _modules() -> Iterator[DoctorFinding]:
 
 
 def _used(definition: Any) -> set[str]:
-    """Return the names of the modules that a definition uses, including nested tasks."""
+    """Return the names of the modules that a definition uses, also in nested tasks."""
     if isinstance(definition, dict):
         found = {name for value in definition.values() for name in _used(value)}
         tasks = definition.get("tasks")

@@ -79,7 +79,7 @@ class CliError(click.ClickException):
 
 
 def usage(message: str, hint: str = "") -> CliError:
-    """Return the error for an invalid command line, environment or file."""
+    """Return the error for an invalid command line, variable or file."""
     return CliError(message, Exit.USAGE, hint=hint)
 
 

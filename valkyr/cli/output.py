@@ -105,7 +105,7 @@ class CommandOutput:
         click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), nl=not text.endswith("\n"))
 
     def signed(self, sign: str, text: str, *, indent: int = 0) -> None:
-        """Print a line of a plan, coloured by its sign on a terminal."""
+        """Print a line of a plan after its sign, which is coloured on a terminal."""
         clean = CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
         coloured = self.console is not None and "NO_COLOR" not in os.environ
         shown = click.style(sign, fg=SIGNS.get(sign), bold=True) if coloured else sign
@@ -189,7 +189,7 @@ def fitted(
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines with aligned columns."""
+    """Return the rows as lines of text with aligned columns."""
     widths = _widths(rows)
     return ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
 

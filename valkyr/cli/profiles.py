@@ -75,7 +75,7 @@ def save(path: Path, file: ProfileFile) -> None:
 
 
 def check_name(name: str) -> str:
-    """Return the name of a profile. Raises CliError if it is invalid."""
+    """Return `name` if it is valid for a profile; otherwise raise CliError."""
     if not NAME.match(name):
         raise usage(f"{name!r} is not a valid profile name.", "Use letters, digits, _ and -.")
     return name

@@ -1,4 +1,4 @@
-"""The Git commit of a folder: from the CI system's variables, or from Git."""
+"""The Git commit of a folder, from the CI system's variables or from Git."""
 
 import subprocess
 from collections.abc import Mapping

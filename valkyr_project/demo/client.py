@@ -72,12 +72,12 @@ class Api:
         return int(answer.json()["version"])
 
     def execute(self, workflow_id: str, payload: Any, key: str) -> dict[str, Any]:
-        """Start one execution under an Idempotency-Key, and return the API's response."""
+        """Start one execution with an Idempotency-Key, and return the API's response."""
         path = f"/v1/WorkflowExecution/{workflow_id}/execute"
         return self.post(path, {"params": payload}, {"Idempotency-Key": key})
 
     def execute_batch(self, workflow_id: str, payloads: Sequence[Any]) -> list[str]:
-        """Start one execution per payload, all or none; return their IDs in the same order."""
+        """Start an execution for each payload, all or none; return their IDs in the same order."""
         path = f"/v1/WorkflowExecution/{workflow_id}/execute-batch"
         ids: list[str] = self.post(path, {"payloads": list(payloads)})["ids"]
         return ids

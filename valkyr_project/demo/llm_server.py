@@ -202,7 +202,7 @@ class LlmHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        """Read the request and answer according to its path."""
+        """Read the request, and answer it according to its path."""
         length = int(self.headers.get("Content-Length") or 0)
         try:
             body = json.loads(self.rfile.read(min(length, MAX_BODY)))
@@ -309,7 +309,7 @@ class LlmHandler(BaseHTTPRequestHandler):
 
 
 def usage(body: Body, text: str) -> Body:
-    """Return the numbers of tokens in a conversation, in its answer, and in both."""
+    """Return how many tokens the conversation has, how many the answer has, and their sum."""
     asked = tokens("".join(str(message.get("content")) for message in body.get("messages", [])))
     answered = tokens(text)
     return {

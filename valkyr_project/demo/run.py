@@ -36,7 +36,7 @@ class Mails:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo; return 0 if all results were as expected, 1 if not, 130 if interrupted."""
+    """Run the demo; return 0 if all results are as expected, 1 if not, and 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m valkyr_project.demo",
         description="Run the included order-import workflow with 200 orders, over HTTP.",

@@ -29,7 +29,7 @@ class ServerFolder:
     """The folder of one server; `open_place` creates and locks it."""
 
     def __init__(self, root: Path, account: Account) -> None:
-        """Use the existing folder `root`."""
+        """Use the existing folder `root`, without locking it."""
         self.root = root
         self.account = account
         self.data = root / "data"

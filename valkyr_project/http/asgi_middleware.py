@@ -27,7 +27,7 @@ class Gate:
     """An ASGI middleware that limits bodies; `limit` is the maximum length, in bytes."""
 
     def __init__(self, app: App, limit: int) -> None:
-        """Wrap `app`."""
+        """Wrap the ASGI application `app`."""
         self._app = app
         self._limit = limit
 
@@ -94,7 +94,7 @@ def _declared(scope: Message) -> int:
 async def refuse(
     send: Send, status: int, title: str, code: str, detail: str, *more: tuple[bytes, bytes]
 ) -> None:
-    """Send a problem (RFC 9457) as the response, with additional headers."""
+    """Respond with a problem document (RFC 9457) and additional headers."""
     body = json.dumps(
         {
             "type": explanation(code),
@@ -125,7 +125,7 @@ class RequestIds:
     """An ASGI middleware that assigns an ID to each request."""
 
     def __init__(self, app: App) -> None:
-        """Wrap `app`."""
+        """Wrap the ASGI application `app`."""
         self._app = app
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:

@@ -46,7 +46,7 @@ class DisconnectWatch:
         return self._watch.done()
 
     def forget(self) -> None:
-        """Stop watching after the response."""
+        """Stop watching, because the response was sent."""
         if self._watch is not None:
             self._watch.cancel()
 
@@ -77,7 +77,7 @@ class Handler(ASGIHandler):
     """Django's handler with a chain of synchronous middleware, called in a pool of threads."""
 
     def __init__(self) -> None:
-        """Prepare without starting a thread."""
+        """Prepare the pool without starting a thread."""
         super().__init__()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
 
@@ -86,7 +86,7 @@ class Handler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request; respond with 503 if no slot is free in time."""
+        """Answer one request; respond with 503 if no slot becomes free in time."""
         try:
             body = await self.read_body(receive)
         except RequestAborted:

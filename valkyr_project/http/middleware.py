@@ -33,7 +33,7 @@ class SecurityHeaders:
     """Sets security headers; forbids caching unless the response sets Cache-Control."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        """Wrap `get_response`."""
+        """Wrap `get_response`, the next middleware or the view."""
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -81,7 +81,7 @@ class NoRendering:
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        """Wrap `get_response`."""
+        """Wrap `get_response`, the next middleware or the view."""
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:

@@ -26,7 +26,7 @@ class RequestPlace:
     """A slot that a request holds until the request returns it; returning it twice is harmless."""
 
     def __init__(self, places: "Places") -> None:
-        """Create a slot of `places`."""
+        """Create a slot that belongs to `places`."""
         self._places: Places | None = places
 
     def give_back(self) -> None:
@@ -59,7 +59,7 @@ class Places:
         return SHORT_PATIENCE if busy else PATIENCE
 
     def take_free(self) -> RequestPlace | None:
-        """Return a slot if one is free, otherwise None."""
+        """Return a slot if one is free; otherwise return None."""
         if not self._free:
             return None
         self._free -= 1

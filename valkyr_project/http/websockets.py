@@ -39,7 +39,7 @@ class Sockets:
     """An ASGI middleware that serves WebSockets and passes all other requests on."""
 
     def __init__(self, app: App, handler: ASGIHandler) -> None:
-        """Wrap `app`; `handler` answers a socket's requests."""
+        """Wrap the ASGI application `app`; `handler` answers the requests of WebSockets."""
         self._app, self._handler = app, handler
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:

@@ -52,7 +52,7 @@ class ForkedProcess:
         return code
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal if the process still runs."""
+        """Send a signal to the process if it still runs."""
         # The launcher reports its end slightly later.
         if self.poll() is None:
             with suppress(ProcessLookupError):
@@ -118,7 +118,7 @@ class ProcessImage:
         return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:
-        """Return the end of the launcher's output."""
+        """Return the end of the launcher's log."""
         return self._log.read_text(errors="replace")[-3000:].strip() or "(no output)"
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Set a forked process's environment, title, settings and log format."""
+"""Set the environment, title, settings and log format of a forked process."""
 
 import os
 import sys

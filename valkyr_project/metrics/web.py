@@ -29,12 +29,12 @@ class Metrics:
     """The outermost middleware: serves `/metrics` and measures every other request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        """Wrap `get_response`."""
+        """Wrap `get_response`, the next middleware or the view."""
         self._get_response = get_response
         access(local=settings.INSTALLATION.local)  # a guessable token stops the start
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the metrics, or pass the request on."""
+        """Return the metrics for `/metrics`; pass any other request on, and measure it."""
         if request.path_info == PATH:
             return scrape(request)
         began = time.perf_counter()
@@ -48,7 +48,7 @@ class Everything(Collector):
     """The metrics of this process, its viewers and waiting requests, and values of the database."""
 
     def collect(self) -> Iterable[Metric]:
-        """Yield all metric families."""
+        """Yield all families of metrics."""
         yield from metric_values.registry().collect()
         yield from DATABASE.collect()
         yield GaugeMetricFamily(

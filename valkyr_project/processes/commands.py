@@ -35,7 +35,7 @@ class ProcessCommand:
 
 @dataclass(frozen=True)
 class Pool:
-    """The concurrency of a worker: `kind` is `threads` or `prefork`."""
+    """The pool of a worker: its `kind` (`threads` or `prefork`) and its concurrency."""
 
     kind: str
     size: int

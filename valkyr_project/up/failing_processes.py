@@ -22,7 +22,7 @@ def supervised() -> bool:
 
 
 class FailingProcesses:
-    """The supervisor's list of processes that repeatedly end right after their start."""
+    """The supervisor's list of the processes that repeatedly end right after their start."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         """Begin with an empty list, in the file that the stack's environment names."""
@@ -32,7 +32,7 @@ class FailingProcesses:
 
     @property
     def names(self) -> set[str]:
-        """Return the names of the listed processes."""
+        """Return the names of the processes in the list."""
         return set(self._endings)
 
     def add(self, name: str, ending: str) -> bool:

@@ -101,5 +101,5 @@ PARTS = {"tables": tables, "static": static}
 
 
 def main() -> None:
-    """Run the part that the command line names."""
+    """Run the part (`tables` or `static`) that the command line names."""
     PARTS[sys.argv[1]]()

@@ -57,7 +57,7 @@ def _holder(port: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the stack until it is stopped; return 1 if it did not start or stay up."""
+    """Run the stack until it is stopped; return 1 if it could not start or keep running."""
     begin = time.monotonic()
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)

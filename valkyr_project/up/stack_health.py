@@ -14,7 +14,7 @@ EXPECTED = "every process of the stack runs"
 
 
 def processes(session: Session) -> HealthFinding:
-    """Return the health of the processes that the supervisor reported as failing."""
+    """Return the finding about the processes that the supervisor reported as failing."""
     path = Path(os.environ[VARIABLE])
     try:
         endings = json.loads(path.read_text())

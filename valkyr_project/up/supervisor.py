@@ -43,12 +43,12 @@ class Servers:
             self.embedded.append(Redis(home))
 
     def launch(self) -> None:
-        """Start all servers; their addresses are available afterwards."""
+        """Start all embedded servers; their URLs are available afterwards."""
         for server in self.embedded:
             server.launch()
 
     def wait(self) -> None:
-        """Wait until all servers accept connections."""
+        """Wait until all embedded servers accept connections."""
         for server in self.embedded:
             server.wait()
 
@@ -107,7 +107,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:
-        """Prepare without starting."""
+        """Prepare the process without starting it."""
         super().__init__(spec.command, name=spec.name)
         self.spec = spec
         self.started_at = time.monotonic()
@@ -188,7 +188,7 @@ class Supervisor:
         output: Output,
         stop_request: StopRequest,
     ) -> None:
-        """Prepare without starting."""
+        """Prepare the processes without starting them."""
         self._events: queue.Queue[Message] = queue.Queue()
         self._probes = probes
         self._environment = environment
@@ -226,7 +226,7 @@ class Supervisor:
         return True
 
     def watch(self) -> None:
-        """Keep everything running until a stop is requested.
+        """Keep all processes running until a stop is requested.
 
         Raises UpError if PostgreSQL, Redis or the image cannot be kept running.
         """

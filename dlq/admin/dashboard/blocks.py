@@ -17,7 +17,7 @@ NOTHING = SafeString("")
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A sentence about a problem, and the command that fixes the problem.
+    """A sentence about a problem, and the command that solves the problem.
 
     An `urgent` banner is red.
     """
@@ -62,7 +62,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """The content of a block; `above` and `below` are HTML above and below the cards."""
+    """What a block shows; `above` and `below` are HTML above and below the cards."""
 
     problems: Sequence[HomeProblem] = ()
     cards: Sequence[Card] = ()

@@ -1,4 +1,4 @@
-"""The home page's panel of all cells, with totals, for superusers.
+"""The home page's panel of all cells with their totals, for superusers.
 
 All databases are queried concurrently. A database that does not answer therefore delays the page by
 at most 2 s, once in 15 s.

@@ -35,7 +35,7 @@ class HomeVerdict:
 
 
 def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> HomeVerdict:
-    """Return the headline and the problems that need attention now.
+    """Return the headline, and the problems that need attention now.
 
     `added` are the problems that plugins found.
     """

@@ -91,7 +91,7 @@ class ModuleFiles:
 
 
 def plan_of(type_name: str, into: Path, *, as_class: bool) -> ModuleFiles:
-    """Return the files for a type. Raises CommandError if the name is invalid or taken."""
+    """Return the files for a module type. Raises CommandError for an invalid or existing name."""
     _check(type_name)
     first, *rest = type_name.split(".")
     package, file = f"{first}_steps", "_".join(rest)
@@ -111,7 +111,7 @@ def plan_of(type_name: str, into: Path, *, as_class: bool) -> ModuleFiles:
 
 
 def write(plan: ModuleFiles) -> None:
-    """Write a plan's files. Raises CommandError if one of them exists."""
+    """Write the files of a plan. Raises CommandError if one of the files exists."""
     there = [str(path) for path in (plan.module, plan.test) if path.exists()]
     if there:
         raise CommandError(

@@ -143,7 +143,7 @@ class Common:
 
 
 def _facts(spec: ModuleSpec) -> dict[str, str]:
-    """Return the facts about how the module runs; a fact that does not apply is an empty text."""
+    """Return facts about how the module runs, by name; a fact that does not apply is ""."""
     circuit = (spec.circuit_target or "").rstrip(".")
     return {
         "effect": f"effect `{spec.effect}`",
@@ -266,7 +266,7 @@ YOUR_OWN = Path(__file__).with_name("your_own.md")
 
 
 def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
-    """Return the pages' texts by their paths below `docs/reference/`."""
+    """Return the texts of all pages by their paths, relative to `docs/reference/`."""
     ordered = sorted(specs.values(), key=lambda spec: (spec.category, spec.type))
     by_category = {
         category: list(members) for category, members in groupby(ordered, lambda s: s.category)
@@ -276,7 +276,7 @@ def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
 
 
 def path_of(category: str) -> str:
-    """Return the path of a category's page, below `docs/reference/`."""
+    """Return the path of a category's page, relative to `docs/reference/`."""
     return f"modules/{category.replace(' ', '-')}.md"
 
 

@@ -41,11 +41,11 @@ class SourceFile:
 
     @property
     def changed(self) -> bool:
-        """Return whether the text was edited."""
+        """Return whether any edit changed the text."""
         return self.new != self.old
 
     def restore(self, text: bytes) -> None:
-        """Undo all edits made after `text` was saved."""
+        """Undo all edits that were made after the text was `text`."""
         self.new = text
         self.__dict__.pop("tree", None)
 
@@ -79,7 +79,7 @@ class SourceFile:
         return ""
 
     def calls(self, name: str) -> Iterator[ast.Call]:
-        """Yield all calls of `name` or `something.name`."""
+        """Yield all calls of a function or method called `name`."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and name == getattr(
                 node.func, "id", getattr(node.func, "attr", "")
