@@ -88,7 +88,7 @@ def steps(now: datetime) -> Iterator[Family]:
 
 
 def waiting(now: datetime) -> Iterator[Family]:
-    """Yield the depth of each queue, the age of its oldest waiting step, and its worker count."""
+    """Yield each queue's depth, the age of its oldest waiting step, and its number of workers."""
     live = [runner for runner in Runner.objects.all()[:BOUND] if is_live(runner, now)]
     found = {each.name: each for each in queues(Run.objects.all(), live, now)}
     depth = Family("valkyr_queue_depth", "Steps due that wait for a worker.", labels=["queue"])

@@ -39,7 +39,7 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 class CellServer(NamedTuple):
-    """The URL of a cell's server; with a pooler, its URL, and the server's URL in `direct`."""
+    """The URL of a cell's server, or of its pooler; `direct` is then the server's own URL."""
 
     url: str
     direct: str = ""

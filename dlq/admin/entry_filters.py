@@ -116,7 +116,7 @@ class GroupsField(forms.CharField):
 
 
 class EntryFilters(FiltersForm):
-    """The form above the list of dead letters."""
+    """The form with the filters above the list of dead letters."""
 
     # Fields of the form → fields of the grammar.
     grammar = {

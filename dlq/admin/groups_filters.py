@@ -160,7 +160,7 @@ def status_counts(rows: QuerySet[FailureGroup]) -> dict[str, int]:
 
 
 class GroupFilters(FiltersForm):
-    """The form above the list of groups."""
+    """The form with the filters above the list of groups."""
 
     workflow = forms.UUIDField(widget=forms.Select, label=lazy("Workflow"))
     module = forms.CharField(max_length=100, label=lazy("Module"))

@@ -1,4 +1,4 @@
-"""Merge failure groups, and split failure groups.
+"""Merge and split failure groups.
 
 Fingerprints assign failures to groups, so they change first: after the commit, new failures join
 the right group. The existing entries follow in batches; the first batch follows at once.

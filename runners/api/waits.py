@@ -89,14 +89,14 @@ class Signal(Body):
 
 
 class WokenRun(CamelCaseSerializer):
-    """A step that the signal woke."""
+    """A run that the signal woke."""
 
     run_id = serializers.UUIDField()
     step_path = serializers.CharField(help_text="Empty for callers who cannot view the execution.")
 
 
 class Signalled(CamelCaseSerializer):
-    """The steps that a signal woke, and the number of these steps."""
+    """The runs that a signal woke, and their number."""
 
     woken = WokenRun(many=True, help_text=f"The steps that continue, at most {MAX_SHOWN:,}.")
     count = serializers.IntegerField(help_text="The number of steps that continue.")

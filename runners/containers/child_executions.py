@@ -100,7 +100,7 @@ def awaited(run_id: UUID) -> UUID | None:
 
 
 def leave_awaited(run_id: UUID) -> None:
-    """Cancel the child that a run waited for, after the commit; a requeue starts a new child."""
+    """After the commit, cancel the child that a run waited for; a requeue starts a new child."""
     child = awaited(run_id)
     if child is not None:
         messages.tell_after_commit(LEAVE, child)

@@ -110,7 +110,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
 
 
 def _refuse_other_cells(worker: Any) -> None:
-    """Raise SystemExit for a worker with messages of another cell, whose rows it does not have."""
+    """Raise SystemExit if the worker would receive messages of a cell whose rows it lacks."""
     if worker.app is not messaging.celery_app():
         return
     if found := messaging.of_other_cells(worker.app.amqp.queues.consume_from):

@@ -64,7 +64,7 @@ class FlowerWatch:
     clock: Callable[[], float] = time.monotonic
 
     def note(self, handler: RequestHandler) -> None:
-        """Record a request that was answered. Tornado calls this method as its `log_function`."""
+        """Record a view of Flower if it answered a page. Tornado calls this as `log_function`."""
         if handler.get_status() in ANSWERED and not isinstance(handler, OPEN):
             self.viewers.looked_at = self.clock()
             IOLoop.current().add_callback(self.tell)

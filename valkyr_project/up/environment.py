@@ -44,7 +44,7 @@ class StackCredentials:
 
 
 def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCredentials:
-    """Return the stored credentials; create missing ones; the environment overrides all of them."""
+    """Return the stored credentials, or new ones if missing; the environment overrides them all."""
     path = home / SECRETS_FILE
     kept = _read(path)
     made = {

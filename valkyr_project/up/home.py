@@ -70,7 +70,7 @@ def _locked(lock: IO[str]) -> bool:
 
 
 def running(path: Path) -> dict[str, Any] | None:
-    """Return what the stack that runs in `path` has announced, or None if no stack runs there.
+    """Return the announcement of the stack that runs in `path`; None if no stack runs there.
 
     Its keys are pid, url, flower_url, database_url, redis_url and ready. The announcement is empty
     until the stack writes it.
