@@ -17,7 +17,7 @@ class DlqConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Register the intake of dead runs; close the dead letters of runs that are rolled back."""
+        """Connect the receivers of dead runs and of roll-backs, and the checks of health."""
         from dlq import health  # noqa: F401 - connects on import
         from dlq.browse import entry_reads  # noqa: F401 - connects on import
         from dlq.intake import receive  # noqa: F401 - connects on import

@@ -1,4 +1,4 @@
-"""The configuration of this app."""
+"""The configuration of the app `dlq`."""
 
 from executions.configuration import settings as valkyr_settings
 

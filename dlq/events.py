@@ -1,4 +1,4 @@
-"""The signals of this app, sent inside the transaction of the event."""
+"""The signals of this app, each sent inside the transaction of its event."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -19,7 +19,7 @@ redrive_stopped = Signal()
 class StoppedRedrive:
     """A redrive that stopped because too many entries failed; `path` is the path of its page.
 
-    `group_id` is the failure group that it redrives, if any.
+    `group_id` is the failure group that is redriven, or None.
     """
 
     redrive_id: UUID

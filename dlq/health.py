@@ -8,7 +8,7 @@ EXPECTED = "a duty of beat ran in the last 60 s"
 
 
 def beat(session: Session) -> HealthFinding:
-    """Check that at least one of beat's duties ran in the last 60 s."""
+    """Return whether at least one of beat's duties ran in the last 60 s, as a finding."""
     row = session.execute(QUERY).fetchone()
     if row is not None and row[0] <= SILENT_SECONDS:
         return HealthFinding(True, f"a duty ran {max(0.0, row[0]):.0f} s ago", EXPECTED)

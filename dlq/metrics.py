@@ -1,4 +1,4 @@
-"""The metrics that `/metrics` reads from the database, and the metrics that this app counts."""
+"""The metrics that `/metrics` reads from the database, and those that this app counts."""
 
 import logging
 import threading
@@ -49,7 +49,7 @@ Reading = Callable[[datetime], Iterable[Family]]
 
 
 def executions(now: datetime) -> Iterator[Family]:
-    """Yield the numbers of executions that have not ended: by state, and by workspace."""
+    """Yield the numbers of executions that have not ended, by state and by workspace."""
     found = statements.fetch("live_executions", {"most": BOUND})
     states = Counter(dict.fromkeys(("PENDING", "RUNNING", "PAUSED"), 0))
     spaces: Counter[UUID] = Counter()
@@ -106,7 +106,7 @@ def waiting(now: datetime) -> Iterator[Family]:
 
 
 def failures(now: datetime) -> Iterator[Family]:
-    """Yield the numbers of failure groups and of their open dead letters, by the group's status."""
+    """Yield the numbers of failure groups and of their open dead letters, by group status."""
     groups = FailureGroup.objects.filter(merged_into=None).order_by()
     rows = list(groups.values_list("status").annotate(Count("pk"), Sum("open")))
     statuses = dict.fromkeys(GroupStatus.values, 0)
@@ -123,7 +123,7 @@ def failures(now: datetime) -> Iterator[Family]:
 
 
 def beat(now: datetime) -> Iterator[Family]:
-    """Yield the time of beat's last duty, if any, and the progress of sealing."""
+    """Yield the time of beat's last duty, the database's time, and the state of the audit seals."""
     last = last_beat()
     if last is not None:
         yield Family(
@@ -178,7 +178,7 @@ READINGS: dict[str, Reading] = {
 
 
 def _queue_names(found: Counter[str]) -> list[str]:
-    """Return the configured queues and the fullest other queues; add `OTHERS` if there are more."""
+    """Return the configured queues and the fullest others; add `OTHERS` if there are more."""
     known = OWN_QUEUES | limits().remote_queues
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []
@@ -214,16 +214,16 @@ SLACK_SECONDS = 2.0  # for the reading that was under way
 
 
 class DatabaseCollector(Collector):
-    """Keeps the last readings, and replaces them when they are older than 12 s."""
+    """Keeps the last readings, and replaces them once they are older than 12 s."""
 
     def __init__(self) -> None:
-        """Start without readings."""
+        """Start with no readings."""
         self._lock = threading.Lock()
         self._families: list[Family] = []
         self._read_at = float("-inf")
 
     def collect(self) -> Iterable[Family]:
-        """Return the last readings; if they are older than 12 s, take new readings first."""
+        """Return the last readings, after taking new ones if they are older than 12 s."""
         # Only the very first scrapes wait for each other; later ones get the last readings.
         if self._old() and self._lock.acquire(blocking=not self._families):
             try:
@@ -243,7 +243,7 @@ class DatabaseCollector(Collector):
 
 
 def read() -> list[Family]:
-    """Return all readings now: the parts that respond, and the readings of each database.
+    """Take and return all readings: those of the parts that respond, and those of each database.
 
     With cells, the readings of a database have the label `cell`, which is `-` for the first
     database.
@@ -264,7 +264,7 @@ def read() -> list[Family]:
 
 
 def _join(gathered: dict[str, Family], family: Family, of: str) -> None:
-    """Add the samples of one database's family to the family of all databases."""
+    """Add the samples of one database's family to the family of the same name."""
     if len(aliases()) > 1:
         metric_values.name_cell(family, cell_of(of))
     known = gathered.setdefault(family.name, family)

@@ -1,4 +1,4 @@
-"""Beat's pulse: one of beat's duties writes it, so that other processes detect a silent beat."""
+"""The pulse of beat: a duty of beat writes it, so that other processes notice a silent beat."""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +10,7 @@ EVERY = timedelta(seconds=4)
 
 
 def beat() -> None:
-    """Record that a duty of beat is running, unless a record is less than 4 s old."""
+    """Record that a duty of beat is running, unless the last record is less than 4 s old."""
     now = database_now()
     present = BeatPulse.objects.filter(pk=1)
     if present.filter(ticked_at__lte=now - EVERY).update(ticked_at=ClockTimestamp()):
@@ -20,5 +20,5 @@ def beat() -> None:
 
 
 def last_beat() -> datetime | None:
-    """Return the time at which a duty of beat last ran; None if none has run yet."""
+    """Return the time at which a duty of beat last ran; None if none has run."""
     return BeatPulse.objects.filter(pk=1).values_list("ticked_at", flat=True).first()

@@ -1,4 +1,4 @@
-"""The hand-written statements of this app, by name, from `sql/`."""
+"""The hand-written SQL statements of this app, by name, from `sql/`."""
 
 from pathlib import Path
 

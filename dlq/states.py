@@ -1,4 +1,4 @@
-"""The states of a failure group; only `dlq.groups.status` changes them."""
+"""The statuses of a failure group; only `dlq.groups.status` changes a group's status."""
 
 from django.db.models import TextChoices
 

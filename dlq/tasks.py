@@ -1,4 +1,4 @@
-"""The Celery tasks of this app."""
+"""The Celery tasks of the app `dlq`."""
 
 from executions import messaging, payload_store
 from executions.messaging import broker_priority, task
@@ -6,7 +6,7 @@ from executions.messaging import broker_priority, task
 
 @task("dlq.expire")
 def expire() -> dict[str, int]:
-    """Delete expired rows and stored values once a day, and again while rows remain."""
+    """Delete expired rows and stored values daily, and again while any remain; return counts."""
     from dlq.retention import pruning, run_partitions
 
     added = run_partitions.add_ahead()
@@ -27,7 +27,7 @@ def expire() -> dict[str, int]:
 
 @task("dlq.tally")
 def tally() -> dict[str, int]:
-    """Add new failures to the counters of their groups, every second."""
+    """Add new failures to the counters of their groups, each second; return counts."""
     from dlq.groups.tally import turn
 
     return turn()
@@ -35,7 +35,7 @@ def tally() -> dict[str, int]:
 
 @task("dlq.pulse")
 def pulse() -> None:
-    """Record every five seconds that beat is running."""
+    """Record, every five seconds, that beat is running."""
     from dlq.pulse import beat
 
     beat()

@@ -1,4 +1,4 @@
 """Workflow definitions and executions: their admission, planning and end.
 
-The rows are the source of truth.
+The rows in the database are the source of truth.
 """

@@ -34,7 +34,7 @@ def api(name: str, *args: Any, **named: Any) -> str:
 
 
 def has(name: str, **named: Any) -> bool:
-    """Return whether this installation has the route; a plugin may be missing."""
+    """Return whether this installation has the route, whose plugin may not be installed."""
     try:
         api(name, **named)
     except NoReverseMatch:
@@ -66,7 +66,7 @@ def admin_or_none(name: str, *args: Any) -> str:
 
 
 def sign_in() -> str:
-    """Return the address of the sign-in page: the admin's, or LOGIN_URL without an admin."""
+    """Return the address of the sign-in page: the admin's, or LOGIN_URL if there is no admin."""
     from django.shortcuts import resolve_url  # no worker needs it
 
     return admin_or_none("login") or resolve_url(settings.LOGIN_URL)
@@ -88,7 +88,7 @@ def public(path: str) -> str:
 
 
 def page(model: str, pk: Any = None, **query: Any) -> str:
-    """Return the path of an object's page, or without `pk` of a list. The path can be stored.
+    """Return the path of an object's page or, if `pk` is None, of a list. The path can be stored.
 
     `model` is `app_model`. The path is built as Django's admin builds it, because a lookup would
     load the urlconf.
@@ -108,7 +108,7 @@ def shown_page(path: str) -> str:
 
 
 def public_page(path: str) -> str:
-    """Return the public address of a path that `page` made; the root's address without an admin."""
+    """Return the public address of a path that `page` made; the root's if there is no admin."""
     given = valkyr_settings().admin_prefix
     if given is None:
         index = admin_or_none("index")

@@ -182,7 +182,7 @@ def _egress() -> Iterator[str]:
 
 
 def _times() -> Iterator[str]:
-    """Yield problems of the project's time settings."""
+    """Yield a problem if the project sets USE_TZ to False."""
     if not django_settings.USE_TZ:
         yield (
             "USE_TZ is False, so times have no zone; expected True, because leases and "

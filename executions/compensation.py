@@ -22,7 +22,7 @@ State = CompensationState
 
 
 def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
-    """Undo a locked execution before it ends as `ending`; return False if it has nothing to undo.
+    """Begin to undo a locked execution that will end as `ending`; False if it has nothing to undo.
 
     The execution stays PAUSED until its running steps have ended, or PENDING while it waits for a
     slot.

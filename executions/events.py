@@ -63,7 +63,7 @@ class ReportedCondition:
 condition_began = Signal()
 
 Lasting = Callable[[Collection[UUID]], set[UUID]]
-"""Returns those of some objects whose condition lasts."""
+"""Returns the IDs of those objects whose condition persists."""
 
 LASTING: dict[str, Lasting] = {}
-"""By the kind of condition. Plugins add theirs in `ready`."""
+"""The functions by kind of condition. Plugins add their functions in `ready`."""

@@ -146,10 +146,9 @@ def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> 
 
     Call it in a transaction, before other locks. RUNNING and PAUSED executions keep their state,
     and resume if they are suspended. A FAILED execution moves to RUNNING with its remaining time,
-    or to PENDING if its workspace is full or its concurrency key is in use. `undoing` says that the
-    dead letter belongs to an undo step: then the compensation continues. Raises NotFound,
-    WrongState, and Compensated if the step belongs to the workflow itself and was or is being
-    undone.
+    at least 60 s, or to PENDING if its workspace is full or its concurrency key is in use.
+    `undoing` says that the dead letter belongs to an undo step: then the compensation continues.
+    Raises NotFound, WrongState, and Compensated as `compensation.refuse` does.
     """
     waits = must_wait(execution_id, workspace_id)
     execution = _locked(execution_id, "go on", State.RUNNING, State.PAUSED, State.FAILED)
@@ -202,7 +201,7 @@ def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list
 
     It omits executions that another transaction has locked. It also omits those for which `reopen`
     must be called one by one: executions of a workspace with limits, children, executions with a
-    concurrency key, suspended and undone ones, and those that ended, except as FAILED.
+    concurrency key, suspended or undone executions, and those that ended, except as FAILED.
     """
     if limited(workspace_id):
         return []

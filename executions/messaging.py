@@ -1,4 +1,4 @@
-"""The Celery app that sends and executes Valkyr's tasks, its names of queues, and its broker.
+"""The Celery app that sends and executes Valkyr's tasks, its queue names, and its broker.
 
 It is the app that was passed to `valkyr.configure_celery`, or otherwise Celery's current app. A
 queue has two names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker, or
@@ -71,7 +71,7 @@ def carry_by(app: Celery) -> None:
 
 
 def when_ready(call: Callable[[], None]) -> None:
-    """Call the function once Django has loaded all apps, or immediately if it already has."""
+    """Call the function once Django has loaded all apps; immediately if it has loaded them."""
     if apps.ready:
         call()
     else:
@@ -85,7 +85,7 @@ def be_ready() -> None:
 
 
 def configured_app() -> Celery | None:
-    """Return the app that was configured for Valkyr's tasks; None without one."""
+    """Return the app that was configured for Valkyr's tasks; None if there is none."""
     return _configured
 
 

@@ -56,10 +56,10 @@ class ApiConfig(AppConfig):
         name_models(self.models.values())
 
     api: ClassVar[str] = ""
-    """The Python module whose `urlpatterns` join the engine's API, or none."""
+    """The Python module whose `urlpatterns` are added to the engine's API; "" for none."""
 
     api_enums: ClassVar[Mapping[str, Any]] = {}
-    """Names of enumerations in the API's description, and where each is written, or its values."""
+    """The location or the values of each enumeration, by its name in the OpenAPI document."""
 
 
 class PluginConfig(ApiConfig):
@@ -71,28 +71,28 @@ class PluginConfig(ApiConfig):
     default = False
 
     modules: ClassVar[Mapping[str, str]] = {}
-    """Module types, and where each is written (`package.file:Class`); loaded on first use."""
+    """The location of each module type (`package.file:Class`); it is imported at its first use."""
 
     needs: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """The package that a module type imports, and the extra of `valkyr` that installs it.
 
-    Where the package is missing, the module is listed with what to install.
+    If the package is missing, the list of modules says what to install.
     """
 
     pages: ClassVar[str] = ""
-    """The Python module whose `urlpatterns` join the site outside of the API, or none."""
+    """The Python module whose `urlpatterns` are added outside the API; "" for none."""
 
     asgi: ClassVar[str] = ""
-    """The function that puts an ASGI application before the platform's own, or none."""
+    """The function that wraps the platform's ASGI application; "" for none."""
 
     api_tags: ClassVar[Mapping[str, str]] = {}
-    """Tags of the API's description that its operations use, and what each is about."""
+    """The tags of its operations in the OpenAPI document, with a description of each tag."""
 
     schedule: ClassVar[Mapping[str, PeriodicTask]] = {}
-    """What beat sends, by a name that says what for."""
+    """The tasks that beat sends, by a name that states their purpose."""
 
     settings_class: ClassVar[type[SettingsModel] | None] = None
-    """What the plugin lets people set in `VALKYR`, or none."""
+    """The class of the plugin's settings in `VALKYR`; None if it has no settings."""
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:

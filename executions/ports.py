@@ -51,56 +51,56 @@ class Port(Generic[P, R]):
 
 
 first_runs: Port[[Sequence[Any]], Sequence[Any]] = Port("executions.ports.first_runs", "runners")
-"""Return the statements (`BoundStatement`) that insert fresh executions' first runs (`Admitted`).
+"""Return statements (`BoundStatement`) that insert the first runs of new executions (`Admitted`).
 
-Run them in the transaction that admits, before `execution_admitted` is sent. Messages go out after
-the commit.
+Run them in the transaction that admits the executions, before `execution_admitted` is sent. The
+messages are sent after the commit.
 """
 
 begin: Port[[Sequence[Any]], None] = Port("executions.ports.begin", "runners")
-"""Wake those of admitted executions (`Admitted`) that ran before, and end those without tasks.
+"""Wake admitted executions (`Admitted`) that ran before, and end new executions without tasks.
 
-Run it in the transaction that admits, before `execution_admitted` is sent. For fresh executions
-that have tasks it does nothing.
+Call it in the transaction that admits the executions, before `execution_admitted` is sent. It does
+nothing for new executions that have tasks.
 """
 
 end_runs: Port[[UUID], Any] = Port("executions.ports.end_runs", "runners")
-"""End the live runs of an execution that is over, whose row is locked; return its figures."""
+"""End the live runs of an execution that has ended; return its figures. Its row is locked."""
 
 stop_to_undo: Port[[UUID], bool] = Port("executions.ports.stop_to_undo", "runners")
-"""End the live runs of an execution that is to be undone, whose row is locked.
+"""End the live runs of an execution that must be undone; plan the execution after the commit.
 
-Those that run and would have to be undone may end. False, with nothing done, where no step that
-has an undo succeeded or runs. After the commit the execution is planned.
+Running steps that have an undo may finish. Returns False, and changes nothing, if no step with an
+undo succeeded or is running. The execution's row is locked.
 """
 
 failed_step: Port[[UUID], dict[str, str] | None] = Port("executions.ports.failed_step", "runners")
-"""Return the step that failed an execution, and its class of error; None without one."""
+"""Return the step whose failure ended an execution, and the error's class; None if none did."""
 
 second_factor: Port[[Any, str, Any], None] = Port("executions.ports.second_factor", "mfa")
-"""Check what an account that gave its password needs besides, given a code ("" without one).
+"""Check the second factor of an account whose password was correct, if it needs one.
 
-Arguments are the account, the code and the request. Raises TokenRefused. Optional.
+The arguments are the account, the code (or "") and the request. Raises TokenRefused. Optional.
 """
 
 trace_headers: Port[[], dict[str, str]] = Port("executions.ports.trace_headers", "telemetry")
-"""Return headers that name the present span; none outside of one. Optional."""
+"""Return headers that name the current span; {} if there is none. Optional."""
 
 open_payload: Port[[Any, str, str, Any], Any] = Port("executions.ports.open_payload", "executions")
-"""Open a value of a row's sealed column, if it is sealed. Raises SealBroken.
+"""Return a value of a row's sealed column, opened if it is sealed. Raises SealBroken.
 
-Arguments are the row, the column, its form (`sealed_columns`) and the value.
+The arguments are the row, the column, its form (`sealed_columns`) and the value.
 """
 
 seal_payload: Port[[Any, str, str, Any], Any] = Port("executions.ports.seal_payload", "executions")
-"""Return what to store for a value of a row's sealed column; arguments as of `open_payload`."""
+"""Return the form in which a row's sealed column stores a value; arguments as in `open_payload`."""
 
 archived_execution: Port[[Any, UUID, Any], tuple[Any, Any]] = Port(
     "executions.ports.archived_execution", "archive"
 )
 """Return an archived execution as a row that is not in the table, and the caller's `Powers` on it.
 
-Arguments are the user, the ID and the `Action`. The row has the attributes `version_number`,
+The arguments are the user, the ID and the `Action`. The row has the attributes `version_number`,
 `version_kind` and `archived_at`. Raises NotFound and Forbidden before the archive is read, and
 ArchiveUnavailable. Optional.
 """
@@ -108,5 +108,5 @@ ArchiveUnavailable. Optional.
 archived_page: Port[[Any, str], str] = Port("executions.ports.archived_page", "archive")
 """Return the address of an archived execution's page in the admin, by the request and the ID.
 
-"" if there is none that the user may see. Optional.
+Returns "" if there is no such execution, or the user may not see it. Optional.
 """

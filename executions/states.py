@@ -1,4 +1,4 @@
-"""The states of an execution, and the moves between them, which `lifecycle.py` makes."""
+"""The states of an execution, and the transitions between them, which `lifecycle.py` makes."""
 
 from enum import StrEnum
 

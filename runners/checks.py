@@ -21,7 +21,7 @@ LEAST_MEMORY = 512  # MiB of address space that a process needs to start
 @register()
 @with_settings
 def public_address(**_: Any) -> list[CheckMessage]:
-    """Check that the address for callbacks is an HTTP URL without query or fragment."""
+    """Check that the address for callbacks is an HTTP URL without a query or fragment."""
     address = valkyr_settings().public_url
     parts = urlsplit(address)
     if parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment):

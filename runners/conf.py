@@ -25,12 +25,12 @@ def share_of_a_process() -> int:
 
 
 def share_of(total: int) -> int:
-    """Return the memory limit of one process, in MiB, for a total memory in bytes."""
+    """Return the memory limit of one process, in MiB, on a machine with `total` bytes of memory."""
     return max(LEAST, min(MOST, total // SHARE // MEBIBYTE))
 
 
 def limited() -> bool:
-    """Return whether a cgroup limits this process to less memory than the machine has."""
+    """Return whether a cgroup gives this process less memory than the machine has."""
     return memory() < _machine()
 
 
@@ -142,5 +142,5 @@ def default_currency() -> str:
 
 
 def pool() -> str:
-    """Return the type of this process's pool: `prefork` (the default) or `threads`."""
+    """Return the kind of pool of this process: `prefork` (the default) or `threads`."""
     return os.environ.get("VALKYR_POOL", "prefork")

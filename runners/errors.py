@@ -1,8 +1,8 @@
-"""Errors while a step is processed; none of these errors is the step's own failure."""
+"""Errors that occur while a step is processed; none of them is a failure of the step itself."""
 
 
 class LeaseLost(Exception):
-    """The run is leased by another worker or is obsolete. Its result must not be recorded."""
+    """Another worker leases the run, or the run is obsolete. Its result must not be recorded."""
 
 
 class StepFailed(Exception):

@@ -1,4 +1,4 @@
-"""The ports of this app: typed functions that a higher app provides."""
+"""The ports of this app: typed functions that apps above it provide."""
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal

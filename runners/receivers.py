@@ -1,4 +1,4 @@
-"""Receivers for executions that are admitted, interrupted or resumed, in the same transaction."""
+"""Receive, in the same transaction, that executions were admitted, interrupted or resumed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,7 +41,7 @@ def begin_admitted(executions: Sequence[Admitted]) -> None:
 
 @first_runs.provide
 def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
-    """Return the statement that inserts the first runs of new executions; [] if there are none.
+    """Return the statement that inserts the first runs of new executions; [] if none is needed.
 
     The runs are sent after the commit.
     """
@@ -75,7 +75,7 @@ def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
 
 @end_runs.provide
 def end_live_runs(execution_id: UUID) -> Any:
-    """End the live runs of an execution that has ended; return its figures."""
+    """End the live runs of an execution that has ended; return the execution's figures."""
     statements.fetch("end_live", {"execution": execution_id, "spared": []})
     return compensation.figures(execution_id)
 
@@ -104,7 +104,7 @@ def deliver(sender: Any, event_id: UUID, **_: Any) -> None:
 
 @receiver(execution_roused)
 def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
-    """Send the runs that woke while their execution had no capacity slot."""
+    """Send the runs that woke while their execution had no slot."""
     for execution_id in execution_ids:
         plan_execution.wake(execution_id)
 
@@ -113,7 +113,7 @@ def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
     """Return the path of the step whose failure ended an execution, and the error's class.
 
-    Return None if no step's failure ended it.
+    Return None if the execution did not end through a step's failure.
     """
     row = statements.fetch_one("blame", {"execution": execution_id})
     return None if row is None else {"step": row[0], "type": row[1]}
@@ -123,7 +123,7 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
-    """Notify the run that waits for this execution, and the execution's children, that it ended.
+    """Notify the run that waits for this execution, and the children, that the execution ended.
 
     Each notification is handled later, without a lock.
     """

@@ -1,4 +1,4 @@
-"""The states of a run and the classes of failure; a diagram in docs shows allowed transitions."""
+"""The states of a run and the classes of failure; a diagram in the docs shows the transitions."""
 
 from enum import StrEnum
 
@@ -18,7 +18,7 @@ class RunState(StrEnum):
 
 
 class WaitKind(StrEnum):
-    """The kinds of waits of a WAITING run; BODY means that a container waits for its iterations."""
+    """The kinds of waits of a WAITING run; BODY is the wait of a container for its iterations."""
 
     BODY = "body"
     TIMER = "timer"

@@ -1,4 +1,4 @@
-"""The Celery tasks. Each one receives IDs and makes one call.
+"""The Celery tasks. Each task receives IDs and makes one call.
 
 A message is only a wake-up call; the row holds the state.
 """
@@ -70,13 +70,13 @@ def cancel_children(execution_id: str) -> None:
 
 @task("runners.deliver_event", **TRANSPORT)
 def deliver_event(event_id: str, stamp: str = "") -> None:
-    """Wake the runs that wait for an event; `stamp` is the position reached so far, "" at first."""
+    """Wake the runs that wait for an event; `stamp` is the progress so far ("" at the start)."""
     deliver(UUID(event_id), stamp)
 
 
 @task("runners.sweep_due")
 def sweep_due() -> dict[str, int]:
-    """Sweep every second: due runs and timers, steps of dead processes, and compensations."""
+    """Run the duties of each second: due runs, timers, steps of dead processes, compensations."""
     from runners.recovery.sweeper import often
 
     return often()
@@ -84,7 +84,7 @@ def sweep_due() -> dict[str, int]:
 
 @task("runners.sweep")
 def sweep() -> dict[str, int]:
-    """Sweep every five seconds: all other stalled work."""
+    """Run the duties of every five seconds: all other stalled work."""
     from runners.recovery.sweeper import seldom
 
     return seldom()

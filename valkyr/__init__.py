@@ -1,4 +1,4 @@
-"""The public names of Valkyr. Everything else is private and can change.
+"""The public names of Valkyr. All other names are private and can change.
 
 A settings module can import this package, because it loads neither Django's models nor any app.
 """

@@ -1,7 +1,7 @@
-"""The tasks that beat sends for Valkyr and their intervals; messages expire after ten minutes.
+"""The tasks that beat sends for Valkyr. A message expires after its interval plus ten minutes.
 
-A shorter expiry would break workers whose clock is a minute ahead of beat's: Celery compares with
-the worker's clock, so such a worker would discard every message as expired.
+Without the ten minutes, a worker whose clock is ahead of beat's would discard every message as
+expired, because Celery compares with the worker's clock. The interval counts as at most an hour.
 """
 
 from datetime import timedelta
@@ -45,7 +45,7 @@ def entries() -> dict[str, dict[str, Any]]:
 
 
 def entry(task: PeriodicTask) -> dict[str, Any]:
-    """Return a task as an entry of Celery's `beat_schedule`."""
+    """Return a task as an entry for Celery's `beat_schedule`."""
     every = task["every"]() if callable(task["every"]) else task["every"]
     return {
         "task": task["task"],
@@ -58,7 +58,7 @@ def entry(task: PeriodicTask) -> dict[str, Any]:
 
 
 def often() -> frozenset[str]:
-    """Return the names of the entries that beat sends more than once a minute.
+    """Return the names of the entries that beat sends more often than once a minute.
 
     Beat need not save these entries after each message.
     """

@@ -25,7 +25,7 @@ def configure_celery(app: Celery) -> Celery:
     """Let this app send and execute Valkyr's tasks, and return the app.
 
     The function reads no settings yet, because Django's settings may still be importing the module
-    that calls it.
+    that calls the function.
     """
     messaging.carry_by(app)
     app.autodiscover_tasks(_packages)
@@ -42,7 +42,7 @@ def _register_checks() -> None:
 
 
 def _packages() -> list[str]:
-    """Return the names of the installed apps that have Valkyr tasks."""
+    """Return the names of the installed apps that define Valkyr's tasks."""
     from executions.plugins import plugins
 
     if not apps.apps_ready:  # a process without Django, such as Flower
@@ -52,7 +52,7 @@ def _packages() -> list[str]:
 
 
 def _begin_worker(instance: Any = None, **_: Any) -> None:
-    """Make the app's workers also consume Valkyr's queues, unless the command line names queues."""
+    """Make a worker of the app also consume Valkyr's queues, unless -Q names its queues."""
     app = messaging.configured_app()
     if instance is None or instance.app is not app or app is None:
         return

@@ -23,13 +23,13 @@ GREEN = frozenset({"gevent", "eventlet"})
 
 
 def connect() -> None:
-    """Register the checks."""
+    """Register the system checks."""
     register(with_settings(settings), "valkyr")
     register(with_settings(running), "valkyr", Tags.database)
 
 
 def settings(**_: Any) -> list[CheckMessage]:
-    """Check the settings of the Celery app."""
+    """Return the problems in the settings of the Celery app."""
     valkyr_settings()  # an app that is finalized with bad ones stays without our entries
     app = messaging.celery_app()
     app.finalize()
@@ -82,7 +82,7 @@ def _ours(app: Celery) -> bool:
 
 
 def running(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Check the running parts, if the caller requests database checks.
+    """Check the broker, the workers and beat, if the caller requests database checks.
 
     `manage.py migrate` also runs these checks, before any worker starts. They report only warnings,
     because an error would stop the command.
@@ -98,7 +98,7 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield a warning for each missing part: the broker, a queue's worker, or beat.
+    """Yield a warning for each part that is missing: the broker, a worker of a queue, or beat.
 
     Reads the database.
     """
@@ -127,7 +127,7 @@ def what_is_missing() -> Iterator[CheckMessage]:
 
 
 def _disabled_entries(app: Celery) -> Iterator[CheckMessage]:
-    """Yield Valkyr's entries that are disabled in beat's admin."""
+    """Yield a warning for each of Valkyr's entries that is disabled in beat's admin."""
     if not apps.is_installed("django_celery_beat") or not _keeps_rows(app):
         return
     from django_celery_beat.models import PeriodicTask

@@ -1,1 +1,1 @@
-"""Wiring: settings, Celery, URLs, ASGI and embedded services; no domain logic."""
+"""The stand-alone platform: settings, Celery, URLs, ASGI and embedded services; no domain logic."""

@@ -1,4 +1,4 @@
-"""The admin site as an app of its own, with Valkyr's title and pages."""
+"""The admin site as an app with Valkyr's title and pages."""
 
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
@@ -11,7 +11,7 @@ PAGELESS = ("worker-", "beat", "consumer", "migrate")
 
 
 class AdminSite(SimpleAdminConfig):
-    """Django's admin under its usual label."""
+    """The app of Django's admin, under its usual label."""
 
     def ready(self) -> None:
         """Register the health part and, if this process serves pages, all admin pages.
@@ -29,6 +29,6 @@ class AdminSite(SimpleAdminConfig):
 
 
 def discover() -> None:
-    """Register all admin pages; further calls have no effect."""
+    """Register all admin pages. Further calls have no effect."""
     admin.autodiscover()
     from valkyr_project import beat_admin, user_admin  # noqa: F401 - importing registers

@@ -1,6 +1,6 @@
 """The admin pages of django-celery-beat in Unfold's style: the same pages, forms and actions.
 
-The audit trail records the changes that users make there, as for other forms of the admin.
+The audit trail records the changes that users make on these pages, as for other forms of the admin.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ for model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, 
 
 
 class TaskSelect(UnfoldAdminSelectWidget, beat.TaskSelectWidget):
-    """The list of registered tasks, in Unfold's style."""
+    """The field that lists the registered tasks, in Unfold's style."""
 
 
 class PeriodicTaskForm(beat.PeriodicTaskForm):
@@ -37,7 +37,7 @@ class PeriodicTaskForm(beat.PeriodicTaskForm):
 
 @admin.register(PeriodicTask)
 class PeriodicTaskAdmin(beat.PeriodicTaskAdmin, AuditedAdmin):
-    """The pages of periodic tasks: what beat sends, and when."""
+    """The pages of periodic tasks: the tasks that beat sends, and their times."""
 
     form = PeriodicTaskForm
     # Beat's own has an inline script, which the pages of this admin must not have.

@@ -29,7 +29,7 @@ logs.connect_task_ids()
 
 
 def read_again() -> None:
-    """Apply the current Django settings in a process that was forked after the app was created."""
+    """Apply the current Django settings, in a process that was forked after the app was created."""
     entries = app.conf.beat_schedule  # including our own, which no setting has
     app.config_from_object("django.conf:settings", namespace="CELERY", force=True)
     app.conf.beat_schedule = entries

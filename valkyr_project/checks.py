@@ -1,4 +1,4 @@
-"""Report probable mistakes in production settings in `manage.py check --deploy`."""
+"""Report probable mistakes in the settings of a production system: `manage.py check --deploy`."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from valkyr_project.processes.production import warnings
 
 @checks.register(checks.Tags.security, deploy=True)
 def production(**_: Any) -> list[checks.CheckMessage]:
-    """Check for problems that do not prevent the start.
+    """Return warnings about problems that do not prevent a start.
 
     The settings module rejects configurations that must not start.
     """

@@ -1,4 +1,4 @@
-"""The database settings of a read replica and of cells."""
+"""The database settings of a read replica, and of cells."""
 
 import json
 from typing import Any, NamedTuple
@@ -39,14 +39,14 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 class CellServer(NamedTuple):
-    """The address of a cell's server, or of its pooler with the server's address in `direct`."""
+    """The URL of a cell's server, or of its pooler; `direct` is then the server's own URL."""
 
     url: str
     direct: str = ""
 
 
 def cells(text: str) -> dict[str, CellServer]:
-    """Return the addresses in `VALKYR_CELLS` by cell.
+    """Return the addresses in the text of `VALKYR_CELLS`, by cell.
 
     Raises ImproperlyConfigured if the text is not a JSON object of addresses.
     """
@@ -75,7 +75,7 @@ def _server(given: Any) -> CellServer | None:
 
 
 def past_poolers(text: str) -> str:
-    """Return `VALKYR_CELLS` with the direct address of each cell."""
+    """Return the text of `VALKYR_CELLS` with the direct address of each cell, past its pooler."""
     return json.dumps({name: one.direct or one.url for name, one in cells(text).items()})
 
 
@@ -88,7 +88,7 @@ def of_cell(given: dict[str, CellServer], name: str) -> CellServer:
 
 
 def further(first: dict[str, Any], server: CellServer) -> dict[str, Any]:
-    """Return the settings of a cell's server, for a process that serves all cells.
+    """Return the settings for a cell's server, in a process that serves all cells.
 
     A request waits only briefly for a cell that does not answer.
     """
@@ -112,11 +112,11 @@ ON_REQUEST = 1_000_000_000
 
 
 def pooled(given: dict[str, Any], direct: str) -> dict[str, Any]:
-    """Return the settings with the parameters of sessions; `direct` is the address behind a pooler.
+    """Return the settings with parameters for sessions; `direct` is the address behind a pooler.
 
     `direct` is "" without a pooler. A pooler uses another session for each transaction, so nothing
-    is prepared and no cursor stays open. It accepts no options either: the database's role has
-    them.
+    is prepared and no cursor stays open. A pooler accepts no options either: the database's role
+    has them.
     """
     options = {**given["OPTIONS"], "prepare_threshold": None if direct else ON_REQUEST}
     if not direct:

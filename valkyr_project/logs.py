@@ -31,7 +31,7 @@ HANDED_UP = ("django", "uvicorn", "uvicorn.error", "uvicorn.access", "celery", "
 
 
 def configuration(form: str, level: str) -> dict[str, Any]:
-    """Return the argument of `logging.config.dictConfig`.
+    """Return the argument for `logging.config.dictConfig`.
 
     Raises ImproperlyConfigured, whose message names the invalid variable.
     """
@@ -113,7 +113,7 @@ SHORT_LEVELS = {"WARNING": "WARN", "CRITICAL": "FATAL"}
 
 
 class JsonLine(JsonFormatter):
-    """Formats a record as one JSON object per line."""
+    """Formats each record as one line with a JSON object."""
 
     def add_fields(
         self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
@@ -138,10 +138,10 @@ class JsonLine(JsonFormatter):
 
 
 class TextLine(logging.Formatter):
-    """Formats a record in columns: time, level, logger, message and IDs; then a traceback."""
+    """Formats a record in columns: time, level, logger, message and IDs, then a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as one line, followed by the indented lines of a traceback."""
+        """Return the record as one line, followed by indented lines if it has a traceback."""
         ids = " ".join(f"{name}={value}" for name, value in getattr(record, "ids", {}).items())
         level = SHORT_LEVELS.get(record.levelname, record.levelname)
         message = record.getMessage().translate(_CONTROLS)
@@ -158,7 +158,7 @@ def moment(record: logging.LogRecord) -> str:
 
 
 def exception(record: logging.LogRecord) -> str:
-    """Return the traceback, which runners/secrets scrubbed, or else the stack; "" without both."""
+    """Return the traceback, from which secrets were removed, or else the stack; "" without both."""
     if record.exc_text:
         return record.exc_text
     if record.exc_info and record.exc_info[0] is not None:
@@ -179,7 +179,7 @@ _OPAQUE = re.compile(rf"(?<=/)[^/?#\s]{{{LONGEST_PART + 1},}}")
 
 
 class Fields(logging.Filter):
-    """Puts the IDs on each record as `record.ids`, and removes secrets from addresses."""
+    """Sets the IDs on each record as `record.ids`, and removes secrets from addresses."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Add the fields to the record, and return True: this filter drops no records."""
@@ -190,7 +190,7 @@ class Fields(logging.Filter):
 
 
 def ids() -> dict[str, Any]:
-    """Return the ID fields by name, in the order in which lines show them."""
+    """Return the ID fields of log lines by name, in the order in which lines show them."""
     found = {name: _plain(value) for name, value in log_context.ids().items()}
     return {name: value for name, value in found.items() if value not in (None, "")}
 
@@ -200,7 +200,7 @@ def _plain(value: object) -> object:
 
 
 def _harmless(value: Any) -> Any:
-    """Return an address without its query and parts longer than an ID; other values unchanged."""
+    """Return an address without its query and without long parts; other values stay unchanged."""
     if not isinstance(value, str) or not value.startswith("/"):
         return value
     return _OPAQUE.sub("…", urlsplit(value).path)
@@ -215,14 +215,14 @@ _local = threading.local()
 
 
 def begin_task(sender: Any = None, task_id: str = "", args: Any = (), **_: Any) -> None:
-    """Set the IDs that the log lines of a starting task contain."""
+    """Set the IDs that the log lines of a task contain, when the task starts."""
     name = getattr(sender, "name", "")
     more = {"execution_id": args[0]} if args and name in OF_AN_EXECUTION else {}
     _tokens().append(log_context.set_all({"task": name, "task_message": task_id, **more}))
 
 
 def end_task(**_: Any) -> None:
-    """Remove the IDs of a finished task, so that the thread's next task does not get them."""
+    """Remove the IDs of a task when it ends, so that the thread's next task does not get them."""
     if tokens := _tokens():
         log_context.reset(tokens.pop())
 

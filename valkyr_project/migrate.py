@@ -22,7 +22,7 @@ PAUSE_SECONDS = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> str:
-    """Migrate the tables, or wait for another process; return why they are not ready, else ""."""
+    """Migrate the tables, or wait until they are migrated; return why they are not ready, or ""."""
     parser = argparse.ArgumentParser(prog="python -m valkyr_project.migrate", description=__doc__)
     parser.add_argument("--wait", type=float, metavar="SECONDS")
     seconds = parser.parse_args(arguments).wait
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> str:
 
 
 def _migrate() -> None:
-    """Migrate under an advisory lock on its own session, so that a second process waits."""
+    """Migrate under an advisory lock in a separate session, so that a second process waits."""
     from django.core.management import call_command
 
     from valkyr_project.messaging.beat import direct_conninfo

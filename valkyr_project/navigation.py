@@ -1,4 +1,4 @@
-"""The admin's navigation: the side bar, tabs over related lists, and a page for everything else.
+"""The admin's navigation: the side bar, tabs over related lists, and a page for all other pages.
 
 The side bar has a section for each area of daily work: *Monitor*, *Build* and *Administer*. Lists
 that belong together share a row of tabs. All other pages have a card on the page *Administration*.
@@ -31,7 +31,7 @@ def _anybody(request: HttpRequest) -> bool:
 
 
 def may_view(model: str) -> Allowed:
-    """Return a function that checks whether the user may view the list of `app.model`."""
+    """Return a function that says whether a request's user may view the list of `model`."""
 
     def permitted(request: HttpRequest) -> bool:
         page = admin.site.get_model_admin(apps.get_model(model))
@@ -42,7 +42,7 @@ def may_view(model: str) -> Allowed:
 
 @dataclass(frozen=True, slots=True)
 class AdminPage:
-    """A page of the admin: its title, icon, URL, and the text of its card."""
+    """A page of the admin: its title, its icon, its URL, and the text of its card."""
 
     title: Any
     icon: str
@@ -55,7 +55,7 @@ class AdminPage:
 
     @property
     def installed(self) -> bool:
-        """Return whether the plugin that provides the page is enabled."""
+        """Return whether the plugin that provides the page is enabled; True without a plugin."""
         return not self.plugin or self.plugin in plugins.chosen()
 
     def address(self, request: HttpRequest) -> str:
@@ -63,7 +63,7 @@ class AdminPage:
         return self.link(request) if callable(self.link) else str(self.link)
 
     def item(self) -> dict[str, Any]:
-        """Return the page as a side bar entry or a tab, in Unfold's format."""
+        """Return the page in Unfold's format, for the side bar or for tabs."""
         item = {
             "title": self.title,
             "icon": self.icon,
@@ -372,7 +372,7 @@ def _is_administration(request: HttpRequest) -> bool:
 
 
 def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, Any]:
-    """Return a row of tabs; the lists in `above` show it at the top, by default the tabs' lists."""
+    """Return a row of tabs, shown at the top of the lists in `above` (by default, of the tabs)."""
     installed = [place for place in places if place.installed]
     return {
         "models": [place.model for place in above or installed],
@@ -415,7 +415,7 @@ SIDEBAR: list[dict[str, Any]] = [
 
 
 def administration(request: HttpRequest) -> HttpResponse:
-    """Show a card for each page that the user may open and that is not in the side bar."""
+    """Return the page with a card for each page that the user may open and the side bar lacks."""
     groups = [
         (title, [(place, place.address(request)) for place in places])
         for title, places in _shown(request)

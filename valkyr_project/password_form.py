@@ -12,10 +12,10 @@ from executions.admission import rates
 
 
 class PasswordForm(AuthenticationForm):
-    """Signs in staff, unless the address or the user name had too many attempts."""
+    """Signs in staff, unless there were too many attempts from the address or for the user name."""
 
     def clean(self) -> Any:
-        """Count the attempt first, so that attempts over the limit do not test the password."""
+        """Count the attempt, then test the password. Raises ValidationError over the limit."""
         address = "" if self.request is None else str(self.request.META.get("REMOTE_ADDR", ""))
         excess = rates.count(rates.of_sign_in(address, self.cleaned_data.get("username")))
         if excess is not None:

@@ -43,7 +43,7 @@ NEEDS = {"alerts": "connectors", "short_lived": "connectors"}
 
 
 def chosen() -> list[str]:
-    """Return the names in `VALKYR_PLUGINS`; all names by default, and none for `none`.
+    """Return the names in `VALKYR_PLUGINS`: by default all names, and none for `none`.
 
     Raises ImproperlyConfigured for an unknown name, or if a plugin or a setting needs a missing
     plugin.
@@ -80,12 +80,12 @@ def chosen() -> list[str]:
 
 
 def installed_apps() -> list[str]:
-    """Return the entries of the chosen plugins for `INSTALLED_APPS`."""
+    """Return the chosen plugins' entries for `INSTALLED_APPS`."""
     return [f"valkyr_plugins.{name}" for name in chosen()]
 
 
 def configure(settings: MutableMapping[str, Any]) -> None:
-    """Let the plugins change Django's settings."""
+    """Let the chosen plugins change Django's settings."""
     for config in _configs():
         config.configure(settings)
 

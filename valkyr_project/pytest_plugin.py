@@ -58,7 +58,7 @@ def pytest_configure() -> None:
 
 
 def _allow_truncate(sender: Any, using: str, **_: Any) -> None:
-    """Disable the triggers that protect the audit trail, in a test database only."""
+    """Disable the triggers that protect the audit trail; this is called only in test databases."""
     from django.db import connections
 
     name = str(connections[using].settings_dict["NAME"])
@@ -70,7 +70,7 @@ def _allow_truncate(sender: Any, using: str, **_: Any) -> None:
 
 @pytest.fixture
 def valkyr(db: Any) -> Any:
-    """Provide the testing kit in a database that is restored after each test."""
+    """Provide the testing kit, in a database that each test leaves unchanged."""
     from runners.testing.harness import Valkyr
 
     return Valkyr()

@@ -14,7 +14,7 @@ from valkyr_project.processes.commands import Pool, ProcessCommand
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Become the requested process; for invalid arguments, print the reason and exit with 2."""
+    """Become the process that the arguments name; if they are invalid, say why and exit with 2."""
     program = chosen(sys.argv[1:] if arguments is None else arguments)
     environment = {
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def chosen(arguments: Sequence[str]) -> ProcessCommand:
-    """Return the command that the arguments select; exit with 2 if they are invalid."""
+    """Return the command that the arguments select. Exits with 2 if they are invalid."""
     parser = _parser()
     given = parser.parse_args(arguments)
     if given.process == "web":

@@ -1,4 +1,4 @@
-"""Django's settings, from the environment; docs/reference/configuration.md lists all variables."""
+"""Django's settings, read from the environment; docs/reference/configuration.md lists them."""
 
 import os
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""The settings of Unfold: the appearance and the navigation of the admin."""
+"""The settings of Unfold: how the admin looks, and its navigation."""
 
 from typing import Any
 

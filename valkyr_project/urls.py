@@ -1,4 +1,4 @@
-"""All URLs of the stand-alone platform."""
+"""The URLs of the stand-alone platform."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path

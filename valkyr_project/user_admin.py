@@ -35,9 +35,9 @@ admin.site.unregister(Group)
 
 
 class UserAddForm(UserCreationForm):
-    """A form for a new user, without `autofocus`, because Django's script focuses the first field.
+    """A form for a new user without `autofocus`, because Django's script focuses the first field.
 
-    With both, either could come first, and browsers warn if the script does.
+    With both, either could focus first, and browsers warn if the script does.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -47,7 +47,7 @@ class UserAddForm(UserCreationForm):
 
 @admin.register(User)
 class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
-    """Users who sign in; a membership defines their rights in a workspace."""
+    """The pages of users who sign in; memberships define their rights in workspaces."""
 
     sensitive = True
     form = UserChangeForm
@@ -63,7 +63,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
         return [path("administration/", view, name=name), *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Return users only: a service account has neither a password nor access to the admin."""
+        """Return the users except service accounts, which have no password and no admin access."""
         return super().get_queryset(request).filter(valkyr_service_account=None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -76,7 +76,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
         return super().user_change_password(request, *args, **kwargs)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        """Log a change as Django does; record a password change, without the password."""
+        """Log a change as Django does; record that a password was changed, but not the password."""
         match = request.resolver_match
         if match is not None and match.url_name == "auth_user_password_change":
             note(Actor.of_request(request), "password", obj)
@@ -99,7 +99,7 @@ class GroupAdmin(AuditedAdmin, DjangoGroupAdmin, ModelAdmin):
 def password_change(
     request: HttpRequest, extra_context: dict[str, Any] | None = None
 ) -> HttpResponse:
-    """Change the user's own password as the site does, in one transaction with the audit record."""
+    """Change the user's own password as Django does, in one transaction with the audit record."""
     user: Any = request.user
     before = user.password
     answer = _theirs(request, extra_context)

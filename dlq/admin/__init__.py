@@ -1,3 +1,3 @@
-"""Admin pages of this app; importing the package registers them."""
+"""The admin pages of the app `dlq`; importing this package registers them."""
 
 from dlq.admin import entry, groups, panels  # noqa: F401 - importing registers

@@ -1,6 +1,6 @@
-"""Plugins' additions to the pages of dead letters and of failure groups.
+"""Additions of plugins to the pages of dead letters and of failure groups.
 
-Plugins register them when their `admin` module is imported.
+Plugins register the additions when their `admin` module is imported.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from executions.admin.sections import PageSection
 
 @dataclass(frozen=True, slots=True)
 class GroupLink:
-    """A link of a failure group, in its row of the list and as a button on its page.
+    """A link of a failure group, in the group's row of the list and as a button on its page.
 
     `key` is its keyboard shortcut. `address` returns the link's URL, or "" if the user may not open
     it or has nothing to do there. `address` must make no query, because the list calls it for each
@@ -32,7 +32,7 @@ class GroupLink:
 
 @dataclass(frozen=True, slots=True)
 class ShownLink:
-    """A link of one group for one user."""
+    """A link of one group, as one user sees it."""
 
     title: str
     icon: str
@@ -56,7 +56,7 @@ GROUP_SECTIONS: list[Callable[[HttpRequest, FailureGroup], PageSection]] = []
 
 
 def links_of(request: HttpRequest, group: FailureGroup) -> list[ShownLink]:
-    """Return those links of a group that the user may follow."""
+    """Return the links of a group that the user may follow."""
     found = [(link, link.address(request, group)) for link in GROUP_LINKS]
     return [ShownLink(link.title, link.icon, link.key, path) for link, path in found if path]
 
@@ -68,7 +68,7 @@ def progress_of(request: HttpRequest, group: FailureGroup) -> list[GroupProgress
 
 
 def add_entry_action(name: str, action: Callable[..., HttpResponse | None], **marks: Any) -> None:
-    """Add an action on selected dead letters, as `add_action` does."""
+    """Add an action on selected dead letters; the arguments are those of `add_action`."""
     add_action(DeadLetterEntryAdmin, name, action, **marks)
 
 

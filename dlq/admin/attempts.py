@@ -29,7 +29,7 @@ LEAST = 2  # the minimum size, so that every duration is visible
 
 @dataclass(frozen=True, slots=True)
 class AttemptTime:
-    """The seconds that an attempt spent in backoff, in the queue, and running."""
+    """The seconds that an attempt spent waiting for its retry, in the queue, and running."""
 
     backing_off: float
     waiting: float
@@ -41,7 +41,7 @@ class AttemptTime:
         return self.backing_off + self.waiting + self.running
 
     def parts(self) -> list[tuple[str, str, float]]:
-        """Return the label, CSS class and seconds of each part that took time."""
+        """Return the label, the CSS class and the seconds of each phase that took time."""
         every = [
             (gettext("backing off"), "backoff", self.backing_off),
             (gettext("waiting"), "waiting", self.waiting),
@@ -109,7 +109,7 @@ HEADERS = (
 
 
 def sentence(entry: DeadLetterEntry) -> SafeString:
-    """Return a sentence about the failed step: when and how it failed, and when it expires."""
+    """Return a sentence: which step failed permanently, when, why, and when the entry expires."""
     return format_html(
         gettext(
             "Step <strong>{}</strong> ({}) of {}, version {}, failed permanently {}, {}: {}. {}"
@@ -138,7 +138,7 @@ def _attempts(entry: DeadLetterEntry) -> str:
 
 
 def _allowed(entry: DeadLetterEntry) -> int | None:
-    """Return the step's maximum number of attempts; None if its version no longer has the step."""
+    """Return the step's maximum number of attempts; None if the version does not have the step."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):
@@ -158,7 +158,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
-    """Return a table of the step's first 50 attempts and their times, including requeued ones."""
+    """Return a table of the step's first 50 attempts, including requeued ones, with their times."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
         .defer(*LARGE)
@@ -182,7 +182,7 @@ def attempts_section(entry: DeadLetterEntry) -> PageSection:
 
 
 def traceback_section(run: Run) -> PageSection | None:
-    """Return the error's traceback in a folded panel; None if the error has none."""
+    """Return the error's traceback in a folded panel; None if the run has no traceback."""
     trace = str((run.error_details or {}).get("traceback") or "")
     if not trace:
         return None
@@ -192,7 +192,7 @@ def traceback_section(run: Run) -> PageSection | None:
 
 
 def copy_of(text: str, name: str) -> SafeString:
-    """Return the text with a button that copies it; `name` is for the button's label."""
+    """Return the text with a button that copies it; the button's label contains `name`."""
     return format_html(
         '<button type="button" class="vk-button vk-copy-text" data-copy="{}" aria-label="{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">content_copy</span>'
@@ -205,7 +205,7 @@ def copy_of(text: str, name: str) -> SafeString:
 
 
 def logs_section(run: Run, *, shown: bool) -> PageSection:
-    """Return a panel with the attempt's first 50 log messages, which is hidden without `shown`."""
+    """Return a panel with the attempt's first 50 log messages; without `shown`, they are hidden."""
     if not shown:
         return hidden_section(gettext("Logs of the run"))
     entries = run.logs if isinstance(run.logs, list) else []

@@ -1,4 +1,4 @@
-"""Dead letters: a list of the open ones, and a page for each with its failure and operations."""
+"""The admin of dead letters: a list, and a page for each with its failure and operations."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ class EntryList(TriageList):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list. If the user submitted a condition on inputs, add it to the URL."""
+        """Show the list. A submitted condition on inputs is added to the URL by a redirect."""
         asking = InputsForm(request.GET if PATH in request.GET else None)
         if request.method == "GET" and asking.is_bound and asking.is_valid():
             return HttpResponseRedirect(_with_condition(request, asking))
@@ -73,7 +73,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("error"))
     def error(self, row: DeadLetterEntry) -> Any:
-        """Return the error's class in bold, with the message below."""
+        """Return the error's class in bold, with the error's message below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
             row.exception or row.error_type or row.get_failure_type_display(),
@@ -82,7 +82,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("workflow, step"))
     def where(self, row: DeadLetterEntry) -> Any:
-        """Return the workflow and the path of the failed step, with a link to the execution."""
+        """Return the workflow, linked to the execution, and the path of the failed step."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return format_html("{}<br>{}", links.link(address, row.workflow), marks.path(row.step_path))
 
@@ -93,7 +93,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("reason"))
     def kind(self, row: DeadLetterEntry) -> Any:
-        """Return the failure type in words."""
+        """Return the failure type as words."""
         return marks.whole(str(row.get_failure_type_display()))
 
     @display(description=lazy("age"))
@@ -103,7 +103,7 @@ class EntryList(TriageList):
 
 
 def _with_condition(request: HttpRequest, asking: InputsForm) -> str:
-    """Return the URL with one more condition on the inputs."""
+    """Return the URL of the list with the form's condition on the inputs added."""
     query = _without(request, *asking.fields)
     text = asking.cleaned_data["condition"].as_text
     if text not in query.getlist("inputs"):
@@ -120,7 +120,7 @@ def _without(request: HttpRequest, *names: str) -> Any:
 
 @admin.register(DeadLetterEntry)
 class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdmin, FactAdmin):
-    """The admin of dead letters: the engine owns the rows; users resolve them and write notes."""
+    """The admin of dead letters: the engine creates them; users resolve them and write notes."""
 
     operations = (*ALL, reveal_operation(DeadLetterEntry, REVEALED_FIELDS))
 
@@ -134,7 +134,7 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
         return Page(lead, facts(entry_facts(obj)), below, title=title, first=first)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the rows; the query of one entry's page also loads the entry's related rows."""
+        """Return the rows; for the page of one entry, the query also loads its related rows."""
         rows = super().get_queryset(request)
         match = request.resolver_match
         if match is None or not (match.url_name or "").endswith("_change"):

@@ -1,4 +1,4 @@
-"""Filters of the list of dead letters; each is written in the grammar of `dlq.browse.filters`."""
+"""Filters of the list of dead letters, each written in the syntax of `dlq.browse.filters`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +48,7 @@ class ResolutionFilter(TabFilter):
 
 
 def resolution_counts(rows: QuerySet[Any]) -> dict[str, int | str]:
-    """Return the number of rows of each tab, up to a limit; a count that takes too long is omitted.
+    """Return the number of rows of each tab, up to a limit; omit a count that takes too long.
 
     The condition on the workspace lets PostgreSQL use the index `dlq_list` for users who may see
     every workspace, instead of reading all dead letters for a resolution that is rare.
@@ -67,7 +67,7 @@ class ConditionsField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def clean(self, value: Any) -> list[Condition]:
-        """Return the conditions. Raises ValidationError for the first invalid one."""
+        """Return the conditions. Raises ValidationError for the first condition that is invalid."""
         texts = [text for text in value or [] if text]
         if len(texts) > path_conditions.MAX_CONDITIONS:
             raise ValidationError(
@@ -85,7 +85,7 @@ class LabelWordsField(forms.CharField):
     """A field for labels, written as `order:4711 country:DE`."""
 
     def clean(self, value: Any) -> dict[str, str] | None:
-        """Return the labels' values by name, or None if there are none.
+        """Return the values of the labels by name, or None if the field is empty.
 
         Raises ValidationError for words that are not labels.
         """
@@ -116,7 +116,7 @@ class GroupsField(forms.CharField):
 
 
 class EntryFilters(FiltersForm):
-    """The fields above the list of dead letters."""
+    """The form with the filters above the list of dead letters."""
 
     # Fields of the form → fields of the grammar.
     grammar = {
@@ -168,7 +168,7 @@ class EntryFilters(FiltersForm):
             self.fields[name].label = hint
 
     def wanted(self) -> dict[str, Any]:
-        """Return the filters in the grammar of dlq.browse.filters."""
+        """Return the filters in the syntax of `dlq.browse.filters`."""
         given = self.filled()
         found = {word: given[name] for name, word in self.grammar.items() if name in given}
         found |= {name: given[name] == "yes" for name in self.flags if name in given}
@@ -179,7 +179,7 @@ class EntryFilters(FiltersForm):
         return found
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that match the filled fields. Raises ValidationError for sealed payloads.
+        """Return the rows that match the fields. Raises ValidationError if payloads are sealed.
 
         Conditions on inputs match only rows whose payloads the user may see.
         """
@@ -197,7 +197,7 @@ class EntryFilters(FiltersForm):
             raise ValidationError(error.message) from None
 
     def chips(self, changelist: Any) -> Iterator[Chip]:
-        """Yield one chip per filled field and per condition on the inputs."""
+        """Yield a chip for each filled field and for each condition on the inputs."""
         yield from super().chips(changelist)
         yield from self._groups(changelist)
         texts = self.data.getlist("inputs")  # type: ignore[attr-defined]
@@ -213,7 +213,7 @@ class EntryFilters(FiltersForm):
             )
 
     def _groups(self, changelist: Any) -> Iterator[Chip]:
-        """Yield one chip with the names of the filter's failure groups, if there are any."""
+        """Yield a chip with the names of the selected failure groups; nothing without any."""
         if ids := self.cleaned_data.get("group") if self.is_valid() else None:
             rows = scoped(self.request, FailureGroup.objects.filter(pk__in=ids))
             found = [str(row) for row in rows.only("place", "exception", "message")[:3]]
@@ -226,13 +226,13 @@ class EntryFilters(FiltersForm):
 
 
 class EntryFieldsFilter(FieldsFilter):
-    """The filters of the list of dead letters that are fields of one form, unlike its tabs."""
+    """The filters of the list of dead letters that are fields of one form; the tabs are not."""
 
     form_class = EntryFilters
 
 
 class InputsForm(forms.Form):
-    """The form that adds a condition on the inputs to the URL, as one more `inputs=…`."""
+    """The form that adds a condition on the inputs to the URL, as another `inputs=…`."""
 
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,
@@ -255,7 +255,7 @@ class InputsForm(forms.Form):
             field.widget.attrs["class"] = "vk-input"
 
     def clean(self) -> dict[str, Any]:
-        """Return the cleaned data with the parsed condition as `condition`."""
+        """Return the cleaned data, in which `condition` is the parsed condition."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:

@@ -16,7 +16,7 @@ from executions.configuration import settings as valkyr_settings
 
 
 def entry_links(entry: DeadLetterEntry) -> SafeString:
-    """Return a row of links; omit links to pages that this installation does not have."""
+    """Return a row of links, without links to pages that this installation does not have."""
     every = [
         (gettext("Execution"), "play_circle", execution_page(entry)),
         (gettext("Run"), "list_alt", page("runners_run", entry.run_id)),
@@ -38,7 +38,7 @@ def entry_links(entry: DeadLetterEntry) -> SafeString:
 
 
 def page(model: str, pk: Any) -> str:
-    """Return the URL of an object's admin page; empty if there is none."""
+    """Return the URL of an object's admin page; "" if the model has no admin."""
     try:
         return links.page(model, pk)
     except NoReverseMatch:
@@ -46,16 +46,16 @@ def page(model: str, pk: Any) -> str:
 
 
 def execution_page(entry: DeadLetterEntry) -> str:
-    """Return the URL of the execution's page with the failed run selected; "" if it has none."""
+    """Return the URL of the execution's page with the failed run selected; "" without a page."""
     address = page("executions_workflowexecution", entry.execution_id)
     return f"{address}?run={entry.run_id}" if address else ""
 
 
 def flower(entry: DeadLetterEntry) -> str:
-    """Return the URL of Flower's list of the execution's tasks, which have its ID as an argument.
+    """Return the URL of Flower's list of the execution's tasks; "" without VALKYR_FLOWER_URL.
 
     Flower's page has no search parameter; its parameter `name` sets the search. The second word of
-    `name` is a separate term, here the ID. Without Flower (VALKYR_FLOWER_URL), the URL is empty.
+    `name` is a separate term: here the execution's ID, which each of the tasks has as an argument.
     """
     place = valkyr_settings().flower_url.rstrip("/")
     if not place:

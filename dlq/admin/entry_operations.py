@@ -1,4 +1,4 @@
-"""Users' operations on a dead letter in the admin."""
+"""The operations that users can perform on a dead letter in the admin."""
 
 import json
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ HELP = lazy("The step's result. Later steps read it.")
 
 
 class FixForm(NotesForm):
-    """Asks for the result of the step; suggests a likely result, and reports invalid fields."""
+    """Asks for the result of the step; suggests a likely result, and reports invalid values."""
 
     outputs = JSONTextField(
         label=lazy("Outputs (JSON)"),
@@ -93,7 +93,7 @@ class FixForm(NotesForm):
             self.fields["outputs"].help_text = f"{HELP} {origin}"
 
     def clean(self) -> dict[str, Any]:
-        """Report a result that the step cannot have, next to the field with the invalid value."""
+        """Return the data; report an invalid result next to the field with the invalid value."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if self.entry is None or self.errors:
             return given
@@ -113,7 +113,7 @@ class FixForm(NotesForm):
 
 
 class RequiredNotesForm(NotesForm):
-    """Asks for notes that give the reason, which are required."""
+    """Asks for notes, which are required because they give the reason."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -121,7 +121,7 @@ class RequiredNotesForm(NotesForm):
 
 
 class WriteNotesForm(NotesForm):
-    """Asks for notes; the field contains the dead letter's current notes."""
+    """Asks for notes; the field initially contains the dead letter's current notes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

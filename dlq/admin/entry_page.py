@@ -48,7 +48,7 @@ def marked(entry: DeadLetterEntry) -> SafeString:
 
 
 def reason(entry: DeadLetterEntry) -> Iterator[PageSection]:
-    """Yield the panels above the facts: the error, and users' notes."""
+    """Yield the panels above the facts: the error, and notes of users if there are any."""
     error = entry.run.error or entry.failure_reason
     yield PageSection(gettext("Error"), body=copy_of(error, gettext("the error")), error=True)
     if entry.notes:
@@ -58,7 +58,7 @@ def reason(entry: DeadLetterEntry) -> Iterator[PageSection]:
 def panels(
     request: HttpRequest, entry: DeadLetterEntry, *, sees: bool
 ) -> tuple[list[PageSection], list[PageSection]]:
-    """Return the panels above and below the facts, with payloads only if `sees` is true.
+    """Return the panels above and below the facts; they contain payloads only if `sees` is true.
 
     Inputs with marked values are above the facts, next to the error.
     """
@@ -159,7 +159,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
-    """Return the outputs of the newest ten successful steps, for users who may see payloads."""
+    """Return a panel of the newest ten successful steps' outputs; without `shown`, it is hidden."""
     title = gettext("Outputs so far")
     if not shown:
         return hidden_section(title)

@@ -1,4 +1,4 @@
-"""Export dead letters: a list as JSON lines, or one as a curl command, an API call or a test."""
+"""Export a list of dead letters as JSON lines, or one as a curl command, an API call or a test."""
 
 from typing import Any
 from uuid import UUID
@@ -27,10 +27,10 @@ EXPORT_URL_NAME = "dlq_deadletterentry_export"
 
 
 class ExportingAdmin(ScopedAdmin):
-    """A triage list that can be exported with its filters."""
+    """A triage list whose filtered rows can be exported."""
 
     def links(self, request: HttpRequest, changelist: Any) -> list[tuple[str, str, str]]:
-        """Return the list's own links, and the export with the URL's filters."""
+        """Return the list's own links, and a link to the export with the URL's filters."""
         address = f"{reverse(f'admin:{EXPORT_URL_NAME}')}?{request.GET.urlencode()}"
         own: list[tuple[str, str, str]] = super().links(request, changelist)
         return [*own, (gettext("Export…"), "download", address)]
@@ -68,7 +68,7 @@ SAID = lazy("Contains no secrets. Fill in the named values. Read it before you r
 
 
 def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
-    """Return a button for each copy format that the failure supports and the user may see."""
+    """Return a button for each copy format that fits the failure and that the user may see."""
     offered = [
         (
             reverse(f"admin:{COPY_URL_NAME}", args=[entry.pk, kind.name]),
@@ -99,7 +99,7 @@ class CopyingAdmin(ScopedAdmin):
         return [path("<uuid:pk>/copy/<slug:kind>/", view, name=COPY_URL_NAME), *super().get_urls()]
 
     def copied(self, request: HttpRequest, pk: UUID, kind: str) -> HttpResponse:
-        """Show the dialog with the text. Raises Http404, or PermissionDenied for inputs."""
+        """Show a copy in a dialog. Raises Http404 for an unknown format, or PermissionDenied."""
         row = self.get_or_refuse(request, str(pk))
         wanted = kind_of(kind)
         if wanted is None:

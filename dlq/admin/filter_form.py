@@ -1,4 +1,4 @@
-"""A list's filters as one form above the list.
+"""The filters of a list as one form above the list.
 
 The filters are in the URL, and work without scripts.
 """
@@ -25,18 +25,18 @@ YES_NO = [("", lazy("either")), ("yes", lazy("yes")), ("no", lazy("no"))]
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """An active filter in words, and the URL without it."""
+    """An active filter in words, and the URL of the list without this filter."""
 
     text: str
     without: str
 
 
 class _AbstractForm(DeclarativeFieldsMetaclass, ABCMeta):
-    """The metaclass of a form with abstract methods."""
+    """The metaclass of forms that have abstract methods."""
 
 
 class FiltersForm(forms.Form, metaclass=_AbstractForm):
-    """A list's filters as optional fields, filled from the parameters of the URL."""
+    """The filters of a list as optional fields, filled from the URL's parameters."""
 
     suggestions: dict[str, list[str]]
 
@@ -58,7 +58,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
 
     @abstractmethod
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that match the filled fields; called only if the form is valid."""
+        """Return the rows that match the filled fields. Called only if the form is valid."""
 
     def filled(self) -> dict[str, Any]:
         """Return the filled fields of a valid form."""
@@ -77,7 +77,7 @@ class FiltersForm(forms.Form, metaclass=_AbstractForm):
 
 
 class FieldsFilter(ListFilter):
-    """Applies a form to the list. Invalid input matches no rows, and the form shows the error."""
+    """Applies a form to the list. An invalid form matches no rows and shows its errors."""
 
     title = lazy("more")
     form_class: ClassVar[type[FiltersForm]]
@@ -103,7 +103,7 @@ class FieldsFilter(ListFilter):
         return iter(())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that match the form; none if the form is invalid."""
+        """Return the rows that match the form; no rows if the form is invalid."""
         return self.form.narrow(queryset) if self.form.is_valid() else queryset.none()
 
 
@@ -114,7 +114,7 @@ OFFERED = 100
 
 
 def workflows(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the choice "any", and the first hundred workflows by name."""
+    """Return the choices for a workflow: "any", and the first hundred workflows by name."""
     rows = scoped(request, Workflow.objects.filter(archived_at=None)).order_by("name")
     return [
         ("", gettext("any")),
@@ -123,7 +123,7 @@ def workflows(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def suggestions(request: HttpRequest) -> dict[str, list[str]]:
-    """Return up to 100 modules and 100 exceptions of recent groups as suggestions."""
+    """Return up to 100 modules and 100 exception classes of recent groups, as suggestions."""
     rows: Any = scoped(request, FailureGroup.objects.all()).order_by("-last_seen")
     found = list(rows.values_list("module", "exception")[: OFFERED * 5])
     return {

@@ -70,7 +70,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
     search_texts = ("message", "exception", "place", "sample")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the groups that the user may see; lists exclude merged groups."""
+        """Return the groups that the user may see; the list omits merged groups."""
         rows = super().get_queryset(request)
         match = request.resolver_match
         is_list = match is not None and (match.url_name or "").endswith("_changelist")
@@ -80,7 +80,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         return self.ordered(rows, self.order_of(request))
 
     def ordered(self, rows: QuerySet[Any], order: tuple[str, ...]) -> QuerySet[Any]:
-        """Return the rows; annotate them with `growth` if the list is ordered by it."""
+        """Return the rows, annotated with `growth` if the list is ordered by it."""
         known = rows.query.annotations
         return (
             groups_filters.with_growth(rows)
@@ -89,7 +89,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         )
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Load sparklines, versions and the oldest open dead letter for the whole page."""
+        """Load the figures and the plugins' links of the groups on the page, in a few queries."""
         found = groups_filters.figures(rows)
         for row in rows:
             row.figures = found[row.pk]
@@ -110,7 +110,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow, step, versions"))
     def where(self, row: Any) -> Any:
-        """Return the failing workflow and step, and the first and last versions with a failure."""
+        """Return the workflow, the step's place, and the first and last version with a failure."""
         return format_html(
             '{}<br>{}<br><span class="vk-subtle">{}</span>',
             marks.clipped(row.workflow.name, 40),
@@ -120,7 +120,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("open"))
     def many(self, row: Any) -> Any:
-        """Return the number of open failures and the total, with a link to the open ones."""
+        """Return the numbers of open and of all failures, with a link to the open ones."""
         return format_html(
             gettext(
                 '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
@@ -150,7 +150,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("last seen"))
     def seen(self, row: Any) -> Any:
-        """Return the age of the last failure, with all dates on hover, and the next expiry.
+        """Return how long ago the last failure was, with all dates on hover, and the next expiry.
 
         The expiry is shown only if it is soon.
         """
@@ -180,14 +180,14 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("status, owner"))
     def mark(self, row: FailureGroup) -> Any:
-        """Return the status's word, icon and colour, the owner, and whether alerts are muted."""
+        """Return the status's word, icon and colour, the owner, and "muted" if alerts are muted."""
         words = [str(row.owner)] if row.owner else []
         words += [gettext("muted")] if row.muted else []
         return format_html('{}<br><span class="vk-subtle">{}</span>', status(row), ", ".join(words))
 
     @admin.action(description=lazy("Show their dead letters"), permissions=["view"])
     def show_entries(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
-        """Open the list of the dead letters of up to 50 groups, such as to requeue them all."""
+        """Open the list of the dead letters of up to 50 groups, for example to requeue them all."""
         ids = [str(pk) for pk in queryset.values_list("pk", flat=True)[:MANY]]
         return HttpResponseRedirect(links.listing(ENTRIES, group=",".join(ids)))
 
@@ -200,7 +200,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
         form_url: str = "",
         obj: Model | None = None,
     ) -> HttpResponse:
-        """Render the page with its buttons, and the links and progress panels of plugins."""
+        """Render the page with its buttons, and with the plugins' links and progress panels."""
         buttons = [
             button | {"key": KEYS.get(_name(button), "")}
             for button in context.get("actions_detail", [])
@@ -231,7 +231,7 @@ def _name(button: Any) -> str:
 
 
 def _scaled(counts: Sequence[int], period: str, words: str) -> SafeString:
-    """Return a sparkline with its period and the number that its highest bar represents."""
+    """Return a sparkline with its period, and the number for which its highest bar stands."""
     top = max(counts)
     return format_html(
         '<span>{} <span class="vk-nowrap">{}{}</span></span>',
@@ -255,7 +255,7 @@ def _versions(figures: GroupFigures) -> str:
 def add_group_action(
     name: str, action: Callable[..., HttpResponse | None], power: Power, title: str
 ) -> None:
-    """Add an action on selected groups, for users with the power in at least one workspace."""
+    """Add an action on selected groups, for users with `power` in at least one workspace."""
 
     def permitted(admin: FailureGroupAdmin, request: HttpRequest) -> bool:
         return holds(request, power)

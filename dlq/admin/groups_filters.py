@@ -1,4 +1,4 @@
-"""Figures and filters of the list of failure groups."""
+"""The figures in, and the filters of, the list of failure groups."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ STEP = 6  # hours in a bar of the week
 
 @dataclass(slots=True)
 class GroupFigures:
-    """A group's failures by hour (newest last), versions, oldest open entry and next expiry."""
+    """A group's failures by hour (newest last), its versions, oldest open entry and next expiry."""
 
     hours: list[int] = field(default_factory=lambda: [0] * WEEK)
     versions: tuple[int, int, int] = (0, 0, 0)  # least, greatest, how many
@@ -59,7 +59,7 @@ def hour_of(at: datetime) -> datetime:
 
 
 def figures(groups: Sequence[FailureGroup]) -> dict[UUID, GroupFigures]:
-    """Return the figures of these groups by ID. Uses three queries."""
+    """Return the figures of these groups, by group ID. Uses three queries."""
     ids = [group.pk for group in groups]
     found: dict[UUID, GroupFigures] = defaultdict(GroupFigures)
     start = hour_of(timezone.now()) - timedelta(hours=WEEK - 1)
@@ -96,7 +96,7 @@ def _waiting(ids: Sequence[UUID]) -> Any:
 
 
 def with_growth(groups: QuerySet[Any]) -> QuerySet[Any]:
-    """Add `growth`: the failures of the last 24 hours minus those of the previous 24 hours."""
+    """Annotate `growth`: the failures of the last 24 hours minus those of the 24 hours before."""
     now = hour_of(timezone.now())
     day, before = now - timedelta(hours=DAY - 1), now - timedelta(hours=2 * DAY - 1)
     late = _sum(GroupHour.objects.filter(hour__gte=day))
@@ -141,7 +141,7 @@ COUNTED, COUNT_MS = 10_000, 500
 
 
 def status_counts(rows: QuerySet[FailureGroup]) -> dict[str, int]:
-    """Return the number of rows in each tab; {} if there are too many to count in time."""
+    """Return the number of groups in each tab; {} if there are too many to count in time."""
     some = rows.order_by().values("pk")[: COUNTED + 1]
     counted = FailureGroup.objects.filter(pk__in=some).order_by().values_list("status")
     try:
@@ -160,7 +160,7 @@ def status_counts(rows: QuerySet[FailureGroup]) -> dict[str, int]:
 
 
 class GroupFilters(FiltersForm):
-    """The fields above the list of groups."""
+    """The form with the filters above the list of groups."""
 
     workflow = forms.UUIDField(widget=forms.Select, label=lazy("Workflow"))
     module = forms.CharField(max_length=100, label=lazy("Module"))
@@ -195,7 +195,7 @@ class GroupFilters(FiltersForm):
         return rows
 
     def _labelled(self, rows: QuerySet[Any], labels: dict[str, str]) -> QuerySet[Any]:
-        """Return the groups of visible dead letters with the labels. Raises ValidationError."""
+        """Return the groups of visible dead letters with these labels. Raises ValidationError."""
         letters = scoped(self.request, DeadLetterEntry.objects.all())
         if workflow := self.filled().get("workflow"):
             letters = letters.filter(workflow_id=workflow)
@@ -208,6 +208,6 @@ class GroupFilters(FiltersForm):
 
 
 class GroupFieldsFilter(FieldsFilter):
-    """The filters of the list of groups that are fields of one form, unlike its tabs."""
+    """The filters of the list of groups that are fields of one form; the tabs are not."""
 
     form_class = GroupFilters

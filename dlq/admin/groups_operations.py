@@ -1,4 +1,4 @@
-"""Users' operations on failure groups. Each one calls the only function that writes its data."""
+"""Users' operations on failure groups. Each one calls the function that owns the data it writes."""
 
 from datetime import timedelta
 from typing import Any
@@ -57,7 +57,7 @@ class SnoozeForm(ReasonForm):
     field_order = ("nap", "more", "version", "reason")
 
     def clean(self) -> dict[str, Any]:
-        """Return the data with the time `until`. Raises ValidationError if no end is given."""
+        """Return the data with the end `until`. Raises ValidationError if no condition is given."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None
@@ -67,7 +67,7 @@ class SnoozeForm(ReasonForm):
 
 
 class ResolveForm(ReasonForm):
-    """Asks for the version that fixes the failure."""
+    """Asks for the version in which the failure is fixed."""
 
     version = _number(
         lazy("Fixed in version"),
@@ -97,7 +97,7 @@ class AssignForm(ReasonForm):
         self.fields["owner"].initial = self.request.user.get_username()
 
     def clean_owner(self) -> Any:
-        """Return the user's ID, or None for no name. Raises ValidationError for an unknown name."""
+        """Return the user's ID; None for an empty name. Raises ValidationError if unknown."""
         name = self.cleaned_data["owner"].strip()
         if not name:
             return None
@@ -137,7 +137,7 @@ class MergeForm(ReasonForm):
 
 
 class SplitForm(ReasonForm):
-    """Asks for the facet to split by."""
+    """Asks for the facet by which to split the group."""
 
     by = forms.ChoiceField(choices=list(FACETS.items()), widget=Select, label=lazy("Split by"))
     field_order = ("by", "reason")

@@ -1,4 +1,4 @@
-"""The page of a failure group: the failing step, the failures' number and times, and a history."""
+"""The page of a failure group: the failing step, number and times of failures, and the history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ LEAST = 1.5  # minimum height of a bar, so that one failure among thousands is v
 
 @dataclass(frozen=True, slots=True)
 class SparklineBar:
-    """One bar, in the drawing's units; y grows downwards."""
+    """One bar of a sparkline, in the drawing's units; y increases downwards."""
 
     x: float
     y: float
@@ -38,7 +38,7 @@ class SparklineBar:
 
 
 def bars(counts: Sequence[int], width: float = 4.0, height: float = HEIGHT) -> list[SparklineBar]:
-    """Return a bar for each count above 0, with a height in proportion to the maximum."""
+    """Return a bar for each count above 0, whose height is proportional to the count."""
     top = max(counts, default=0)
     drawn = []
     for at, count in enumerate(counts):
@@ -79,7 +79,7 @@ SHOWN = 10
 
 
 def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
-    """Return a sentence with the failing step, its error, and the number and times of failures."""
+    """Return a sentence: the failing step, its error, and the number and times of the failures."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
         return format_html(gettext("Merged into {}, which has its failures."), into)
@@ -103,7 +103,7 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
 
 
 def terms(group: FailureGroup) -> SafeString | str:
-    """Return when the group's snooze ends, or when a resolved group regresses; "" for others."""
+    """Return a text: when the snooze ends, or what makes a resolved group regress; "" otherwise."""
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
             return gettext(
@@ -135,7 +135,7 @@ def terms(group: FailureGroup) -> SafeString | str:
 
 
 def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]]:
-    """Return the group's facts, each a short text or a link, with their labels."""
+    """Return the labels and the values of the group's facts; a value is a short text or a link."""
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
         links.listing(ENTRIES, group=group.pk),
@@ -202,7 +202,7 @@ def _lines(text: str) -> SafeString:
 
 
 def _breakdown(group: FailureGroup) -> list[PageSection]:
-    """Return a panel with the most frequent values of each facet; none without dead letters."""
+    """Return a panel with the most frequent values of each facet; [] without dead letters."""
     found = breakdown(group.pk)
     if not found.looked_at:
         return []

@@ -18,13 +18,13 @@ ORDER = "order"
 
 
 class KeysetPaginator(BoundedPaginator):
-    """A paginator that names the template with links to the previous and next rows."""
+    """A paginator whose template has links to the previous and next rows."""
 
     template_name = "dlq/keyset_pages.html"
 
 
 class KeysetChangeList(BoundedChangeList):
-    """A keyset-paged list, newest or greatest first; its admin prepares a page's rows.
+    """A list with keyset pages, newest or greatest first; its admin prepares each page's rows.
 
     `too_many` is true if the filters match too many rows to search in time; `next_page` and
     `previous_page` are URLs. Its filters are a separate form above the list.
@@ -36,7 +36,7 @@ class KeysetChangeList(BoundedChangeList):
 
     @property
     def tabs(self) -> list[Any]:
-        """Return the tabs, each with its number of rows (None if unknown)."""
+        """Return the tabs, each with its number of rows (None if the number is unknown)."""
         tabs = super().tabs
         words = [word for word, _ in self.filter_specs[0].lookup_choices] if tabs else []
         return [
@@ -50,7 +50,7 @@ class KeysetChangeList(BoundedChangeList):
         return {name: value for name, value in found.items() if name not in (*CURSORS, ORDER)}
 
     def get_query_string(self, new_params: Any = None, remove: Any = None) -> str:
-        """Return Django's query string; a new filter or order begins at the first row."""
+        """Return Django's query string; new filters or orders remove the cursor from it."""
         wanted = dict.fromkeys(CURSORS) | (new_params or {})
         return str(super().get_query_string(wanted, remove))
 
@@ -60,12 +60,12 @@ class KeysetChangeList(BoundedChangeList):
         return specs, False, remaining, duplicates, active
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:
-        """Return the columns of the order that the URL names, always descending."""
+        """Return the columns by which the URL orders the list, always descending."""
         self.keyset = KeysetOrder(self.model_admin.order_of(request))
         return self.keyset.ordering
 
     def read_page(self, request: HttpRequest) -> None:
-        """Read one page, count the rows up to a limit, and let the admin prepare the page."""
+        """Read one page; count the rows up to a limit; let the admin prepare the page's rows."""
         backwards = BEFORE in self.params
         rows, moved = self._wanted(backwards)
         try:
@@ -99,7 +99,7 @@ class KeysetChangeList(BoundedChangeList):
             return bounded_list.Found(list(rows.values_list("id", flat=True)[:many]))
 
     def _load(self, ids: list[Any]) -> list[Any]:
-        """Return the rows of these IDs with their related data, without repeating the filters."""
+        """Return the rows with these IDs and their related data, without applying the filters."""
         ordered = self.model_admin.ordered(self.root_queryset, self.keyset.columns)
         rows = self.apply_select_related(ordered)
         by_id = {row.pk: row for row in rows.filter(pk__in=ids)}
@@ -129,7 +129,7 @@ class KeysetChangeList(BoundedChangeList):
 
     @property
     def count_text(self) -> str:
-        """Return the number of rows as text, exact if they were all counted."""
+        """Return the number of rows as text: exact, or "more than" the limit of the count."""
         return (
             super().count_text
             if self.counted

@@ -1,4 +1,4 @@
-"""The inputs of a failed step; values that the error may refer to are marked."""
+"""The inputs of a failed step, in which values that may have caused the error are marked."""
 
 import json
 import re
@@ -24,7 +24,7 @@ REASONS = {
 
 
 def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSection | None:
-    """Return the panel of the inputs; None if no value is suspected.
+    """Return the panel of the inputs with marked values; None if no value is suspected.
 
     `against` is the comparison with the inputs of a successful run.
     """
@@ -39,7 +39,7 @@ def marked_inputs(entry: DeadLetterEntry, against: Comparison | None) -> PageSec
 
 
 def _legend(found: Sequence[Suspect]) -> SafeString:
-    """Return the list of the marked values, each with its reason."""
+    """Return the list of the marked values, each with the reason for its mark."""
     lines = format_html_join(
         "",
         '<li><span class="vk-mono">{}</span>: {}</li>',
@@ -80,9 +80,9 @@ def _marked(inputs: Any, found: Sequence[Suspect]) -> SafeString:
 def _replaced(
     value: Any, places: Mapping[tuple[Any, ...], str], values: dict[str, Any], path: tuple[Any, ...]
 ) -> Any:
-    """Return the value with a token at each of the paths in `places`.
+    """Return the value with a token in place of the value at each path in `places`.
 
-    Add the replaced values to `values`.
+    Add the replaced values to `values`, by token.
     """
     if path in places:
         values[places[path]] = value

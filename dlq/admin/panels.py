@@ -1,4 +1,4 @@
-"""An execution's dead letters on its page, and the button "Quarantine…" on a live run's page."""
+"""A panel of an execution's dead letters, and the button "Quarantine…" on a live run's page."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), lazy("Res
 
 
 def dead_letters(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return a panel of the newest 50 dead letters, newest first; None if there are none."""
+    """Return a panel of the execution's newest 50 dead letters; None if there are none."""
     found = list(
         DeadLetterEntry.objects.filter(execution=execution)
         .defer("original_inputs", "original_config")
@@ -57,7 +57,7 @@ execution_admin.panels.append(dead_letters)
 
 
 class QuarantineForm(ReasonForm):
-    """Asks for a reason, which is required."""
+    """Asks for the required reason."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Similar failures, and the differences between this failure and a good run or another failure."""
+"""Similar failures, and how a failure differs from a good run and from another failure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,14 +42,14 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class GoodComparison:
-    """The search for the last successful run, and the differences; None if none was found."""
+    """The search for the last successful run, and the differences from it (None: no run found)."""
 
     found: Search
     changes: Comparison | None
 
 
 def against_good(entry: DeadLetterEntry) -> GoodComparison:
-    """Compare the failure with the last successful run of its step."""
+    """Return the differences between the failure and the last successful run of its step."""
     found = last_good(entry)
     if found.good is None:
         return GoodComparison(found, None)
@@ -61,7 +61,7 @@ def against_good(entry: DeadLetterEntry) -> GoodComparison:
 def differences(
     request: HttpRequest, entry: DeadLetterEntry, good: GoodComparison | None
 ) -> Iterator[PageSection]:
-    """Yield comparisons with a good run, another failure and the definition; else hidden ones."""
+    """Yield comparisons with a good run, another failure and the definition, or hidden panels."""
     if good is None:
         yield from (hidden_section(title) for title in (GOOD, OTHER, NOW))
         return
@@ -166,7 +166,7 @@ def table(
     *,
     folded: bool = False,
 ) -> PageSection:
-    """Return a comparison as a table: each row has a word, an icon and both values side by side."""
+    """Return a comparison as a table; each row has a word, an icon and both values side by side."""
     if found.same:
         return PageSection(
             title, body=format_html(gettext("{} No differences."), note), folded=folded
@@ -221,7 +221,7 @@ AFTERWARDS = timedelta(minutes=5)
 
 
 def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
-    """Return the panel of the group's newest other entries, with links to open and compare each."""
+    """Return a panel of the group's newest other entries, with links to open and compare them."""
     # Also by fingerprint, whose index is ordered by time.
     same = DeadLetterEntry.objects.filter(fingerprint=entry.fingerprint, group_id=entry.group_id)
     rows = scoped(request, same)
@@ -256,7 +256,7 @@ def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection
 
 
 def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
-    """Return the panel of groups with the same message, or open failures at the same target."""
+    """Return a panel of groups with the same message, or with open failures at the same target."""
     reasons = dict.fromkeys(_groups_at_target(request, entry), gettext("same target"))
     rows = scoped(
         request, FailureGroup.objects.filter(workspace_id=entry.workspace_id, merged_into=None)
@@ -275,7 +275,7 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
 
 
 def published(entry: DeadLetterEntry) -> PageSection:
-    """Return a panel of the last three versions before, or up to 5 min after, the first failure."""
+    """Return a panel of the last three versions published until 5 min after the first failure."""
     first = entry.group.first_seen
     found = WorkflowVersion.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=first + AFTERWARDS

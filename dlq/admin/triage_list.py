@@ -1,4 +1,4 @@
-"""Common parts of triage lists: filters in a form, keyset pages, saved views and shortcuts."""
+"""What triage lists share: filters in a form, keyset pages, saved views and shortcuts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ PASSING = ("next", "previous", "e", "p", "_changelist_filters")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A saved view in the list; `current` is true if the list shows it."""
+    """A saved view as the list shows it; `current` is true if the list shows the view's rows."""
 
     name: str
     address: str
@@ -47,7 +47,7 @@ class View:
 
 
 class SavedViews(ScopedAdmin):
-    """Saved views of a list, which users save, select and delete. Each user has separate views."""
+    """Saved views of a list, which users save, select and delete. Each user has their own views."""
 
     @property
     def page_name(self) -> str:
@@ -55,7 +55,7 @@ class SavedViews(ScopedAdmin):
         return f"{self.opts.app_label}_{self.opts.model_name}"
 
     def get_urls(self) -> Any:
-        """Return Django's URLs, and the URLs that save and delete a view."""
+        """Return Django's URLs, and the URLs to save and to delete a view."""
         wrap = self.admin_site.admin_view
         name = self.page_name
         return [
@@ -65,7 +65,7 @@ class SavedViews(ScopedAdmin):
         ]
 
     def views_of(self, request: HttpRequest) -> list[View]:
-        """Return the user's views of this list by name. Uses one query."""
+        """Return the user's views of this list, ordered by name. Uses one query."""
         rows = SavedView.objects.filter(owner_id=request.user.pk, page=self.page_name)
         here = filters_in(request.GET)
         address = reverse(f"admin:{self.page_name}_changelist")
@@ -80,7 +80,7 @@ class SavedViews(ScopedAdmin):
         ]
 
     def save_view(self, request: HttpRequest) -> HttpResponse:
-        """Save the filters in `query` as `name`, replacing a view of the same name."""
+        """Save the filters in `query` as a view `name`; replace an existing view of this name."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         name = " ".join(request.POST.get("name", "").split())
@@ -94,7 +94,7 @@ class SavedViews(ScopedAdmin):
         return redirect(address)
 
     def _problem(self, request: HttpRequest, name: str, query: str) -> str:
-        """Return why these filters cannot be saved, or "" if they can."""
+        """Return why these filters cannot be saved as a view; "" if they can."""
         if not 0 < len(name) <= 100 or not name.isprintable():
             return gettext("A view needs a name of 1 to 100 characters.")
         if len(query) > 4_000 or "%00" in query:
@@ -161,32 +161,32 @@ class TriageList(SavedViews):
 
     @property
     def media(self) -> forms.Media:
-        """Return Unfold's media, and the styles and the script of the lists."""
+        """Return Unfold's media with the styles and the script of triage lists."""
         script: Any = forms.Script("dlq/triage.js", defer=True)
         own = forms.Media(css={"all": ["dlq/triage.css", "dlq/entry.css"]}, js=[script])
         both: forms.Media = super().media + own
         return both
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:
-        """Return the class of change lists with keyset pages."""
+        """Return the class of lists with keyset pages."""
         return KeysetChangeList
 
     def order_of(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the columns of the order that the URL names, by default of the first order."""
+        """Return the columns of the order that the URL names, or of the first order."""
         first, *_ = self.orders.values()
         return self.orders.get(request.GET.get(ORDER, ""), first)[1]
 
     def ordered(self, rows: QuerySet[Any], order: tuple[str, ...]) -> QuerySet[Any]:
-        """Return the rows, annotated with the columns of `order` that the table lacks."""
+        """Return the rows, annotated with those columns of `order` that the table does not have."""
         return rows
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Load related data of a page's rows, in one query for all rows; by default, nothing."""
+        """Load related data of a page's rows, in one query for all of them; by default, nothing."""
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list, with the filter form above it."""
+        """Show the list, and the form of its filters above it."""
         if request.method == "GET" and (clean := _without_empty(request)) is not None:
             return HttpResponseRedirect(clean)
         answer = super().changelist_view(request, extra_context)
@@ -196,7 +196,7 @@ class TriageList(SavedViews):
         return answer
 
     def triage(self, request: HttpRequest, changelist: Any) -> dict[str, Any]:
-        """Return the context of the template above the list."""
+        """Return the context for the template of the area above the list."""
         form = _form_of(changelist)
         changelist.tab_counts = self.tab_counts(request, changelist)
         return {
@@ -226,7 +226,7 @@ class TriageList(SavedViews):
         return rows
 
     def links(self, request: HttpRequest, changelist: Any) -> list[tuple[str, str, str]]:
-        """Return links for the whole list as (title, icon, URL); by default, none."""
+        """Return links that concern the whole list, as (title, icon, URL); by default, none."""
         return []
 
     def _lists(self, request: HttpRequest) -> list[dict[str, Any]]:
@@ -245,7 +245,7 @@ def _form_of(changelist: Any) -> Any:
 
 
 def _kept(request: HttpRequest, fields: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the URL's parameters that are not fields of the form, as (name, value)."""
+    """Return those parameters of the URL that are not fields of the form, as (name, value)."""
     left_out = {*fields, "next", "previous", ORDER} - {"inputs", "group", "execution"}
     return [
         (name, value)
@@ -269,7 +269,7 @@ def _orders(
 
 
 def _without_empty(request: HttpRequest) -> str | None:
-    """Return the URL without empty form fields, or None if no field is empty."""
+    """Return the URL without empty form fields; None if no field in it is empty."""
     if all(value for _, values in request.GET.lists() for value in values):
         return None
     query = request.GET.copy()

@@ -1,1 +1,1 @@
-"""The HTTP API of this app."""
+"""The HTTP API of the app `dlq`."""

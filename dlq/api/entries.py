@@ -1,4 +1,4 @@
-"""Dead letters: list, read, reveal; quarantine a live run."""
+"""Dead letters over HTTP: list, read and reveal them; quarantine a live run."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from collections.abc import Iterable
@@ -80,23 +80,23 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
     def get_labels(self, entry: DeadLetterEntry) -> dict[str, str]:
-        """Return the labels of the dead letter's execution, values by name."""
+        """Return the labels of the dead letter's execution: values by name."""
         return entry.labels or {}
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
-        """The number of dead letters of the workspace that have this fingerprint."""
+        """The number of dead letters in the workspace that have the same fingerprint."""
         counted: int = self.context["occurrences"].get((entry.workspace_id, entry.fingerprint), 1)
         return counted
 
     def get_reviewedBy(  # noqa: N802 - the JSON's name
         self, entry: DeadLetterEntry
     ) -> str | None:
-        """The name of the user who resolved the dead letter."""
+        """The name of the user who resolved the dead letter; null if no user has."""
         return entry.reviewed_by.get_username() if entry.reviewed_by else None
 
 
 class DeadLetterQueue(DeadLetterSummary):
-    """A dead letter in full."""
+    """A dead letter with all its fields."""
 
     original_inputs = Payload(allow_null=True)
     original_config = Payload(allow_null=True)
@@ -112,7 +112,7 @@ class Discard(Body):
 
 
 class DiscardMany(Many):
-    """The dead letters to discard, and the reason."""
+    """The dead letters to discard, and the reason for discarding them."""
 
     notes = Text(max_length=10_000)
 
@@ -124,13 +124,13 @@ class SkipBody(Body):
 
 
 class Why(Body):
-    """The reason for an operation, for the audit trail."""
+    """The reason for an operation, which the audit trail records."""
 
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
 
 class FixBody(Body):
-    """The result to record for the step."""
+    """The result to record for the failed step."""
 
     outputs = Json(
         allow_null=True,
@@ -145,13 +145,13 @@ class FixBody(Body):
 
 
 class Quarantine(Body):
-    """The reason for the quarantine of a live run."""
+    """The reason for quarantining a live run."""
 
     reason = Text(max_length=2000)
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """Count the dead letters of each fingerprint in `entries`, by workspace. Uses one query."""
+    """Return the number of dead letters by workspace and fingerprint of `entries`, in one query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(
@@ -170,12 +170,12 @@ LARGE = ("original_inputs", "original_config")
 
 
 def entries() -> QuerySet[DeadLetterEntry]:
-    """Return dead letters with their reviewers."""
+    """Return all dead letters, each with its reviewer."""
     return DeadLetterEntry.objects.select_related("reviewed_by")
 
 
 def shown(entry: DeadLetterEntry, may: Powers) -> Response:
-    """Return a response with one dead letter in full."""
+    """Return a response with all fields of a dead letter."""
     context = {"occurrences": occurrences([entry]), "may": may}
     return Response(DeadLetterQueue(entry, context=context).data)
 
@@ -207,7 +207,7 @@ def _labelled(
 ) -> KeysetPage:
     """Return one page of the dead letters that have the labels, in the order of their IDs.
 
-    The search takes bounded time.
+    The search ends after a limited time.
     """
     keyset, _ = position(rows, query)
     limit = query["limit"]
@@ -225,7 +225,7 @@ def _labelled(
 
 
 class DeadLetterLabelQuery(LabelCountQuery):
-    """Filters of the dead letters to count by a label."""
+    """The filters of the dead letters that are counted by a label."""
 
     resolution = serializers.ChoiceField(Resolution.choices, required=False)
 
@@ -258,7 +258,7 @@ class DeadLetterLabelCounts(Endpoint):
 
 
 class OneEntry(Endpoint):
-    """A dead letter, by its ID."""
+    """One dead letter."""
 
     @operation("getDeadLetterEntry", TAG, {200: DeadLetterQueue}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -268,7 +268,7 @@ class OneEntry(Endpoint):
 
 
 class QuarantineRun(Endpoint):
-    """Quarantine a live run."""
+    """The endpoint that quarantines a live run."""
 
     @operation(
         "quarantineRun", "Run", {200: DeadLetterQueue}, request=Quarantine, errors=[403, 404, 409]
@@ -287,7 +287,7 @@ class QuarantineRun(Endpoint):
 
 
 class RevealedDeadLetter(CamelCaseSerializer):
-    """A dead letter's payloads as they are stored."""
+    """The payloads of a dead letter, unmasked."""
 
     id = serializers.UUIDField()
     originalInputs = Json(allow_null=True)
@@ -295,7 +295,7 @@ class RevealedDeadLetter(CamelCaseSerializer):
 
 
 class RevealEntry(Reveal):
-    """Reveal the payloads of a dead letter."""
+    """The endpoint that reveals the payloads of a dead letter."""
 
     @operation(
         "revealDeadLetterEntry",
@@ -305,7 +305,7 @@ class RevealEntry(Reveal):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return the original inputs and config unmasked; requires the permission `reveal`.
+        """Return the original inputs and config, unmasked. Requires the permission `reveal`.
 
         Each use is recorded with its reason.
         """

@@ -49,7 +49,7 @@ class Conditions(serializers.Field[Any, Any, Any, Any]):
 
 
 class EntryFilters(Body):
-    """Filters of dead letters; a dead letter must match every given field."""
+    """Filters of dead letters; a dead letter must match all filters that are given."""
 
     workspaceId = serializers.UUIDField(
         required=False, help_text="Only dead letters of this workspace."
@@ -96,7 +96,7 @@ class DeadLetterQuery(EntryFilters, ListQuery):
 
 @contextmanager
 def in_time() -> Iterator[None]:
-    """Raise ValidationError (422) if the block's search does not finish in time."""
+    """Raise ValidationError (422) if the search in the block does not finish in time."""
     try:
         yield
     except TooManyRows:
@@ -105,7 +105,7 @@ def in_time() -> Iterator[None]:
 
 
 def power(query: Mapping[str, Any]) -> Power:
-    """Return the power that the caller needs on rows that a query may find.
+    """Return the power that the caller needs to search rows with this query.
 
     A condition on inputs only searches rows whose payloads the caller may see; otherwise a caller
     could guess values.
@@ -114,5 +114,5 @@ def power(query: Mapping[str, Any]) -> Power:
 
 
 def passing(rows: QuerySet[DeadLetterEntry], query: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
-    """Return the matching `rows`; the caller must already have `power` on them."""
+    """Return those of `rows` that match; `rows` must be limited to the query's `power` already."""
     return chosen(rows, {name: value for name, value in query.items() if name in GRAMMAR})

@@ -23,14 +23,14 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class LinesRenderer(BaseRenderer):
-    """Declares the media type of JSON lines; the view streams them."""
+    """Declares the media type of JSON lines; the view streams the lines."""
 
     media_type = LINES
     format = "jsonl"
 
 
 class ExportEntries(Endpoint):
-    """Export dead letters as a file."""
+    """The endpoint that exports dead letters as a file."""
 
     renderer_classes = [LinesRenderer, JsonRenderer]
 
@@ -75,7 +75,7 @@ class _Copied(Endpoint):
 
 
 class CopyAsCurl(_Copied):
-    """A step's request as a curl command."""
+    """The endpoint that returns a step's request as a curl command."""
 
     @operation(
         "getDeadLetterEntryAsCurl",
@@ -92,7 +92,7 @@ class CopyAsCurl(_Copied):
 
 
 class CopyAsPytest(_Copied):
-    """A failure as a test that replays the step."""
+    """The endpoint that returns a failure as a test, which replays the step."""
 
     @operation(
         "getDeadLetterEntryAsPytest",
@@ -101,5 +101,5 @@ class CopyAsPytest(_Copied):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> HttpResponse:  # noqa: A002
-        """Return a pytest file that replays the step's module on recorded, secret-free inputs."""
+        """Return a pytest file that replays the step's module on inputs without secrets."""
         return self._text(id, as_pytest)

@@ -1,4 +1,4 @@
-"""Failure groups as JSON, the filters of their list, and users' changes."""
+"""Failure groups as JSON, the filters of their list, and the changes that users can make."""
 # ruff: noqa: N815 - the names are the JSON's
 
 from typing import Any
@@ -76,7 +76,7 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
 
 
 class FailedHourShape(CamelCaseSerializer):
-    """The number of failures in an hour; the start of the hour identifies it."""
+    """The number of failures in one hour, and the start of the hour."""
 
     hour = serializers.DateTimeField()
     count = serializers.IntegerField()
@@ -101,7 +101,7 @@ class NoteShape(CamelCaseSerializer):
 
 
 class ShareShape(CamelCaseSerializer):
-    """The number of dead letters with one value; an empty value means that they have none."""
+    """The number of dead letters with one value; "" stands for those without a value."""
 
     value = serializers.CharField()
     count = serializers.IntegerField()
@@ -124,14 +124,14 @@ class BreakdownShape(CamelCaseSerializer):
 
 
 class FingerprintShape(CamelCaseSerializer):
-    """A fingerprint of the group's failures; `splitBy` is the facet that splits it, if any."""
+    """A fingerprint of the group's failures; `splitBy` is the facet that splits it, "" if none."""
 
     fingerprint = serializers.CharField()
     split_by = serializers.CharField()
 
 
 class FailureGroupDetail(FailureGroupSummary):
-    """A failure group in full."""
+    """A failure group with all its fields."""
 
     mergedInto = serializers.UUIDField(source="merged_into_id", allow_null=True)
     moving = serializers.SerializerMethodField(
@@ -155,12 +155,12 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(FailedHourShape(many=True))
     def get_hours(self, group: FailureGroup) -> Any:
-        """Return the hours of the last seven days in which a failure occurred, oldest first."""
+        """Return the hours of the last seven days in which failures occurred, oldest first."""
         return FailedHourShape(self.context["hours"], many=True).data
 
     @extend_schema_field(GroupVersionShape(many=True))
     def get_versions(self, group: FailureGroup) -> Any:
-        """Return the affected versions, newest first; 100 at most."""
+        """Return the versions with failures, newest first, at most 100."""
         return GroupVersionShape(self.context["versions"], many=True).data
 
     @extend_schema_field(NoteShape(many=True))
@@ -170,7 +170,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(BreakdownShape)
     def get_breakdown(self, group: FailureGroup) -> Any:
-        """Return the differences between the group's newest 10,000 dead letters."""
+        """Return the counts of the group's newest 10,000 dead letters by facet."""
         return BreakdownShape(self.context["breakdown"]).data
 
     @extend_schema_field(FingerprintShape(many=True))
@@ -206,7 +206,7 @@ class GroupQuery(PageQuery):
 
 
 class GroupChange(Body):
-    """The fields to change; omitted fields stay unchanged."""
+    """The changes to make; what an omitted field names stays unchanged."""
 
     status = serializers.ChoiceField(SETTABLE, required=False)
     snoozeUntil = serializers.DateTimeField(required=False)
@@ -230,7 +230,7 @@ class GroupChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that the conditions match the status and that something changes.
+        """Check that the conditions match the status, and that at least one field changes.
 
         Raises ValidationError if they do not.
         """
@@ -258,7 +258,7 @@ class GroupChangeMany(Many, GroupChange):
 
 
 class NewNote(Body):
-    """The text of a new note on the group."""
+    """The text of a new note on a failure group."""
 
     text = Text(max_length=10_000)
 
@@ -285,7 +285,7 @@ class SplitBody(Body):
 
 
 class PartShape(CamelCaseSerializer):
-    """One value of the facet, and the group of the failures with this value."""
+    """One value of the facet, and the group of failures with this value."""
 
     value = serializers.CharField()
     group_id = serializers.UUIDField()

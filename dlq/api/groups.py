@@ -1,4 +1,4 @@
-"""Failure groups over HTTP: list, read, triage, merge and split."""
+"""Failure groups over HTTP: list, read, triage, merge and split them."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -49,7 +49,7 @@ MOVES = {
 
 
 def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]]]:
-    """Yield the operations that a request's body requests, each with its data."""
+    """Yield the operations that a request's body asks for, each with its data."""
     if "status" in given:
         to = GroupStatus(given["status"])
         yield (
@@ -70,7 +70,7 @@ def _asked(given: Mapping[str, Any]) -> Iterator[tuple[Operation, dict[str, Any]
 
 @transaction.atomic
 def _change(group_id: UUID, actor: Actor, given: Mapping[str, Any]) -> None:
-    """Make every change that the body requests, or none. Raises the operations' errors."""
+    """Make all changes that the body requests, or none. Raises the errors of the operations."""
     for asked, data in _asked(given):
         asked.apply(group_id, actor, data | {"reason": given["reason"]})
 
@@ -90,12 +90,12 @@ MOST_SHOWN = 100
 
 
 def groups() -> QuerySet[FailureGroup]:
-    """Return failure groups with their owners."""
+    """Return all failure groups, each with its owner."""
     return FailureGroup.objects.select_related("owner")
 
 
 def shown(group: FailureGroup, status: int = 200) -> Response:
-    """Return a response with one group in full; a status above 200 adds its address."""
+    """Return a response with all fields of a group; a status above 200 adds the group's URL."""
     since = database_now() - SHOWN_DAYS
     context = {
         "moving": group.moves.exists() or group.arrivals.exists(),
@@ -137,7 +137,7 @@ class Groups(Endpoint):
 
 
 class OneGroup(Endpoint):
-    """A failure group, by its ID."""
+    """One failure group."""
 
     @operation("getFailureGroup", TAG, {200: FailureGroupDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -162,17 +162,17 @@ class OneGroup(Endpoint):
 
 
 class ChangeGroups(Endpoint):
-    """Change many failure groups."""
+    """The endpoint that changes many failure groups."""
 
     @operation("changeFailureGroups", TAG, {200: ManyDone}, request=GroupChangeMany)
     def post(self, request: Request) -> Response:
-        """Make the same change in each group; an error in one does not stop the others."""
+        """Make the same change in each group; an error in one group does not stop the others."""
         given = self.body(GroupChangeMany)
         return each(self.user, FailureGroup.objects.all(), CHANGE, self.actor, given)
 
 
 class GroupNotes(Endpoint):
-    """Notes that users add to a failure group."""
+    """The endpoint that adds notes to a failure group."""
 
     @operation(
         "noteFailureGroup",
@@ -189,7 +189,7 @@ class GroupNotes(Endpoint):
 
 
 class MergeGroups(Endpoint):
-    """Merge several failure groups into one."""
+    """The endpoint that merges several failure groups into one."""
 
     @operation(
         "mergeFailureGroups",
@@ -199,7 +199,7 @@ class MergeGroups(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Merge other groups into this one, with their past and future failures and their notes."""
+        """Merge other groups, their past and future failures, and their notes into this group."""
         obtain(self.user, groups(), id, Action.OPERATE)
         given = self.body(MergeBody)
         for pk in given["ids"]:
@@ -209,7 +209,7 @@ class MergeGroups(Endpoint):
 
 
 class UnmergeGroup(Endpoint):
-    """Move a fingerprint out of a group."""
+    """The endpoint that moves a fingerprint out of a group."""
 
     @operation(
         "unmergeFailureGroup",
@@ -228,7 +228,7 @@ class UnmergeGroup(Endpoint):
 
 
 class SplitGroup(Endpoint):
-    """Split a failure group by a facet."""
+    """The endpoint that splits a failure group by a facet."""
 
     @operation(
         "splitFailureGroup",
@@ -239,9 +239,9 @@ class SplitGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Split a group by a facet: each value gets its own group from now on.
+        """Split a group by a facet: each value, up to 100, gets its own group from now on.
 
-        The most frequent value stays in this group.
+        The most frequent value, and further values, stay in this group.
         """
         parts, _ = self.perform(operations.SPLIT, groups(), id, SplitBody)
         return Response(PartShape(parts, many=True).data, 201)

@@ -33,7 +33,7 @@ from runners.repair.permissions import check_repair
 
 
 class Requeue(Endpoint):
-    """Requeue a dead letter."""
+    """The endpoint that requeues a dead letter."""
 
     @operation(
         "requeueDeadLetterEntry",
@@ -59,14 +59,14 @@ class Requeue(Endpoint):
 
 
 class Fix(Endpoint):
-    """Set the failed step's result manually."""
+    """The endpoint that sets the failed step's result manually."""
 
     @operation("fixDeadLetterEntry", TAG, {200: RunShape}, request=FixBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Complete the step with these outputs, without executing it; its execution continues.
+        """Complete the step with these outputs, without executing it; the execution continues.
 
         After an approval, this also requires the permission *author*. The result of an approval
-        itself cannot be set: requeue the approval to ask again.
+        itself cannot be set: requeue the approval to request it again.
         """
         entry, may = obtain(self.user, entries().defer(*LARGE), id, FIX.needs)
         given = self.body(FixBody)
@@ -76,19 +76,19 @@ class Fix(Endpoint):
 
 
 class Skip(Endpoint):
-    """Skip the failed step."""
+    """The endpoint that skips the failed step."""
 
     @operation(
         "skipDeadLetterEntry", TAG, {200: RunShape}, request=SkipBody, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Mark the step, and the steps that depend only on it, as skipped."""
+        """Mark the step as skipped, and with it the steps that depend only on it."""
         run, may = self.perform(SKIP, entries().defer(*LARGE), id, SkipBody)
         return Response(RunShape(run, context={"may": may}).data)
 
 
 class DiscardEntry(Endpoint):
-    """Discard a dead letter."""
+    """The endpoint that discards a dead letter."""
 
     @operation(
         "discardDeadLetterEntry",
@@ -98,17 +98,17 @@ class DiscardEntry(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Discard a dead letter; its notes record the reason."""
+        """Discard a dead letter, and store the reason in its notes."""
         entry, may = self.perform(DISCARD, entries().defer(*LARGE), id, Discard)
         return shown(entry, may)
 
 
 class DiscardEntries(Endpoint):
-    """Discard many dead letters."""
+    """The endpoint that discards many dead letters."""
 
     @operation("discardDeadLetterEntries", TAG, {200: ManyDone}, request=DiscardMany)
     def post(self, request: Request) -> Response:
-        """Discard dead letters. Dead letters that are already resolved do not stop the others."""
+        """Discard dead letters. Those that are already resolved do not stop the others."""
         given = self.body(DiscardMany)
         return each(self.user, DeadLetterEntry.objects.all(), DISCARD, self.actor, given)
 
@@ -133,7 +133,7 @@ class _Kept(Endpoint):
 
 
 class RestoreEntry(_Kept):
-    """Restore a discarded dead letter."""
+    """The endpoint that restores a discarded dead letter."""
 
     @_described("restore")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
@@ -142,7 +142,7 @@ class RestoreEntry(_Kept):
 
 
 class PinEntry(_Kept):
-    """Pin a dead letter."""
+    """The endpoint that pins a dead letter."""
 
     @_described("pin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -151,9 +151,9 @@ class PinEntry(_Kept):
 
 
 class UnpinEntry(_Kept):
-    """Unpin a dead letter."""
+    """The endpoint that unpins a dead letter."""
 
     @_described("unpin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Unpin a dead letter: retention deletes it after its period, like all others."""
+        """Unpin a dead letter. Retention then deletes it after its period, like any other."""
         return self._done(UNPIN, id)

@@ -32,19 +32,19 @@ WALKING = f"SET LOCAL enable_bitmapscan = off;{ALONE}"
 
 
 class TooManyRows(Exception):
-    """There are too many rows to search in the time limit."""
+    """The search through the rows did not finish within the time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """IDs in the list's order, and their number if it is known at no extra cost."""
+    """The IDs, in the list's order, and the number of matches if it is known at no extra cost."""
 
     ids: list[Any]
     count: int | None = None
 
 
 def first(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first `many` IDs of `rows`, ordered by ID.
+    """Return the first `many` IDs of `rows`, which are ordered by ID.
 
     The count stops at `bound`. Raises TooManyRows if the search takes too long.
     """
@@ -62,10 +62,10 @@ def count(rows: QuerySet[Any], bound: int) -> int | None:
 
 
 def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
-    """Return the number of rows of each list, up to `bound`, by the list's name.
+    """Return the number of rows of each list, up to `bound`, by the name of the list.
 
-    All lists are counted in one transaction. If one list takes too long, that list and the lists
-    after it are omitted.
+    All lists are counted in one transaction. If counting one list takes too long, that list and the
+    lists after it are omitted.
     """
     found: dict[str, int] = {}
     with suppress(TooManyRows), patience(COUNT_MS, ALONE):
@@ -75,7 +75,7 @@ def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
 
 
 def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
-    """Return the first IDs of all matches, found without order or limit. Raises TooManyRows."""
+    """Return the first IDs: read all matches in any order, then sort them. Raises TooManyRows."""
     inner, values = rows.order_by().values("id").query.sql_with_params()
     order = "DESC" if str(rows.query.order_by[0]).startswith("-") else "ASC"
     sql = (
@@ -90,7 +90,7 @@ def _gather(rows: QuerySet[Any], many: int, bound: int) -> Found:
 
 @contextmanager
 def patience(milliseconds: int, settings: str = "") -> Iterator[None]:
-    """Raise TooManyRows if a statement in the block takes too long; roll back its writes."""
+    """Raise TooManyRows if a statement in the block takes too long; undo the block's writes."""
     try:
         with transaction.atomic():
             with connection.cursor() as cursor:

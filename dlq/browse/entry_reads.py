@@ -1,4 +1,4 @@
-"""Find the open dead letters of runs, name the fields to reveal, and record first views."""
+"""Find the open dead letters of runs, name the fields to reveal, and record a first view."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -13,7 +13,7 @@ from runners.ports import open_dead_letters
 
 @open_dead_letters.provide
 def open_letters(run_ids: Sequence[UUID]) -> dict[UUID, UUID]:
-    """Return the IDs of the open dead letters of these runs, by run."""
+    """Return the IDs of the open dead letters of these runs, by run ID."""
     found = DeadLetterEntry.objects.filter(run_id__in=run_ids, resolution=Resolution.PENDING)
     return dict(found.values_list("run_id", "id"))
 
@@ -22,7 +22,7 @@ def open_letters(run_ids: Sequence[UUID]) -> dict[UUID, UUID]:
 
 
 def note_first_look(request: HttpRequest, entry: DeadLetterEntry) -> None:
-    """Record a dead letter's first view, unless the request is a prefetch or not a GET."""
+    """Record that a dead letter was viewed for the first time; ignore prefetches and non-GETs."""
     if entry.seen_at is not None or request.method != "GET" or _ahead(request):
         return
     now = database_now()

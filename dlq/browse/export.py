@@ -1,4 +1,4 @@
-"""Dead letters as JSON lines, oldest first, with the payloads that the user may see."""
+"""Export dead letters as JSON lines, oldest first, with the payloads that the user may see."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ Batch = Callable[[Any], tuple[bytes, Any] | None]
 
 
 def answer(request: HttpRequest, name: str, batch: Batch) -> StreamingHttpResponse:
-    """Return a download called `name`, streamed in a way that `request`'s server supports."""
+    """Return a download called `name`, streamed in the way that the request's server supports."""
     asynchronous = isinstance(request, ASGIRequest)
     return StreamingHttpResponse(
         _lines_async(batch) if asynchronous else lines(batch),
@@ -55,7 +55,7 @@ def lines(batch: Batch) -> Iterator[bytes]:
 
 
 async def _lines_async(batch: Batch) -> AsyncIterator[bytes]:
-    """Yield the rows for an ASGI server, which would otherwise read all of them first."""
+    """Yield the rows for an ASGI server, which would otherwise read all rows first."""
     last: Any = None
     while found := await sync_to_async(_next)(batch, last):
         text, last = found
@@ -95,7 +95,7 @@ PAYLOADS: dict[str, str] = {
 def begin(
     rows: QuerySet[DeadLetterEntry], user: User, filters: Mapping[str, Any], actor: Actor
 ) -> Batch:
-    """Return the batches of the rows that exist now, and record the export in the audit trail.
+    """Return a function that reads the rows that exist now in batches; record the export.
 
     The record belongs to the requested workspace, or to each of the user's workspaces. If the user
     may see all workspaces, there is one record for the whole installation.

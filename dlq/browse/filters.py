@@ -52,7 +52,7 @@ FLAGS: dict[str, Callable[[bool], Q]] = {
 def chosen(rows: QuerySet[DeadLetterEntry], wanted: Mapping[str, Any]) -> QuerySet[DeadLetterEntry]:
     """Return the rows that match a validated filter. Raises KeyError for an unknown field.
 
-    Raises SearchSealed if a search of payloads would skip sealed payloads.
+    Raises SearchSealed if a search of payloads would miss sealed payloads.
     """
     for name, value in wanted.items():
         if name in FLAGS:

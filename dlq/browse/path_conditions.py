@@ -1,7 +1,7 @@
 """Conditions on a dead letter's inputs by path: `order.country` eq "DE", `tags` contains "x".
 
-Each becomes a JSON document that the inputs must contain (PostgreSQL's `@>`). One GIN index serves
-these searches for every path. `lines[].sku` matches in each object of the array `lines`.
+Each condition becomes a JSON document that the inputs must contain (`@>`). One GIN index serves the
+searches for every path. `lines[].sku` matches in each object of the array `lines`.
 """
 
 import json
@@ -21,12 +21,12 @@ EXAMPLE = 'order.country:eq:"DE"'
 
 
 class BadCondition(ValueError):
-    """An invalid condition, and the reason."""
+    """A condition is invalid; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One condition; `value` is any JSON value."""
+    """One condition on the inputs; `value` is any JSON value."""
 
     path: str
     op: str
@@ -34,7 +34,7 @@ class Condition:
 
     @property
     def as_text(self) -> str:
-        """Return the condition as written in a URL, such as `order.country:eq:"DE"`."""
+        """Return the condition in its form in a URL, such as `order.country:eq:"DE"`."""
         return f"{self.path}:{self.op}:{json.dumps(self.value, ensure_ascii=False)}"
 
     @property
@@ -44,7 +44,7 @@ class Condition:
 
     @property
     def documents(self) -> list[Any]:
-        """Return JSON documents; the inputs match if they contain one of them."""
+        """Return JSON documents; the inputs match if they contain at least one of them."""
         if self.op == EQUALS:
             return [_under(self.path, self.value)]
         if isinstance(self.value, list):
@@ -96,7 +96,7 @@ def from_text(text: str) -> Condition:
 
 
 def from_form(path: str, op: str, value: str) -> Condition:
-    """Return a condition from form input; a value that is not JSON is text. Raises BadCondition."""
+    """Return a condition; `value` is JSON, or else plain text. Raises BadCondition."""
     try:
         parsed = json.loads(value, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -115,7 +115,7 @@ def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """Return the path, the operator and the value. Raises BadCondition.
+    """Return the path, the operator and the value in a text. Raises BadCondition.
 
     The first `:eq:` or `:contains:` ends the path, which may contain `:`.
     """

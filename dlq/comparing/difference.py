@@ -29,7 +29,7 @@ class DifferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueDifference:
-    """A value that differs. If it was added or removed, the other side is None."""
+    """A value that differs; `before` is None if it was added, and `after` if it was removed."""
 
     path: str
     kind: DifferenceKind
@@ -51,7 +51,7 @@ class Comparison:
 
 
 class _Spent(Exception):
-    """The maximum number of compared values is reached."""
+    """The maximum number of values has been compared."""
 
 
 class _Walk:
@@ -139,7 +139,7 @@ def _equal(before: Any, after: Any) -> bool:
 
 
 def _shown(value: Any, path: Sequence[Key]) -> str:
-    """Return a value as truncated JSON, or dots if its key usually denotes a secret."""
+    """Return a value as truncated JSON, or dots if a key in its path usually denotes a secret."""
     names = [key for key in path if isinstance(key, str)]
     if any(masked({name: "x"})[name] != "x" for name in names):
         return str(masked({"password": "x"})["password"])

@@ -1,4 +1,4 @@
-"""The runs for comparison with a failed step: its last success, or another failure of its group."""
+"""The runs to compare with a failed step: its last success, or another failure of its group."""
 
 import re
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The last successful run, if any, and the number of executions searched (`looked`)."""
+    """The last successful run or None, and the number of executions searched (`looked`)."""
 
     good: Good | None
     looked: int
@@ -71,7 +71,7 @@ def last_good(entry: DeadLetterEntry) -> Search:
 def other_of_group(
     entry: DeadLetterEntry, others: QuerySet[DeadLetterEntry], wanted: UUID | None
 ) -> DeadLetterEntry | None:
-    """Return the requested or the newest other entry of the group among `others`, or None."""
+    """Return another entry of the group from `others`: the one wanted, or the newest; or None."""
     rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
     if wanted is not None:
         return rows.filter(pk=wanted).first()

@@ -91,7 +91,7 @@ def _fields(details: Any) -> Iterator[str]:
 
 
 def _is_field(path: Path, fields: Collection[str]) -> bool:
-    """Return whether one of the fields names this path, with or without the path's first key."""
+    """Return whether one of `fields` names this path, with or without the path's first key."""
     return bool(fields) and any(
         ".".join(map(str, path[start:])) in fields for start in range(min(2, len(path)))
     )
@@ -124,7 +124,7 @@ def _differing(against: Comparison | None) -> frozenset[str]:
 
 
 def _differs(path: Path, differing: Collection[str]) -> bool:
-    """Return whether this value, or a value that contains it, differs."""
+    """Return whether the value at this path, or a value that contains it, differs."""
     return bool(differing) and any(
         written(("inputs", *path[:end])) in differing for end in range(len(path) + 1)
     )

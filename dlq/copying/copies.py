@@ -1,4 +1,4 @@
-"""The formats in which a dead letter can be copied, and the text of each."""
+"""The formats in which a dead letter can be copied, and the text of a copy in each format."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class CannotCopy(ValkyrError):
 
 @dataclass(frozen=True, slots=True)
 class CopyFormat:
-    """A format for copies of a dead letter; `payload` says that the copy contains inputs."""
+    """A format of copies of a dead letter; `payload` is true if such a copy contains inputs."""
 
     name: str
     title: str
@@ -78,7 +78,7 @@ def _require_complete(entry: DeadLetterEntry) -> None:
 
 
 def kind_of(name: str) -> CopyFormat | None:
-    """Return the format with this name; None if there is none."""
+    """Return the format with this name; None if no format has it."""
     return KINDS.get(name)
 
 
@@ -86,7 +86,7 @@ _FIELDS = {"bearer": ("token",), "basic": ("username", "password"), "signing": (
 
 
 def _credential(entry: DeadLetterEntry) -> tuple[str, str]:
-    """Return the name and type of the step's credential; both are "" if it has none."""
+    """Return the name and the type of the step's credential; "" for each that is unknown."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):

@@ -64,6 +64,6 @@ def pytest_file(
 
 
 def _name(step_path: str) -> str:
-    """Return a step's path in a form that is valid as part of a Python name."""
+    """Return a step's path in a form that can be part of a Python name."""
     name = re.sub(r"[^a-z0-9]+", "_", step_path.lower()).strip("_")[:80] or "step"
     return f"{name}_" if keyword.iskeyword(name) else name

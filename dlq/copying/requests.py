@@ -1,4 +1,4 @@
-"""The HTTP request that a step made, from its recorded inputs, without secrets, and as curl.
+"""The HTTP request that a step made, from its recorded inputs, without secrets; also as curl.
 
 This module is pure. Only the first request is reconstructed: redirects, pages and retries depend on
 its response.
@@ -163,7 +163,7 @@ def _with(headers: dict[str, str], name: str, value: str) -> dict[str, str]:
 
 
 def _body(given: dict[str, Any]) -> tuple[str | None, str, str]:
-    """Return the body as text (None if unused), the body as Base64, and the content type."""
+    """Return the body as text or None, the body as Base64 or "", and the content type or ""."""
     if given.get("body") is not None:
         return str(given["body"]), "", ""
     if given.get("bodyBase64") is not None:
@@ -185,7 +185,7 @@ def _url(given: dict[str, Any]) -> str:
 
 
 def _encoded(values: dict[str, Any]) -> str:
-    """Return pairs as a query string; a list repeats the name, and null omits it."""
+    """Return the values as a query string; a list repeats its name, and null omits it."""
     pairs = [
         (name, one)
         for name, value in values.items()
@@ -226,7 +226,7 @@ Option = tuple[str, str | None]  # a name such as --url, and its value
 
 
 def word(text: str) -> str:
-    """Return one word that the shell expands to `text`, with `$NAME` for each reference.
+    """Return a word that the shell expands to `text`, with a variable for each reference.
 
     Within single quotes, only the single quote itself is special.
     """
@@ -246,7 +246,7 @@ def variable(reference: str) -> str:
 
 
 def command(program: str, options: Iterable[Option], *, before: str = "") -> str:
-    """Return a program with its options, one per line; values are quoted, names are constants."""
+    """Return a shell command with one option per line; values are quoted, names are constants."""
     lines = [program]
     lines += [name if value is None else f"{name} {word(value)}" for name, value in options]
     return before + " \\\n  ".join(lines) + "\n"
@@ -277,7 +277,7 @@ def curl(request: CopiedRequest, *, key: str = "", credential: str = "", kind: s
 def options_of(
     request: CopiedRequest, *, key: str = "", credential: str = "", kind: str = ""
 ) -> Iterator[Option]:
-    """Yield the options of the curl command, in which references are not yet variables."""
+    """Yield the options of the curl command, in which references are not yet shell variables."""
     yield from (("--globoff", None), ("--include", None))
     yield ("--request", request.method)
     yield ("--url", request.url)
@@ -296,7 +296,7 @@ def options_of(
 
 
 def requeuing(address: str) -> str:
-    """Return a curl command that requeues a dead letter; `address` is below the API's root."""
+    """Return a curl command that requeues a dead letter at `address`, below the API's root."""
     # The shell expands variables within double quotes only, so these words are written directly.
     return (
         "# Set first: VALKYR_URL, VALKYR_TOKEN\n"

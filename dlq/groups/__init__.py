@@ -1,1 +1,1 @@
-"""Failure groups: failures with one fingerprint, their counts, and their triage."""
+"""Failure groups: failures with the same fingerprint, their counts, and their triage."""

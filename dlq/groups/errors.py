@@ -16,12 +16,12 @@ class CannotSplit(ValkyrError):
 
 
 class CannotOwn(ValkyrError):
-    """The user cannot own the group."""
+    """The user cannot be the owner of the group."""
 
     code = "cannot_own"
 
 
 class BadTerms(ValkyrError):
-    """The conditions for the change of the group are invalid."""
+    """The conditions of a group's status change, or the text of its note, are invalid."""
 
     code = "bad_terms"

@@ -1,4 +1,4 @@
-"""The attributes by which the entries of a group are counted and split."""
+"""The facets: the attributes by which the entries of a group are counted and split."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ LONGEST_LABEL = 400
 
 
 def facets_of(entry: DeadLetterEntry) -> dict[str, str]:
-    """Return the facets of an entry as texts; a facet without a value is empty."""
+    """Return an entry's facets as texts; a facet without a value is ""."""
     values = {name: getattr(entry, name) for name in FACETS}
     found = {name: "" if value is None else str(value) for name, value in values.items()}
     return found | {"step_path": place_of(entry.step_path)}
 
 
 def facet(name: str) -> Combinable:
-    """Return the facet as an SQL expression, which removes iteration numbers from a step's path."""
+    """Return the facet as an SQL expression, without the iteration numbers in a step's path."""
     if name == "step_path":
         return Func(
             F(name), Value(r"\[\d+\]"), Value("[]"), Value("g"),
@@ -44,7 +44,7 @@ def facet(name: str) -> Combinable:
 
 
 def label(name: str, value: str) -> str:
-    """Return the label of a part of a group, such as `HTTP status 503` or `no target`."""
+    """Return the label of one part of a group, such as `HTTP status 503` or `no target`."""
     text = f"{FACETS[name]} {value}" if value else f"no {FACETS[name]}"
     return text[:LONGEST_LABEL]
 
@@ -61,7 +61,7 @@ NAMES: Mapping[str, str] = {**FACETS, "workspace": "workspace"}
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The number of dead letters with one value; an empty value means that they have none."""
+    """The number of dead letters with one value; "" stands for those without a value."""
 
     value: str
     count: int
@@ -79,19 +79,19 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Counts over the newest `looked_at` entries; `more` is true if older entries may exist."""
+    """The counts of the newest `looked_at` entries; `more` is true if older entries may exist."""
 
     looked_at: int
     more: bool
     facets: tuple[Facet, ...]
 
     def facet(self, name: str) -> Facet:
-        """Return the facet with this name. Raises KeyError if there is none."""
+        """Return the facet with this name. Raises KeyError for an unknown name."""
         return {facet.name: facet for facet in self.facets}[name]
 
 
 def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
-    """Count the newest entries of a group by every facet. Uses two queries."""
+    """Return the counts of a group's newest entries by every facet. Uses two queries."""
     params = {"group": group_id, "most": most, "resolutions": Resolution.values}
     counts: dict[int, list[Share]] = {}
     looked_at = 0
@@ -105,7 +105,7 @@ def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
 
 
 def _mask(name: str | None) -> int:
-    """Return the value of SQL's `grouping(…)`: a bit for each column that is not grouped."""
+    """Return the value of SQL's `grouping(…)`: one bit for each column that is not grouped."""
     bits = (1 << len(ORDER)) - 1
     return bits if name is None else bits & ~(1 << (len(ORDER) - 1 - ORDER.index(name)))
 

@@ -19,7 +19,7 @@ OTHERS = "\N{HORIZONTAL ELLIPSIS}"
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A failure's data for its group; `facets` are the attributes by which groups can be split."""
+    """The data of a failure that determines its group; `facets` select a part of a split group."""
 
     workspace_id: UUID
     workflow_id: UUID
@@ -35,7 +35,7 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A failure's group, and the fingerprint that selected it: the failure's own, or a part's."""
+    """A failure's group, and the fingerprint that led there: the failure's, or that of a part."""
 
     group_id: UUID
     fingerprint: str
@@ -45,7 +45,7 @@ def placed(failing: Failing) -> Placed:
     """Return the failure's group and fingerprint; create the group if it is new.
 
     Uses one query for a known fingerprint, and two more for each split. If two transactions insert
-    a new fingerprint at the same time, one waits for the other.
+    the same new fingerprint concurrently, one waits for the other.
     """
     fingerprint, split_on, part_of = failing.fingerprint, "", ""
     while True:
@@ -81,19 +81,19 @@ def ensure(workspace_id: UUID, fingerprint: str, group_id: UUID, *, part_of: str
 
 
 def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened: int = 0) -> None:
-    """Queue changes of a group's counters: new failures (`seen`), and the change in open ones."""
+    """Queue changes of a group's counters: new failures (`seen`), and the change of open ones."""
     GroupNews.objects.create(
         group_id=group_id, version_number=version_number, seen=seen, open=opened
     )
 
 
 def note_entry(entry_id: UUID) -> None:
-    """Queue the changes of counters that a new entry causes."""
+    """Queue the changes of the group's counters that a new entry causes."""
     statements.fetch("note_entry", {"id": entry_id})
 
 
 def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
-    """Queue a change of the counters for each entry, in one statement: opened (1) or closed (-1).
+    """Queue a change of the counters for each entry, in one statement: 1 for opened, -1 for closed.
 
     The entries' current groups are used, because entries move, and a group that was read earlier
     may be outdated. The caller has changed the entries in this transaction, so their group cannot

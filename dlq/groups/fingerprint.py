@@ -1,4 +1,4 @@
-"""Fingerprints of equal failures, from workflow, step, class of error and shape of the message.
+"""The fingerprints that equal failures share: by workflow, step, error class, and message's shape.
 
 A module can name the failure itself (`StepError(fingerprint=…)`); the name then replaces the
 message. This module is pure: the same input gives the same fingerprint on every machine.
@@ -56,8 +56,8 @@ _LIST = re.compile(r"(<\w+>)(?:(?:, ?|; ?| and | or )\1)+")
 def normalise(message: str) -> str:
     """Return the first line of a message without the parts that vary between failures.
 
-    Addresses, IDs, times, quotes, paths, tokens and numbers each become a placeholder, and so does
-    a list of them. The result has at most 300 characters.
+    Addresses, IDs, times, quotes, paths, tokens and numbers each become a placeholder, as does a
+    list of these. The result has at most 300 characters.
     """
     line = next((line for line in message.splitlines() if line.strip()), "")
     text = re.sub(r"\s+", " ", line[:_READ]).strip()
@@ -77,7 +77,7 @@ def fingerprint(
 ) -> str:
     """Return a lower-case hex SHA-256 that equal failures share, despite different IDs and numbers.
 
-    `own` is the module's name for the failure, if any, which replaces the message.
+    `own` is the module's name for the failure, which replaces the message, or "".
     """
     shape = f"own\n{own}" if own else normalise(message)
     parts = f"{RULE}\n{workflow_id}\n{place_of(step_path)}\n{error}\n{shape}"

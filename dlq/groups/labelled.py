@@ -1,4 +1,4 @@
-"""Failure groups that have dead letters with a label."""
+"""Find the failure groups of dead letters that have a label."""
 
 from collections.abc import Mapping
 from typing import Any

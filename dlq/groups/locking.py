@@ -29,7 +29,7 @@ def locked(group_id: UUID) -> FailureGroup:
 
 
 def locked_all(group_ids: Iterable[UUID]) -> list[FailureGroup]:
-    """Lock and return these groups in the order of their IDs, except deleted ones."""
+    """Lock and return these groups in the order of their IDs, without those that were deleted."""
     rows = FailureGroup.objects.select_for_update(no_key=True).filter(pk__in=set(group_ids))
     return list(rows.order_by("pk"))
 
@@ -44,7 +44,7 @@ def keep_counters() -> None:
 
 
 def try_counters() -> bool:
-    """Acquire the lock of `keep_counters` if it is free; return whether it was acquired."""
+    """Acquire the lock of `keep_counters` only if it is free; return whether it was acquired."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FAILURE_GROUP_COUNTERS]

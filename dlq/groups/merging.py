@@ -1,4 +1,4 @@
-"""Merge failure groups, and split groups.
+"""Merge and split failure groups.
 
 Fingerprints assign failures to groups, so they change first: after the commit, new failures join
 the right group. The existing entries follow in batches; the first batch follows at once.
@@ -51,7 +51,7 @@ SETTLED_AFTER = timedelta(seconds=60)
 
 
 def move_on(seconds: float = 0.4) -> int:
-    """Continue up to 20 moves until the time is over; return how many entries were moved."""
+    """Continue up to 20 moves while there is time; return how many entries were moved."""
     until, count = monotonic() + seconds, 0
     for pk in list(GroupMove.objects.values_list("pk", flat=True)[:MOVES]):
         moved = 1
@@ -63,7 +63,7 @@ def move_on(seconds: float = 0.4) -> int:
 
 @transaction.atomic
 def carry(move_id: int, batch: int = BATCH) -> int:
-    """Move one batch of entries; return how many. Delete a move that is finished.
+    """Move one batch of entries; return how many. Delete the move if it is finished.
 
     Does nothing if another process has locked the move.
     """
@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether the scan continues by age, because moved entries still match the selection."""
+    """Return whether the scan goes by age, because entries match the selection even when moved."""
     return bool(move.fingerprint) and not move.by
 
 
@@ -124,7 +124,7 @@ def _homes(move: GroupMove, entries: list[DeadLetterEntry]) -> dict[UUID, Placed
 
 
 def failing_of(entry: DeadLetterEntry) -> Failing:
-    """Return an entry's data for its group, as it was at the time of the failure."""
+    """Return the data that determines an entry's group, as at the time of the failure."""
     return Failing(
         workspace_id=entry.workspace_id,
         workflow_id=entry.workflow_id,
@@ -140,7 +140,7 @@ def failing_of(entry: DeadLetterEntry) -> Failing:
 
 
 def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Placed]) -> None:
-    """Queue changes of counters by version and hour: subtract from one group, add to the other."""
+    """Queue changes of counters by version and hour: subtract from one group, add to another."""
     seen: Counter[tuple[UUID, int, datetime]] = Counter()
     opened: Counter[tuple[UUID, int, datetime]] = Counter()
     times: dict[tuple[UUID, int, datetime], list[datetime]] = {}
@@ -165,7 +165,7 @@ def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Plac
 def _news(
     key: tuple[UUID, int, datetime], seen: int, opened: int, first: datetime, last: datetime
 ) -> list[GroupNews]:
-    """Return one row of changes, or two to record the earliest and the latest failure."""
+    """Return one row of changes, or two if both the earliest and the latest failure are needed."""
     group_id, number, _ = key
 
     def row(at: datetime, seen: int, opened: int) -> GroupNews:
@@ -196,7 +196,7 @@ class GroupPart:
 def merge(
     target_id: UUID, source_ids: Iterable[UUID], *, actor: Actor, reason: str = ""
 ) -> FailureGroup:
-    """Merge several groups into one target, including their future failures.
+    """Merge groups and their future failures into the target; return the target.
 
     The target keeps its status and owner. Raises NotFound, WrongState or CannotJoin.
     """
@@ -223,9 +223,9 @@ def merge(
 
 
 def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Create a separate group for one of a group's fingerprints, and return the new group.
+    """Create a separate group for one of a group's fingerprints, and return this new group.
 
-    Entries that retention deleted stay in the old count. Raises NotFound, WrongState or
+    Entries that retention deleted stay in the old group's count. Raises NotFound, WrongState or
     CannotSplit.
     """
     with transaction.atomic():
@@ -247,10 +247,10 @@ def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "")
 def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[GroupPart]:
     """Split the group's failures by a facet from now on, such as `http_status`.
 
-    The group keeps the failures with the most frequent value. Each other value, including values
-    that appear later, gets its own group. Returns the parts, with the group itself first. Raises
-    NotFound, WrongState, or CannotSplit for an unknown facet, or if its newest entries have one
-    value or too many.
+    The group keeps the failures with the most frequent value. Each other value, also if it appears
+    later, gets its own group, up to MOST_PARTS. Returns the parts, with the group itself first.
+    Raises NotFound, WrongState, or CannotSplit for an unknown facet, or if its newest entries have
+    one value or too many.
     """
     if by not in FACETS:
         raise CannotSplit(f"Groups cannot be split by {by[:50]!r}; expected {', '.join(FACETS)}.")
@@ -284,7 +284,7 @@ def _still(group: FailureGroup) -> FailureGroup:
 
 
 def _repoint(target: FailureGroup, ids: list[UUID]) -> None:
-    """Redirect all references from the sources to the target."""
+    """Redirect all references from the merged groups (`ids`) to the target."""
     GroupFingerprint.objects.filter(group_id__in=ids).update(group=target)
     FailureGroup.objects.filter(merged_into_id__in=ids).update(merged_into=target)
     FailureGroup.objects.filter(pk__in=ids).update(merged_into=target)
@@ -312,7 +312,7 @@ def _part(group: FailureGroup, by: str, value: str) -> GroupPart:
 
 
 def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
-    """Assign each value's fingerprint to the group of that value, and move the entries there."""
+    """Assign the fingerprint of each value to that value's group, and move the entries there."""
     own = list(group.fingerprints.filter(split_by="").values_list("fingerprint", flat=True))
     group.split_on = _also(group.split_on, label(by, parts[0].value))
     group.save(update_fields=["split_on"])
@@ -325,7 +325,7 @@ def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
 
 
 def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> FailureGroup:
-    """Return a new group for some of another group's failures, with the same triage state.
+    """Return a new group for a part of another group's failures, with the same triage state.
 
     The entries that move to the new group determine its first and last failure.
     """
@@ -349,7 +349,7 @@ def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> Fai
 
 
 def _sample(group: FailureGroup, fingerprint: str) -> dict[str, Any]:
-    """Return the data of a fingerprint's newest failure for use as a sample; {} without one."""
+    """Return the data of a fingerprint's newest failure, used as a sample; {} without a failure."""
     rows = DeadLetterEntry.objects.filter(
         workspace_id=group.workspace_id, fingerprint=fingerprint
     ).defer("original_inputs", "original_config")

@@ -1,6 +1,6 @@
 """Users' operations on a failure group. They need the power OPERATE.
 
-Each one calls the function that writes its data.
+Each operation calls the function that owns the data it writes.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ Data = Mapping[str, Any]
 
 
 def _refuse_unless(to: GroupStatus) -> Callable[[FailureGroup], str]:
-    """Return a function that returns why a group cannot change its status to `to`, or ""."""
+    """Return a function that says why a group's status cannot change to `to`; "" if it can."""
 
     def refuse(group: FailureGroup) -> str:
         if merged := _refuse_merged(group):

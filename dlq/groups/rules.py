@@ -25,10 +25,10 @@ MOVES: Mapping[GroupStatus, frozenset[GroupStatus]] = {
 
 @dataclass(frozen=True, slots=True)
 class GroupStanding:
-    """A group's status, the time at which the status began, and the conditions that end it.
+    """A group's status, the time at which this status began, and the conditions that end it.
 
     A SNOOZED or REDRIVING group returns to `before`. A failure in the version `resolved_in` or
-    later is a regression; None means any later failure.
+    later is a regression; if `resolved_in` is None, any later failure is.
     """
 
     status: GroupStatus
@@ -42,14 +42,14 @@ class GroupStanding:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """New failures of a group: its new total, and the time of the last one in each version."""
+    """New failures of a group: the new total, and the time of the last failure in each version."""
 
     total: int
     last: Mapping[int, datetime]
 
 
 def regressed_in(standing: GroupStanding, seen: Occurrence) -> int | None:
-    """Return the newest version in which a resolved group regressed, or None.
+    """Return the newest version in which a resolved group regressed; None if it did not regress.
 
     For a group that is being redriven, its previous status counts. Failures that occurred before
     the resolution but were counted later are ignored.
@@ -66,7 +66,7 @@ def regressed_in(standing: GroupStanding, seen: Occurrence) -> int | None:
 
 
 def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
-    """Return whether a snooze ends because of the time, the count or a later version."""
+    """Return whether the time, the count, or a failure in a later version ends a snooze."""
     if standing.status is not _S.SNOOZED:
         return False
     if standing.until is not None and standing.until <= now:
@@ -77,12 +77,12 @@ def wakes(standing: GroupStanding, seen: Occurrence, now: datetime) -> bool:
 
 
 def back(standing: GroupStanding) -> GroupStatus:
-    """Return the status to restore after a snooze, or after redrives that left the group open."""
+    """Return the status that follows a snooze, or redrives that did not resolve the group."""
     return standing.before or _S.NEW
 
 
 def after_redrives(standing: GroupStanding, *, clean: bool, anything_open: bool) -> GroupStatus:
-    """Return the status after a group's last redrive; an ignored group stays ignored."""
+    """Return the status after the last of a group's redrives; an ignored group stays ignored."""
     if clean and not anything_open and back(standing) is not _S.IGNORED:
         return _S.RESOLVED
     return back(standing)

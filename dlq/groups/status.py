@@ -1,4 +1,4 @@
-"""Change the status, owner and mute of a failure group; only this module writes them.
+"""Change the status, the owner and the mute of a failure group; only this module writes these.
 
 Each status change happens under the group's lock. Resolving a group leaves its dead letters open.
 Only a group that a clean redrive resolved is certain to have no open ones.
@@ -42,8 +42,8 @@ def snooze(
 ) -> FailureGroup:
     """Hide the group until a time, a total count of failures, or a failure in a later version.
 
-    The first condition that is met ends the snooze. Raises NotFound, WrongState, or BadTerms if no
-    condition is given or one is already met.
+    The first condition that is met ends the snooze. Raises NotFound, WrongState, or BadTerms
+    without a condition, or if the time or the count is already reached.
     """
     if until is None and total is None and version is None:
         raise BadTerms("Name the end of the snooze: a time, a count or a version.")
@@ -67,7 +67,7 @@ def snooze(
 def resolve(
     group_id: UUID, *, actor: Actor, in_version: int | None = None, reason: str = ""
 ) -> FailureGroup:
-    """Resolve the group in a version or as of now; a later failure is a regression.
+    """Resolve the group as of `in_version` or of now; a later failure is then a regression.
 
     Its dead letters stay open: redrive, fix or discard them. Raises NotFound, WrongState, or
     BadTerms for a version below 1.
@@ -78,7 +78,7 @@ def resolve(
 
 
 def ignore(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Ignore the group: its failures are still counted, but cause no notifications.
+    """Ignore the group: its failures are still counted, but do not cause notifications.
 
     Raises NotFound or WrongState.
     """
@@ -86,12 +86,12 @@ def ignore(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
 
 
 def reopen(group_id: UUID, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Reopen the group: its status becomes NEW. Raises NotFound or WrongState."""
+    """Reopen the group: set its status to NEW. Raises NotFound or WrongState."""
     return _decide(group_id, "reopen", GroupStatus.NEW, actor, reason)
 
 
 def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Set the group's owner, an active user who may see it, or None.
+    """Set the group's owner: an active user who may see the group, or None.
 
     Raises NotFound, CannotOwn, or WrongState if the group is merged.
     """
@@ -107,7 +107,7 @@ def assign(group_id: UUID, owner_id: Any, *, actor: Actor, reason: str = "") -> 
 
 
 def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") -> FailureGroup:
-    """Mute or unmute the group's alerts.
+    """Mute or unmute the alerts of the group.
 
     Raises NotFound, or WrongState if the group is merged.
     """
@@ -122,7 +122,7 @@ def mute(group_id: UUID, muted: bool = True, *, actor: Actor, reason: str = "") 
 
 
 def begin_redrive(group_ids: Iterable[UUID]) -> None:
-    """Record that another redrive of these groups has started, in the caller's transaction."""
+    """Record in the caller's transaction that a redrive of these groups has started."""
     for group in _roots(group_ids):
         group.redriving += 1
         if group.status != GroupStatus.REDRIVING:
@@ -150,7 +150,7 @@ def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
 
 
 def standing_of(group: FailureGroup) -> rules.GroupStanding:
-    """Return the facts about the group that the rules need."""
+    """Return the group's facts on which the rules depend."""
     return rules.GroupStanding(
         status=GroupStatus(group.status),
         since=group.status_at,
@@ -163,7 +163,7 @@ def standing_of(group: FailureGroup) -> rules.GroupStanding:
 
 
 def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | None:
-    """Apply new failures to a locked group; end its snooze, or mark it as regressed.
+    """Apply new failures to a locked group: end its snooze, or mark the group as regressed.
 
     Return the version in which the group regressed, or None. If the group regresses during a
     redrive, its status changes after the redrive.
@@ -186,7 +186,7 @@ def hear(group: FailureGroup, seen: rules.Occurrence, now: datetime) -> int | No
 
 
 def move(group: FailureGroup, to: GroupStatus, *, before: str = "", **terms: Any) -> None:
-    """Change the status of a locked group. Raises WrongState for a change that is not allowed."""
+    """Change the status of a locked group. Raises WrongState if the change is not allowed."""
     if to not in rules.MOVES[GroupStatus(group.status)]:
         raise WrongState(
             f"Failure group {group.pk} is {group.get_status_display()}. Nothing was changed.",
@@ -222,7 +222,7 @@ def _by_person(
 
 
 def _facts(group: FailureGroup) -> dict[str, Any]:
-    """Return the group's status and its conditions for the audit trail."""
+    """Return the group's status, and the conditions of this status, for the audit trail."""
     terms = {name: getattr(group, name) for name in TERMS}
     shown = {name: at.isoformat() if isinstance(at, datetime) else at for name, at in terms.items()}
     return {"status": str(group.status)} | {k: v for k, v in shown.items() if v is not None}
@@ -249,7 +249,7 @@ def _note(
 
 
 def _roots(group_ids: Iterable[UUID]) -> list[FailureGroup]:
-    """Lock and return the groups; a merged group is replaced by its target."""
+    """Lock and return the groups, with the targets of merged groups in place of those."""
     found = FailureGroup.objects.filter(pk__in=set(group_ids)).only("merged_into")
     return locked_all(group.merged_into_id or group.pk for group in found)
 

@@ -1,4 +1,4 @@
-"""The counters of failure groups, which only this module writes.
+"""The counters of failure groups; only this module writes the counters.
 
 Adding or resolving a dead letter writes a row of changes. `fold` adds up the rows in batches, each
 in one transaction, so a crash loses none. The new counts decide whether a resolved group has
@@ -46,7 +46,7 @@ class Sums:
 
 
 def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
-    """Count changes until none are left or the time is over; return how many were counted.
+    """Count changes until none is left or the time is over; return how many were counted.
 
     Does nothing while another process counts or merges groups.
     """
@@ -60,7 +60,7 @@ def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
 
 @transaction.atomic
 def wake() -> int:
-    """End snoozes whose time has passed, at most 100; return how many."""
+    """End at most 100 snoozes whose time has passed; return how many."""
     now = database_now()
     due = FailureGroup.objects.filter(status=GroupStatus.SNOOZED, snoozed_until__lte=now)
     ids = due.order_by("snoozed_until").values_list("pk", flat=True)[:SLEEPERS]
@@ -71,7 +71,7 @@ def wake() -> int:
 
 
 def absorb(target_id: UUID, source_ids: Sequence[UUID]) -> None:
-    """Add the counts of these groups to those of `target_id`, under the counters' lock."""
+    """Add the counts of the source groups to the target's, under the counters' lock."""
     params = {"target": target_id, "sources": list(source_ids)}
     for name in ("absorb_totals", "absorb_hours", "absorb_versions"):
         statements.fetch(name, params)
@@ -142,7 +142,7 @@ def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
 
 
 def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
-    """Send the signals of a new or regressed group; end a snooze if its condition is met."""
+    """Send the signal of a new or regressed group; end the group's snooze if a condition is met."""
     if not sums.fresh:
         return
     if group.total == sums.fresh and not sums.moved:
@@ -153,7 +153,7 @@ def _tell(group: FailureGroup, sums: Sums, now: datetime) -> None:
 
 
 def _announce(signal: Signal, group: FailureGroup, **facts: Any) -> None:
-    """Send a signal about a group; an error of a receiver is rolled back and logged.
+    """Send a signal about a group; if a receiver fails, roll its writes back and log the error.
 
     Otherwise the failing call would repeat each second and block the counting of all groups.
     """
@@ -180,5 +180,5 @@ def _later(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def turn() -> dict[str, int]:
-    """Count changes, end snoozes that are over, and continue moves; return the number of each."""
+    """Count changes, end snoozes that are over, and continue moves; return the numbers by name."""
     return {"counted": fold(), "woken": wake(), "moved": merging.move_on()}

@@ -1,4 +1,4 @@
-"""Move a live run to the dead-letter queue manually; the result of its worker is rejected."""
+"""Move a live run to the dead-letter queue manually; its worker can no longer record a result."""
 
 from uuid import UUID
 

@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 def log_dead_letter(entry: DeadLetterEntry) -> None:
-    """Log that a step failed permanently; the step's error has already been logged."""
+    """Log the new dead letter of a step; the step's error has already been logged."""
     with log_context.bound(execution_id=entry.execution_id, run_id=entry.run_id):
         log.error(
             "dead letter %s: step %s (%s) of execution %s failed permanently, %s after attempt %s",
@@ -67,7 +67,7 @@ MOST_INDEXED = 16_384
 def take_in(
     run_id: UUID, failure: Failure, exhausted: bool, manual: str | None
 ) -> DeadLetterEntry | None:
-    """Write and return the dead letter of a run: its failure, inputs and config.
+    """Write and return the dead letter of a run, with the failure, the inputs and the config.
 
     Return None for a test run.
     """
@@ -103,7 +103,7 @@ def take_in(
 
 
 def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -> DeadLetterEntry:
-    """Return the dead letter of a run, not yet saved, without a group."""
+    """Return the dead letter of a run, not yet saved and without a group."""
     execution, before = run.execution, _before(run)
     return DeadLetterEntry(
         workspace_id=execution.workspace_id,
@@ -139,7 +139,7 @@ def _entry(run: Run, failure: Failure, *, exhausted: bool, manual: str | None) -
 
 
 def _before(run: Run) -> DeadLetterEntry | None:
-    """Return the previous dead letter of the same step, if it was requeued, or None."""
+    """Return the step's previous dead letter that was requeued; None without one."""
     if run.budget_start == 1:
         return None
     return (
@@ -163,6 +163,6 @@ def _failure_type(failure: Failure, *, exhausted: bool, manual: str | None) -> F
 
 
 def _config(definition: Any, step_path: str) -> Any:
-    """Return the step's `with` as written in the version; None if the version lacks the step."""
+    """Return the step's `with` as the version defines it; None if the version lacks the step."""
     module = module_in(definition, step_path)
     return None if module is None else module.get("with", {})

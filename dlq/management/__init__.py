@@ -1,1 +1,1 @@
-"""Commands for operators."""
+"""The management commands of the app `dlq`."""

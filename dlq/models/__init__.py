@@ -1,4 +1,4 @@
-"""The tables of this app."""
+"""The tables of the app `dlq`."""
 
 from dlq.models.beat import BeatPulse, RetentionMark
 from dlq.models.entry import DeadLetterEntry, FailureType, Resolution

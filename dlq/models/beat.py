@@ -7,7 +7,7 @@ from executions.database.clock import ClockTimestamp
 
 
 class BeatPulse(models.Model):
-    """The time at which any of beat's duties last ran, in a table of one row."""
+    """The time at which any duty of beat last ran, in a table with one row."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     ticked_at = models.DateTimeField(db_default=ClockTimestamp())
@@ -23,7 +23,7 @@ class BeatPulse(models.Model):
 
 
 class RetentionMark(models.Model):
-    """How far a walk of retention has come: the end and the ID of the last execution read."""
+    """The position that a walk of retention has reached: the last execution's end and ID."""
 
     name = models.CharField(max_length=20, primary_key=True)
     at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""A failure group: failures with the same cause, with their number, place and times."""
+"""A failure group: failures with the same cause, and their number, place and times."""
 
 from uuid import UUID
 
@@ -19,8 +19,8 @@ class FailureGroup(models.Model):
 
     `rule` is the version of the fingerprint's rule. `place` is the step path without iterations,
     `message` is the normalised first line, and `sample` is an original message. Only
-    `dlq.groups.tally` updates `total` and `open`, a few seconds late. If a group was merged into
-    another, `merged_into` is the other group.
+    `dlq.groups.tally` updates `total` and `open`, a few seconds late. `merged_into` is the group
+    into which this group was merged.
     """
 
     AUDITED_AS = "FailureGroup"
@@ -97,16 +97,16 @@ class FailureGroup(models.Model):
         return ": ".join(filter(None, (self.place, self.exception or "failure", self.message[:80])))
 
     def sealed_workspace(self) -> UUID:
-        """Return the ID of the workspace whose payloads may be sealed."""
+        """Return the ID of the group's workspace, which may have sealed payloads."""
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place of a column, which is never sealed."""
+        """Return the place for a column's envelope; no column of this table is sealed."""
         return f"group {self.pk}||{column}"
 
 
 class GroupFingerprint(models.Model):
-    """The group of a fingerprint; with `split_by`, its entries are divided further.
+    """The group of a fingerprint; with `split_by`, the fingerprint's entries are divided further.
 
     Then each value of the facet has its own fingerprint, whose `part_of` is the fingerprint that
     was split.
@@ -143,7 +143,7 @@ class GroupFingerprint(models.Model):
 
 
 class GroupNews(models.Model):
-    """Changes not yet added to a group's counters; `dlq.groups.tally` applies and deletes them.
+    """Changes that are not yet added to a group's counters; `dlq.groups.tally` adds them.
 
     A new dead letter adds a row instead of locking its group's counters, so that a thousand
     failures of one kind do not wait for each other. `moved` is true if no new failure occurred, but
@@ -165,7 +165,7 @@ class GroupNews(models.Model):
 
 
 class GroupHour(models.Model):
-    """The number of dead letters that were added to a group in an hour (UTC)."""
+    """The number of failures of a group in one hour (UTC)."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(
@@ -185,7 +185,7 @@ class GroupHour(models.Model):
 
 
 class GroupVersion(models.Model):
-    """The number of dead letters that were added to a group from one version of its workflow."""
+    """The number of failures of a group in one version of its workflow."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(
@@ -225,7 +225,7 @@ class GroupNote(models.Model):
 
 
 class GroupMove(models.Model):
-    """Entries that move to another group, in batches; deleted once the last entry has moved.
+    """A move of entries to another group, in batches; deleted once the last entry has moved.
 
     Without a fingerprint, all entries of `source` move to `target` (a merge). With a fingerprint,
     its entries move to `target`, or, by a facet (`by`), each to the group of its value (a split).

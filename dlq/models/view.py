@@ -9,7 +9,7 @@ from executions.database.ids import uuid7
 
 
 class SavedView(models.Model):
-    """A user's own view of a list; `page` is `app_model`, and `query` is the part after the "?"."""
+    """A user's view of a list; `page` is the list (`app_model`), `query` its URL's query string."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     owner = models.ForeignKey(

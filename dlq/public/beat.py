@@ -1,4 +1,4 @@
-"""The times at which beat last ran its duties."""
+"""When beat last ran its duties."""
 
 from dlq import pulse
 

@@ -1,4 +1,4 @@
-"""Requeue and discard dead letters, and mark their groups as being redriven."""
+"""Requeue and discard dead letters, and mark failure groups as being redriven."""
 
 from dlq.groups.status import begin_redrive, end_redrive
 from dlq.resolve.discard import discard

@@ -1,4 +1,4 @@
-"""Protect executions and dead letters from deletion; delete a plugin's own rows."""
+"""Protect executions and dead letters from deletion, and delete a plugin's own rows."""
 
 from dlq.retention.by_age import Aged, add_kind
 from dlq.retention.dead_letters import BEFORE_DELETION, HOLDS, LetterHold

@@ -1,1 +1,1 @@
-"""The operations that resolve a dead letter: requeue, fix, skip, discard and roll back."""
+"""The operations that resolve a dead letter: requeue, fix, skip, discard, and roll back."""

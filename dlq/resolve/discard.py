@@ -1,4 +1,4 @@
-"""Resolve a dead letter without a requeue (discard, roll back), and restore, annotate or pin it."""
+"""Resolve a dead letter without a requeue (discard or roll back); restore, annotate or pin it."""
 
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from executions.events import execution_rolled_back
 
 
 def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry:
-    """Discard a dead letter: no step runs again, and the execution stays FAILED or will fail.
+    """Discard a dead letter. No step runs again; the execution stays FAILED, or will fail.
 
     Raises NotFound, or WrongState if the dead letter is already resolved.
     """
@@ -37,7 +37,7 @@ def pin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
 
 
 def unpin(entry_id: UUID, *, actor: Actor, reason: str = "") -> DeadLetterEntry:
-    """Remove the pin of a dead letter, so that retention applies to it. Raises NotFound."""
+    """Unpin a dead letter, so that retention applies to it again. Raises NotFound."""
     return _pinned(entry_id, False, actor, reason)
 
 
@@ -87,7 +87,7 @@ def _pinned(entry_id: UUID, wanted: bool, actor: Actor, reason: str) -> DeadLett
 
 @receiver(execution_rolled_back)
 def close_rolled_back(sender: Any, execution_id: UUID, actor: Actor, label: str, **_: Any) -> None:
-    """Discard the open dead letters of runs that a roll-back superseded."""
+    """Discard the open dead letters of the runs that a roll-back superseded."""
     transitions.discard_superseded(
         execution_id, actor=actor, note=f"The execution was rolled back to {label}."
     )

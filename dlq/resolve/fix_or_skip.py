@@ -26,7 +26,7 @@ def fix(
     outcome: str | None = None,
     notes: str = "",
 ) -> Run:
-    """Record a new run of the dead step as successful with `outputs`, without executing it.
+    """Record and return a new, successful run of the dead step with `outputs`; execute nothing.
 
     A step with a choice of next steps needs the `outcome` as well. Later steps read the given
     outputs; the audit trail names the user. Raises NotFound, WrongState as `requeue` does, and the
@@ -66,7 +66,7 @@ def _note(entry: DeadLetterEntry, actor: Actor) -> str:
 
 
 def skip(entry_id: UUID, *, actor: Actor, reason: str = "") -> Run:
-    """Record the dead step as skipped, and continue as if the step had not been selected.
+    """Record the dead step as skipped, and continue as if no edge had led to the step.
 
     Steps that depend only on the skipped step are skipped too. A join that needs any one of several
     edges continues with the others. Raises NotFound, and WrongState as `requeue` does.
@@ -105,7 +105,7 @@ BLANKS: Mapping[str, Any] = {
 
 
 def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[Any, str]:
-    """Return outputs to fill in, and a text with their origin; (None, "") if nothing is known.
+    """Return outputs to fill in, and a text about their origin; (None, "") if nothing is known.
 
     Outputs of another run are used only with `with_payloads`.
     """
@@ -144,7 +144,7 @@ def _shape(schema: Any, known: Mapping[str, Any], deep: int) -> Any:
 
 
 def _followed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    """Return the schema to which a schema refers, or its first alternative, or None."""
+    """Return the schema that a schema refers to, or its first alternative; None without both."""
     if "$ref" in schema:
         return known.get(str(schema["$ref"]).rpartition("/")[2])
     options = schema.get("anyOf") or schema.get("oneOf")

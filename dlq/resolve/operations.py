@@ -65,7 +65,7 @@ def _refuse_resolved(row: DeadLetterEntry) -> str:
 def _refuse_gone(row: DeadLetterEntry) -> str:
     """Return why the step cannot continue: its dead letter is resolved or its execution was undone.
 
-    Return "" if it can continue. An undo step can continue although the execution was undone.
+    Return "" if the step can continue. An undo step can, although its execution was undone.
     """
     if reason := _refuse_resolved(row):
         return reason

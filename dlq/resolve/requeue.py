@@ -34,8 +34,8 @@ def requeue(
 
     `overrides` are merged into the step's rendered inputs, including nested keys. The step gets a
     new retry budget. After a permanent error, or with overrides, its idempotency key changes. The
-    run's priority is the priority of its execution minus `yields`. Raises NotFound; WrongState if
-    the entry is resolved already, or its execution ended in another state; ApprovalNeeded for
+    run's priority is the priority of its execution minus `yields`. Raises NotFound, WrongState if
+    the entry is already resolved or the execution ended in another state, and ApprovalNeeded for
     overrides of an approval.
     """
     entry = transitions.find(entry_id)
@@ -71,7 +71,7 @@ def requeue(
 
 
 def yielding(priority: int, yields: int) -> int:
-    """Return the priority lowered by `yields`, so that other runs go first; 0 is the lowest."""
+    """Return the priority minus `yields`, so that other runs go first; at least 0."""
     return max(0, priority - yields)
 
 
@@ -93,7 +93,7 @@ class DeadStep:
 
 @dataclass(frozen=True, slots=True)
 class RequeuedTogether:
-    """The requeued dead letters, with their new runs.
+    """The dead letters that were requeued, with their new runs.
 
     `outdated` are dead letters whose step has run again since, or was rolled back.
     """
@@ -117,7 +117,7 @@ def requeue_together(
     object_type: str,
     object_id: UUID,
 ) -> RequeuedTogether:
-    """Start new runs of dead steps in the caller's transaction; `requeue` does the same for one.
+    """Start new runs of several dead steps in the caller's transaction, as `requeue` does for one.
 
     Steps that are locked, or whose dead letter is resolved, stay unchanged and are not in the
     result. The audit trail names `object_type` and `object_id` as the cause. The executions must
@@ -165,7 +165,7 @@ def _locked(steps: Iterable[DeadStep], workspace_id: UUID) -> dict[UUID, Reopena
 
 
 def _still_open(steps: Sequence[DeadStep]) -> list[DeadStep]:
-    """Lock and return the steps whose entry is open and not locked by other transactions."""
+    """Lock and return the steps whose entry is open and not locked by another transaction."""
     rows = DeadLetterEntry.objects.select_for_update(no_key=True, skip_locked=True).filter(
         pk__in=[step.entry_id for step in steps], resolution=Resolution.PENDING
     )

@@ -1,4 +1,4 @@
-"""Change the resolution of dead letters; only this module writes it.
+"""Change the resolution of dead letters; only this module writes resolutions.
 
 Each change is guarded by the current resolution, so it happens once.
 """
@@ -36,10 +36,10 @@ def find(entry_id: UUID) -> DeadLetterEntry:
 
 
 def must_be_open(entry: DeadLetterEntry, done: str) -> None:
-    """Raise WrongState if the entry is resolved, or its execution cannot continue.
+    """Raise WrongState if the entry is resolved, or if its execution cannot continue.
 
-    Call this first, so that this error comes before others. `done` names the requested move, such
-    as "requeued".
+    Call this function first, so that its error comes before others. `done` names the requested
+    operation, such as "requeued".
     """
     if entry.resolution != Resolution.PENDING:
         raise WrongState(
@@ -68,7 +68,7 @@ def resolve(
     details: Any = None,
     **changes: Any,
 ) -> None:
-    """Move an entry from PENDING to a resolution in the caller's transaction.
+    """Change an entry's resolution from PENDING to another one, in the caller's transaction.
 
     Raises WrongState if the entry is already resolved, for example by another user at the same
     time, and NotFound if it was deleted.
@@ -106,7 +106,7 @@ def resolve(
 
 @dataclass(frozen=True, slots=True)
 class GoneHome:
-    """A requeued entry, with the new run of its step or the new execution."""
+    """A requeued entry, with the new run of its step or the new execution that replaces it."""
 
     entry_id: UUID
     run_id: UUID | None = None
@@ -122,7 +122,7 @@ def requeue_many(
     object_type: str,
     object_id: UUID,
 ) -> set[UUID]:
-    """Move many entries from PENDING to REQUEUED in the caller's transaction; return their IDs.
+    """Resolve many PENDING entries as REQUEUED in the caller's transaction; return their IDs.
 
     Resolved entries stay unchanged: lock the entries first, or undo your work for the resolved
     ones. Each group is notified once. One record in the audit trail names all entries, under the
@@ -156,7 +156,7 @@ def requeue_many(
 
 
 def restore(entry: DeadLetterEntry, *, actor: Actor, reason: str = "") -> None:
-    """Move an entry from DISCARDED to PENDING in the caller's transaction.
+    """Change an entry's resolution from DISCARDED to PENDING, in the caller's transaction.
 
     The notes are kept. Raises WrongState if the entry is open or resolved in another way, or if its
     run was rolled back, and NotFound if it was deleted.
@@ -188,7 +188,7 @@ def _not_restored(entry: DeadLetterEntry) -> WrongState:
 
 
 def discard_superseded(execution_id: UUID, *, actor: Actor, note: str) -> int:
-    """Discard the open entries of an execution's superseded runs; return how many.
+    """Discard the open entries of the superseded runs of an execution; return how many.
 
     Uses a constant number of statements. One record in the audit trail names all entries.
     """

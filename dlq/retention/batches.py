@@ -1,4 +1,4 @@
-"""The time, the pace and the result of pruning."""
+"""The time limit, the pace and the result of pruning."""
 
 import time
 from collections import Counter
@@ -14,7 +14,7 @@ LONGEST_REST = 0.5
 
 @dataclass(slots=True)
 class PruningPace:
-    """The pace of pruning, and its end.
+    """The pace of pruning, and when it ends.
 
     Pruning ends at `until` on the clock of `time.monotonic()` (None: when all rows are deleted), or
     when `stopped` returns True. After each transaction, pruning waits `rest` times the
@@ -29,7 +29,7 @@ class PruningPace:
 
     @classmethod
     def for_seconds(cls, seconds: float, *, rest: float = 1.0, batch: int = 500) -> "PruningPace":
-        """Return a pace with which pruning ends after `seconds`."""
+        """Return a pace at which pruning ends after `seconds`."""
         return cls(time.monotonic() + seconds, rest, batch)
 
     @property
@@ -39,7 +39,7 @@ class PruningPace:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run a short transaction, and wait after it.
+        """Run the block as a short transaction, and wait afterwards.
 
         The commit does not wait for the disk: if a crash restores rows, they are deleted again.
         """
@@ -58,7 +58,7 @@ class PruningPace:
 
 @dataclass(slots=True)
 class PruningTally:
-    """The deleted rows of one kind, or those to delete, and the time span of their ends.
+    """The rows of one kind that were or would be deleted, and the time span of their ends.
 
     `parts` counts dependent rows by kind, such as the runs of executions. `kept` counts the rows
     that are not deleted, by reason. `more` is true if the time limit was reached before all rows
@@ -74,7 +74,7 @@ class PruningTally:
     more: bool = False
 
     def span(self, first: datetime | None, last: datetime | None) -> None:
-        """Extend the time span of the ends to include these ends; None changes nothing."""
+        """Extend the time span to include these ends; None changes nothing."""
         if first is not None:
             self.first = first if self.first is None else min(self.first, first)
         if last is not None:

@@ -1,8 +1,8 @@
 """Delete the executions of a released partition together, thousands in each transaction.
 
 The transaction locks the executions first and then asks which of them must stay, so it sees what
-others committed before. Families are deleted as a whole. A family for which anything is unusual,
-such as a fork or a dead letter, is left to the walk, which decides family by family.
+others committed before. Families are deleted as a whole. A family that is unusual in any way, such
+as by a fork or a dead letter, is left to the walk, which decides family by family.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ MOST_IDLE = 3  # transactions without a deleted execution
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """The number of deleted executions, and their first and last end."""
+    """The number of executions that were deleted, and the first and the last of their ends."""
 
     number: int = 0
     first: datetime | None = None
@@ -75,7 +75,7 @@ class BulkWalk:
             return BulkResult(references.delete(cursor, taken, gone), first, last)
 
     def _sure(self, taken: TakenExecutions) -> tuple[Any, ...]:
-        """Return which taken executions may be deleted (or None), and their first and last end."""
+        """Return which taken executions may be deleted (or None), and the first and last end."""
         told = parameters(self.wanted.terms, self.wanted.scope, self.wanted.now)
         told |= {"first": self.partition.first or NIL, "end": self.partition.end}
         told |= {"roots": taken.roots, "of": taken.of, "kin": taken.kin, "before": self.before}
@@ -93,8 +93,8 @@ def clear(
 ) -> None:
     """Delete the executions of a released partition until the time is over.
 
-    Each turn begins at the first execution. So if several transactions delete nothing, because the
-    archive is behind, the rest is left to the walk, which continues where the last turn stopped.
+    Each turn begins at the first execution. If several transactions delete nothing, because the
+    archive is behind, the walk does the rest; it continues where the last turn stopped.
     """
     walk, idle = BulkWalk.of(partition, wanted, before), 0
     while walk.after is not None and idle < MOST_IDLE:
@@ -123,7 +123,7 @@ def _unstored(ids: str) -> set[UUID]:
 
 @contextmanager
 def _or_later() -> Iterator[None]:
-    """Leave executions that other rows refer to, or whose rows are locked, to the walk."""
+    """Leave the block's executions to the walk if other rows refer to them or rows are locked."""
     try:
         yield
     except (NotInBulk, IntegrityError):

@@ -1,4 +1,4 @@
-"""Delete rows by age alone, because no remaining row needs them, and measure their size."""
+"""Delete rows by age alone, because no remaining row needs them, and estimate their size."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ STARTED_NOTHING = (TickStatus.MISSED, TickStatus.SKIPPED, TickStatus.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class Aged:
-    """Rows of a kind that are older than a given time; `order` is the order of an index.
+    """Rows of a kind that are deleted by age; `order` is an order that an index provides.
 
     `workspace` and `workflow` are the lookups of a row's workspace and workflow. A kind without
     such a lookup is skipped when only one workspace or workflow is pruned. `clear` deletes a
@@ -49,7 +49,7 @@ class Aged:
         return self.rows(NEVER).model
 
     def due(self, wanted: RetentionPeriods) -> QuerySet[Any] | None:
-        """Return the expired rows; None if this kind is kept or not in the scope of the pruning."""
+        """Return the expired rows; None if this kind is kept or outside the pruning's scope."""
         before, scope = wanted.before(self.days()), wanted.scope
         if before is None or scope.states or (scope.workflow_id and not self.workflow):
             return None
@@ -90,7 +90,7 @@ KINDS: dict[str, Aged] = {
 
 
 def add_kind(kind: Aged) -> None:
-    """Add a kind to retention and `manage.py prune`.
+    """Add a kind of rows to retention and to `manage.py prune`.
 
     Raises ValueError if another kind has its name.
     """
@@ -159,7 +159,7 @@ SELECT sum(pg_total_relation_size(c.oid))
 
 
 def weigh(tally: PruningTally) -> int:
-    """Return the approximate size of the tally's rows, in bytes; 0 for rows that stay (logs)."""
+    """Return the approximate size of the tally's rows, in bytes; 0 for logs, whose rows stay."""
     counts = {tally.kind: tally.rows, **tally.parts}
     return round(sum(_each(kind) * number for kind, number in counts.items() if number))
 

@@ -1,6 +1,6 @@
 """Delete dead letters whose `expires_at`, set at the resolution, has passed, and old groups.
 
-Pinned and held dead letters stay, and so do the dead letters of unfinished executions. Open dead
+Pinned and held dead letters stay, as do the dead letters of unfinished executions. Open dead
 letters never expire.
 """
 
@@ -37,7 +37,7 @@ KIND = "dead letters"
 
 @dataclass(frozen=True, slots=True)
 class LetterHold:
-    """Rows that prevent dead letters from being deleted.
+    """Rows of one kind that prevent the deletion of the dead letters to which they refer.
 
     `rows` returns the current rows; `entry` names their indexed foreign key to the dead letter.
     """
@@ -54,7 +54,7 @@ BEFORE_DELETION: list[Callable[[Sequence[UUID]], None]] = []
 
 
 def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete expired dead letters in the order of their expiry, until the pace ends."""
+    """Delete expired dead letters in the order of their expiry, at this pace; return a tally."""
     tally = PruningTally(KIND)
     while not pace.over:
         with pace.transaction():
@@ -66,7 +66,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return the tally of the rows that `prune` would delete, and of kept rows, by reason."""
+    """Return the tally of the rows that `prune` would delete, and of those that stay, by reason."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)
@@ -76,7 +76,7 @@ def look(wanted: RetentionPeriods) -> PruningTally:
 
 
 def gone_by(wanted: RetentionPeriods) -> LettersGone:
-    """Return which dead letters count as deleted: a time limit, and the IDs of held exceptions."""
+    """Return which dead letters count as deleted: those before a time, except the held IDs."""
     held = _resolved(wanted).filter(_held())
     ids = tuple(held.values_list("pk", flat=True))
     if wanted.older_than is None:
@@ -104,7 +104,7 @@ def _due(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
 
 
 def _resolved(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
-    """Return expired dead letters, whether or not they are held."""
+    """Return the expired dead letters, including those that are held."""
     rows = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=False)
     return rows.exclude(resolution=Resolution.PENDING)
 
@@ -139,7 +139,7 @@ OVER = (GroupStatus.RESOLVED, GroupStatus.IGNORED)
 
 
 def prune_groups(now: datetime, pace: PruningPace) -> list[PruningTally]:
-    """Delete old groups, fingerprints and hourly counts; return a tally for each."""
+    """Delete old groups, fingerprints and hourly counts; return a tally for each kind."""
     old = now - timedelta(days=retention_days())
     return [
         _in_batches("groups", pace, lambda: _groups(old, pace.batch)),
@@ -161,14 +161,14 @@ def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> Prun
 
 
 def _groups(old: datetime, most: int) -> int:
-    """Delete groups that ended before `old`, without entries and fingerprints; return how many."""
+    """Delete groups without entries and fingerprints that ended before `old`; return how many."""
     keep_counters()
     led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
     return _gone(_empty(old).filter(~Exists(led_to)), most)
 
 
 def _fingerprints(old: datetime, most: int) -> int:
-    """Delete the fingerprints of groups that ended before `old`, without entries; return how many.
+    """Delete fingerprints of groups without entries that ended before `old`; return how many.
 
     The groups are deleted in the next pass, so that a failure being recorded now can still find its
     group.
@@ -182,7 +182,7 @@ def _hours(old: datetime, most: int) -> int:
 
 
 def _empty(old: datetime) -> QuerySet[FailureGroup]:
-    """Return resolved, ignored and merged groups without entries and without new failures."""
+    """Return resolved, ignored and merged groups without entries or failures since `old`."""
     inside = DeadLetterEntry.objects.filter(group=OuterRef("pk"))
     news = GroupNews.objects.filter(group=OuterRef("pk"))
     moves = GroupMove.objects.filter(Q(source=OuterRef("pk")) | Q(target=OuterRef("pk")))

@@ -1,8 +1,8 @@
 """Delete finished executions, family by family, with their runs and other dependent rows.
 
 A transaction takes families of at most `batch` executions and 5,000 runs. A larger family takes
-several transactions: runs first, executions without children next, the root last, so that the next
-process can continue after a crash.
+several transactions: runs first, executions without children next, and the root last, so that the
+next process can continue after a crash.
 """
 
 from collections import Counter
@@ -49,7 +49,7 @@ NOT_STORED = "they are not in the archive yet"
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A root and its descendants; `reason` says why the family stays, "" if it may be deleted.
+    """A root and its descendants; `reason` says why the family stays ("" if it may be deleted).
 
     `members` are at most 500 executions, executions without children first. `size` and `runs` count
     all members and all their runs.
@@ -63,13 +63,13 @@ class Family:
 
     @property
     def whole(self) -> bool:
-        """Return whether `members` are all members of the family."""
+        """Return whether `members` contains all members of the family."""
         return self.size == len(self.members)
 
 
 @dataclass(frozen=True, slots=True)
 class PruningPosition:
-    """The position of a walk: the end and the ID of the last execution read."""
+    """The position of a walk: the end and the ID of the last execution that was read."""
 
     at: datetime = START
     id: UUID = NOBODY
@@ -77,7 +77,7 @@ class PruningPosition:
 
 @dataclass(frozen=True, slots=True)
 class LettersGone:
-    """Dead letters that count as deleted, because pruning deletes them before executions.
+    """Dead letters that count as deleted, because pruning deletes dead letters before executions.
 
     They expired by `expired` or were resolved before `resolved`, and are not in `held`.
     """
@@ -99,9 +99,9 @@ class WalkBatch:
 
 
 def horizon(wanted: RetentionPeriods) -> datetime | None:
-    """Return the time before which executions must have ended to be deleted, or None.
+    """Return the time before which executions must have ended to be deleted; None keeps all.
 
-    Retention periods and plugins' needs determine it; None keeps all executions.
+    Retention periods and the needs of plugins determine it.
     """
     youngest = youngest_end(wanted.terms, wanted.now)
     if youngest is None:
@@ -192,7 +192,7 @@ ASKED_AT_ONCE = 200
 def prune(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition
 ) -> tuple[PruningTally, PruningPosition | None]:
-    """Delete executions until the time is over; return the tally and the next position, if any."""
+    """Delete executions until the time is over; return the tally, and the next position or None."""
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
@@ -222,9 +222,9 @@ def clear(
     tally: PruningTally,
     partitions: RunPartitions | None = None,
 ) -> None:
-    """Delete the families of these roots that may be deleted, until the time is over.
+    """Delete those families of the roots that may be deleted, until the time is over.
 
-    `ends` are the ends of the roots.
+    `ends` contains the end of each root.
     """
     partitions = partitions or RunPartitions(wanted)
     for roots in _some(ends):
@@ -244,7 +244,7 @@ def look_at(
     tally: PruningTally,
     without: LettersGone = NONE_GONE,
 ) -> set[UUID]:
-    """Count the rows that `clear` would delete; return the IDs of the roots that stay."""
+    """Add the rows that `clear` would delete to `tally`; return the IDs of the roots that stay."""
     kept: set[UUID] = set()
     for roots in _some(ends):
         found = families(roots, wanted, before, without=without)
@@ -258,7 +258,7 @@ def look_at(
 
 
 def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> PruningTally:
-    """Return the tally of the rows that `prune` would delete from the beginning."""
+    """Return the tally of the rows that `prune` would delete if it started from the beginning."""
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
@@ -273,7 +273,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace, without: LettersGone) -> P
 
 
 def packs(found: Sequence[Family], most: int) -> Iterator[list[Family]]:
-    """Group families that fit into one transaction; a larger family forms a separate group.
+    """Yield groups of families that fit into one transaction; a larger family is a group by itself.
 
     This function is pure.
     """
@@ -298,7 +298,7 @@ def _drop(
     ends: dict[UUID, datetime],
     partitions: RunPartitions,
 ) -> None:
-    """Delete a pack, in as many transactions as necessary or as time allows."""
+    """Delete a pack of families, in as many transactions as necessary, while there is time."""
     while pack:
         with pace.transaction():
             pack = _locked(pack, wanted, before)
@@ -318,7 +318,7 @@ def _fits(family: Family, most: int) -> bool:
 
 
 def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> list[Family]:
-    """Lock the families, and return those that may still be deleted; the others stay for later."""
+    """Lock the families; return those that may still be deleted, and leave the others for later."""
     ids = [pk for family in pack for pk in family.members]
     rows = statements.fetch("prune_lock", {"ids": ids})
     held = {pk for pk, _ in rows}

@@ -1,4 +1,4 @@
-"""Retention periods: from the settings, or an age that a user gives."""
+"""Retention periods, from the settings or from an age that a user gives."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -30,15 +30,15 @@ def keep_days() -> dict[str, float]:
 
 
 def log_days() -> float:
-    """Return how many days step logs are kept after their execution's end.
+    """Return how many days step logs are kept after the end of their execution.
 
-    With 0, they are kept as long as the execution.
+    With 0, logs are kept as long as the execution.
     """
     return valkyr_settings().keep_logs_days
 
 
 def test_days() -> float:
-    """Return how many days test versions and their executions are kept."""
+    """Return how many days test versions and their executions are kept after their creation."""
     return valkyr_settings().test_version_hours / 24
 
 
@@ -53,7 +53,7 @@ def credential_use_days() -> float:
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return the periods that differ, in days, by workspace, `workspace/workflow` or `tier:name`.
+    """Return the periods of exceptions, in days: by workspace, `workspace/workflow` or `tier:name`.
 
     Raises ImproperlyConfigured if the setting has an invalid format.
     """
@@ -88,7 +88,7 @@ def _wrong(what: str) -> ImproperlyConfigured:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPeriods:
-    """Retention periods at the database's time `now`; `older_than` (days) replaces all others."""
+    """The retention periods at the database's time `now`; `older_than` (days) replaces them all."""
 
     now: datetime
     terms: tuple[Term, ...]
@@ -105,13 +105,13 @@ class RetentionPeriods:
 
 
 def as_set(now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """Return the periods that the settings define. Raises ImproperlyConfigured."""
+    """Return the periods that the settings define. Raises ImproperlyConfigured if invalid."""
     terms = (*terms_of(keep_days()), *_others(overrides()))
     return RetentionPeriods(now, terms, scope or RetentionScope())
 
 
 def older_than(days: float, now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """Return periods that delete everything older than `days`, regardless of the settings."""
+    """Return the periods that delete everything older than `days`, regardless of the settings."""
     return RetentionPeriods(
         now, tuple(terms_of(dict.fromkeys(ENDINGS, days))), scope or RetentionScope(), days
     )

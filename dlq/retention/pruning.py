@@ -20,7 +20,7 @@ from executions.database.clock import database_now
 def prune_logs(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition, *, looking: bool = False
 ) -> tuple[PruningTally, PruningPosition]:
-    """Clear the logs of executions that ended long enough ago.
+    """Clear the logs of executions that ended longer ago than logs are kept.
 
     Return the tally and the next position. Executions before the position are not visited again. An
     execution that is reopened and ends again gets a new position.
@@ -46,7 +46,7 @@ def prune_logs(
 
 
 def kinds() -> tuple[str, ...]:
-    """Return the kinds of rows that can be pruned, in order."""
+    """Return the kinds of rows that can be pruned, in the order of pruning."""
     return ("dead letters", "executions", "tests", "logs", *by_age.KINDS)
 
 
@@ -94,7 +94,7 @@ def look(
 
 
 def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
-    """Delete expired rows of all kinds by the settings, from where the last pass stopped."""
+    """Delete expired rows of all kinds, from where the last pass stopped; return the tallies."""
     done = [dead_letters.prune(wanted, pace), *dead_letters.prune_groups(wanted.now, pace)]
     tally, place = executions.prune(wanted, pace, read("executions"))
     write("executions", place)
@@ -109,13 +109,13 @@ def carry_on(wanted: RetentionPeriods, pace: PruningPace) -> list[PruningTally]:
 
 
 def read(name: str) -> PruningPosition:
-    """Return the stored position of a walk; the beginning if there is none."""
+    """Return the stored position of a walk, or the beginning if no position is stored."""
     found = RetentionMark.objects.filter(pk=name).first()
     return PruningPosition(found.at, found.row) if found else PruningPosition()
 
 
 def write(name: str, position: PruningPosition | None) -> None:
-    """Store the position of a walk; with None, the next walk starts from the beginning."""
+    """Store the position of a walk; with None, the next walk begins at the start."""
     if position is None:
         RetentionMark.objects.filter(pk=name).delete()
         return
@@ -152,7 +152,7 @@ def turn(seconds: float = TURN_SECONDS) -> PruningTurn:
 
 
 def note(tallies: list[PruningTally], actor: Actor, **how: object) -> None:
-    """Record the deleted rows, if any, in the audit trail."""
+    """Record the deleted rows in the audit trail, if there are any."""
     gone = {one.kind: one.rows for one in tallies if one.rows}
     if gone:
         record(

@@ -36,7 +36,7 @@ SELECT has_parameter_privilege(current_user, 'session_replication_role', 'SET')
 
 @dataclass(frozen=True, slots=True)
 class ExecutionReference:
-    """A foreign key to executions; `deleted` if its rows are deleted with their execution."""
+    """A foreign key to executions; `deleted` is true if its rows are deleted with the execution."""
 
     table: str
     column: str
@@ -45,7 +45,7 @@ class ExecutionReference:
 
 @dataclass(frozen=True, slots=True)
 class TakenExecutions:
-    """Locked executions, as texts of arrays: roots, and descendants, each with its root."""
+    """Locked executions, as texts of SQL arrays: the roots, and descendants, each with its root."""
 
     roots: str
     of: str
@@ -53,7 +53,7 @@ class TakenExecutions:
 
     @property
     def ids(self) -> str:
-        """Return the IDs of all these executions, as the text of an array."""
+        """Return the IDs of all these executions as the text of an SQL array."""
         return self.roots if self.kin == "{}" else f"{self.roots[:-1]},{self.kin[1:]}"
 
     @property
@@ -72,7 +72,7 @@ class TakenExecutions:
 
 
 class NotInBulk(Exception):
-    """These executions cannot be deleted together; they are deleted family by family."""
+    """These executions cannot be deleted together; each family is deleted separately."""
 
 
 def quoted(cursor: Any, model: Any) -> str:
@@ -83,8 +83,8 @@ def quoted(cursor: Any, model: Any) -> str:
 def delete(cursor: Any, taken: TakenExecutions, ids: str) -> int:
     """Delete locked executions and their dependent rows except runs; return how many executions.
 
-    `ids` is the text of an array. Raises NotInBulk if other rows refer to an execution. The caller
-    ends the transaction then.
+    `ids` is the text of an SQL array. Raises NotInBulk if other rows refer to an execution; the
+    caller then ends the transaction.
     """
     table = quoted(cursor, WorkflowExecution)
     # No trigger is created from here to the end of the transaction.
@@ -99,7 +99,7 @@ def delete(cursor: Any, taken: TakenExecutions, ids: str) -> int:
 
 
 def _follow(cursor: Any, table: str, one: ExecutionReference, taken: TakenExecutions) -> None:
-    """Delete the rows that refer to a deleted execution. Raises NotInBulk if one must be kept."""
+    """Delete the rows that refer to deleted executions. Raises NotInBulk if a row must be kept."""
     rows = (
         f"FROM {one.table} o WHERE o.{one.column} BETWEEN %s AND %s "
         f"AND NOT EXISTS (SELECT FROM {table} e WHERE e.id = o.{one.column})"
@@ -114,7 +114,7 @@ def _follow(cursor: Any, table: str, one: ExecutionReference, taken: TakenExecut
 
 @contextmanager
 def _without_checks(cursor: Any, table: str) -> Iterator[None]:
-    """Run a statement without checks of foreign keys, if the user may and no trigger needs it."""
+    """Skip foreign key checks in the block, if the database role may and no trigger is needed."""
     cursor.execute(MAY_SKIP, {"table": table})
     (may,) = cursor.fetchone()
     if may:

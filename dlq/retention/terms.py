@@ -1,4 +1,4 @@
-"""The retention of executions: by final state, with exceptions for workspaces and workflows.
+"""How long executions are kept: by final state, with exceptions for workspaces and workflows.
 
 This module is pure. A workflow's term takes precedence over its workspace's term, which takes
 precedence over the installation's term.
@@ -31,7 +31,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class RetentionScope:
-    """The executions to prune; empty for all. The root of a family decides for the whole family."""
+    """The executions to prune (empty: all). The root of a family decides for the whole family."""
 
     workspace_id: UUID | None = None
     workflow_id: UUID | None = None
@@ -41,7 +41,7 @@ class RetentionScope:
 def terms_of(
     days: Mapping[str, float], *, workspace_id: UUID | None = None, workflow_id: UUID | None = None
 ) -> list[Term]:
-    """Return the terms in `{"succeeded": 30, "failed": 90}` for the given workspace or workflow."""
+    """Return the terms that `{"succeeded": 30, "failed": 90}` means for a workspace or workflow."""
     return [
         Term(state, number, workspace_id, workflow_id)
         for ending, number in days.items()
@@ -50,13 +50,13 @@ def terms_of(
 
 
 def youngest_end(terms: Iterable[Term], now: datetime) -> datetime | None:
-    """Return the newest end of executions that may be deleted; None if all are kept forever."""
+    """Return the time before which an execution may be deleted; None if all are kept forever."""
     days = [term.days for term in terms if term.days > 0]
     return now - min(days) * DAY if days else None
 
 
 def parameters(terms: Sequence[Term], scope: RetentionScope, now: datetime) -> dict[str, Any]:
-    """Return the parameters of the SQL statements for these terms and this scope."""
+    """Return the parameters for the SQL statements, from these terms and this scope."""
     return {
         "now": now,
         "term_states": [term.state for term in terms],

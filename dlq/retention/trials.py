@@ -22,7 +22,7 @@ AT_ONCE = 200
 
 
 def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete the versions that are due, the oldest first, and their executions."""
+    """Delete the versions that are due, the oldest first, with their executions; return a tally."""
     tally = PruningTally(KIND)
     for versions, before in _batches(wanted):
         runs = PruningTally("executions")
@@ -53,7 +53,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def _batches(wanted: RetentionPeriods) -> Iterator[tuple[dict[UUID, datetime], datetime]]:
-    """Yield batches of due versions with their creation times, and the limit of creation times."""
+    """Yield batches of due versions with creation times, and the time before which they are due."""
     before = wanted.before(periods.test_days())
     last: UUID | None = None
     while before is not None and not wanted.scope.states:
@@ -77,20 +77,20 @@ def _due(wanted: RetentionPeriods, before: datetime) -> QuerySet[WorkflowVersion
 
 
 def _roots(versions: dict[UUID, datetime], before: datetime) -> dict[UUID, datetime]:
-    """Return the root executions of these versions that ended before a time, with their ends."""
+    """Return the root executions of these versions that ended before a time, each with its end."""
     rows = WorkflowExecution.objects.filter(version__in=versions, finished_at__lt=before)
     rows = rows.filter(parent=None, failure_of=None)
     return {pk: at for pk, at in rows.values_list("pk", "finished_at") if at is not None}
 
 
 def _aged(wanted: RetentionPeriods, before: datetime) -> RetentionPeriods:
-    """Return periods that delete by the age of test versions, not by the terms of executions."""
+    """Return periods that delete by the age of test versions instead of the executions' terms."""
     days = (wanted.now - before).total_seconds() / 86_400
     return older_than(days, wanted.now, wanted.scope)
 
 
 def _drop(versions: dict[UUID, datetime], pace: PruningPace, tally: PruningTally) -> None:
-    """Delete versions without remaining executions.
+    """Delete those of the versions that have no executions left.
 
     The versions are locked, so that no execution of them starts during the deletion.
     """

@@ -1,4 +1,4 @@
-"""The executions that must be stored elsewhere before they are deleted."""
+"""Find the executions that must be stored elsewhere before they are deleted."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -13,5 +13,5 @@ UNSTORED: list[Callable[[QuerySet[WorkflowExecution]], set[UUID]]] = []
 
 
 def not_stored(rows: QuerySet[WorkflowExecution]) -> set[UUID]:
-    """Return the IDs of those executions that a plugin must store but has not stored yet."""
+    """Return the IDs of those executions that a plugin must store and has not stored yet."""
     return set().union(*(unstored(rows) for unstored in UNSTORED))

@@ -1,4 +1,4 @@
-"""The user or system that acts, the origin of the request, and the audit row."""
+"""Actors (users and systems), the origin of their requests, and the audit rows of their actions."""
 
 import getpass
 import json
@@ -33,7 +33,7 @@ class Actor:
 
     @classmethod
     def of(cls, user: Any, via: str = "") -> "Actor":
-        """Return the actor of a Django user, outside a request."""
+        """Return a Django user as an actor, for code outside a request."""
         accounts.ensure(user.pk)
         return cls(user.pk, user.get_username(), via)
 
@@ -144,7 +144,7 @@ def record(
 
 
 def recording(actor: Actor, line: AuditLine) -> statements.BoundStatement:
-    """Return the statement that `record` would execute, to run it together with others."""
+    """Return the statement that `record` executes, to be run together with other statements."""
     return statements.asked("note_activity", _noted(actor, line))
 
 
@@ -167,7 +167,7 @@ def _noted(actor: Actor, line: AuditLine) -> dict[str, Any]:
 
 
 def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
-    """Write many lines of one actor as `record` does, in one statement for at most 1,000 lines."""
+    """Write at most 1,000 lines of one actor, as `record` does, in one statement."""
     if not lines:
         return
     rows = [

@@ -27,11 +27,11 @@ class Base(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AccessChange:
-    """The differences between a new execution and its origin, or a plain start of its workflow.
+    """The differences between a new execution and its origin; without an origin, a plain start.
 
-    `inside` says that it begins at a step or a checkpoint. `payload` says that its input differs
-    from the input of its origin. `approved` says that it changes a step's inputs or outputs in an
-    approved execution.
+    `inside` says that the execution begins at a step or a checkpoint. `payload` says that its input
+    differs from the origin's input. `approved` says that the change concerns a step's inputs or
+    outputs in an approved execution.
     """
 
     base: Base = Base.LATEST
@@ -44,7 +44,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A change in words, and sets of powers; the user needs all powers of one of the sets."""
+    """A change in words, and sets of powers; the user needs all powers of at least one set."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]
@@ -56,7 +56,7 @@ OVERRIDE = ((Action.AUTHOR,), (Permission.REDRIVE_CHANGED, Action.OPERATE))
 
 
 def needs(change: AccessChange) -> Iterator[Need]:
-    """Yield the powers that a change needs beyond starting or redriving."""
+    """Yield what a change needs in addition to the power to start or redrive."""
     if change.base is Base.TEST:
         yield Need("run the version of a test run again", AUTHOR)
     if change.base is Base.OTHER:
@@ -84,7 +84,7 @@ def may_override(may: Powers) -> bool:
 
 
 def check_change(may: Powers, change: AccessChange) -> None:
-    """Raise Forbidden for the first change that the caller may not make."""
+    """Raise Forbidden if the caller may not make the change; the error names the first reason."""
     for need in needs(change):
         if not _has(may, need.either):
             raise Forbidden(_refusal(may, need))

@@ -103,7 +103,7 @@ class Powers:
     limits: TokenLimits | None = field(default=None)
 
     def allows(self, power: Power) -> bool:
-        """Return whether the user has the power; a permission applies only to visible objects."""
+        """Return whether the user has the power; a permission also requires the action VIEW."""
         if self.limits is not None and power not in self.limits.scopes:
             return False
         if isinstance(power, Permission):
@@ -150,7 +150,7 @@ def holds_permission(user: User, permission: Permission) -> bool:
 
 
 def limits_of(user: User) -> TokenLimits | None:
-    """Return the limits of the API token that the user signed in with; None without a token."""
+    """Return the limits of the API token that the user signed in with; None if there is none."""
     limits: TokenLimits | None = getattr(user, "token_limits", None)
     return limits
 
@@ -172,7 +172,7 @@ def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
 
 
 def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
-    """Return the user's memberships, and the grants of single workflows.
+    """Return an active user's memberships, and the grants of single workflows.
 
     A membership is a row (workspace, role, permissions, None); a grant is (None, code, [],
     workflow).

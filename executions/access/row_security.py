@@ -22,11 +22,14 @@ LIMITS_ITSELF = "limits_its_rows"
 
 
 def scope_of(user: User) -> RowScope | None:
-    """Return the scope of the user's requests; None if they may see all rows."""
+    """Return the scope of the user's requests; None if the user may see all rows."""
     if not enabled() or not user.is_authenticated or sees_all(user):
         return None
     limits = limits_of(user)
-    return RowScope(user.pk, None if limits is None else limits.workspace_id)
+    if limits is not None:
+        return RowScope(user.pk, limits.workspace_id)
+    already: RowScope | None = getattr(user, "row_scope", None)  # set by its authentication
+    return already or RowScope(user.pk)
 
 
 def limit_to(user: User) -> None:

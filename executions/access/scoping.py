@@ -1,4 +1,4 @@
-"""The rows that a caller may see: lists, single rows, and the workspace to use."""
+"""Limit lists and single rows to what a caller may see, and choose the workspace of a call."""
 
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -59,7 +59,7 @@ def visible(
 
 
 def sees_all(user: User) -> bool:
-    """Return whether the user sees every row: a superuser without a token's limits."""
+    """Return whether the user sees every row, as only superusers without a token's limits do."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 
@@ -77,7 +77,7 @@ def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M,
 def let_through(
     user: User, row: M | None, power: Power, name: str, *, member: Member | None = None
 ) -> tuple[M, Powers]:
-    """Return the found row and the caller's powers on it; `name` is the row's kind in errors.
+    """Return the found row and the caller's powers on it; errors call the row `name`.
 
     `member` is the caller's membership, if it was read with the row. Raises the errors of `obtain`.
     """
@@ -116,7 +116,7 @@ def require(user: User, workspace_id: UUID, power: Power) -> Powers:
 def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Workspace:
     """Return the named workspace, or the only workspace in which the user has `power`.
 
-    Raises NotFound for a workspace without membership, Forbidden, and AmbiguousWorkspace.
+    Raises NotFound for an archived workspace or a non-member, Forbidden, and AmbiguousWorkspace.
     """
     if workspace_id is not None:
         powers = powers_on(user, workspace_id)

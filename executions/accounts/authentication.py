@@ -1,7 +1,7 @@
 """Authenticate callers: find the account of a bearer token or session, and record its use."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,13 +13,23 @@ from django.db.models import Q
 
 from executions.access import TokenLimits
 from executions.access.people import read_key
+from executions.access.scoping import sees_all
 from executions.accounts import tokens
 from executions.accounts.errors import TokenRefused
 from executions.database import accounts, ahead, alias, transaction
 from executions.database.ahead import Rows
 from executions.database.clock import ClockTimestamp
 from executions.database.routing import aliases, first, in_first, serving, turn_to
-from executions.database.row_scope import ANY, current, limited
+from executions.database.row_scope import (
+    ANY,
+    UNKNOWN,
+    RowScope,
+    ScopeWatcher,
+    current,
+    limited,
+    scoped_role,
+    settable,
+)
 from executions.database.silent_cells import part_in
 from executions.database.statements import BoundStatement, asked, fetch_one
 from executions.models import AccountSession, ApiToken
@@ -29,6 +39,7 @@ from executions.models import AccountSession, ApiToken
 
 log = logging.getLogger(__name__)
 NOTED_EVERY = timedelta(minutes=1)
+ENDED = ("This session has ended. Sign in again.", "session_ended")
 # The attribute of a request whose session opens no API: the TokenRefused that says why.
 SESSION_REFUSAL = "valkyr_session_refusal"
 
@@ -40,7 +51,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Store a use's time and address, unless `last` is under a minute ago or the row is locked."""
+    """Record when and where a row was used, unless `last` is under a minute ago or it is locked."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -56,7 +67,7 @@ def note(
 
 @in_first
 def note_session(pk: UUID, last: datetime, now: datetime, address: str | None) -> None:
-    """Store the time and address of a session's use, as `note` does."""
+    """Record when and where a session was used, as `note` does."""
     note(AccountSession, pk, last, now, address)
 
 
@@ -82,7 +93,7 @@ class AccountInSession:
 
 
 Likely = Callable[[Any], Sequence[BoundStatement]]
-"""Returns what a caller with that account's key probably needs next."""
+"""Returns the statements that a caller with that account's key will probably need next."""
 
 
 def nothing(user_id: Any) -> Sequence[BoundStatement]:
@@ -100,31 +111,54 @@ def account_in_session(
     try:
         key = read_key(user_id)
     except ValueError:
-        row = None
-    else:
-        statement = asked("account_in_session", {"id": key, "session": session_id})
-        row = next(iter(_in_first(statement, lambda: likely(key))), None)
-    if row is None:
-        raise TokenRefused("This session has ended. Sign in again.", "session_ended")
-    now, last_used, *columns = row
+        raise TokenRefused(*ENDED) from None
+    together = likely(key) if alias() == first() else ()
+    given = {"id": key, "session": session_id}
     with serving(first()):
-        return AccountInSession(accounts.original(_user(columns)), now, last_used)
+        watcher = settable(first())
+        if watcher is None:
+            return _account(_unlimited(given, together))
+        return _account_in_scope(watcher, RowScope(key), given, together)
 
 
-def _in_first(statement: BoundStatement, likely: Callable[[], Sequence[BoundStatement]]) -> Rows:
-    """Return the statement's rows from the first database, outside any row-level policy.
+def _unlimited(given: Mapping[str, Any], together: Sequence[BoundStatement]) -> Rows:
+    """Return the account's row, not limited by row policies; `together` is read ahead."""
+    with limited(current() if together else ANY):
+        return ahead.fetch(asked("account_in_session", given), together)
 
-    If the request uses the first database, `likely` statements are read ahead in the same round
-    trip.
+
+def _account_in_scope(
+    watcher: ScopeWatcher,
+    scope: RowScope,
+    given: Mapping[str, Any],
+    together: Sequence[BoundStatement],
+) -> AccountInSession:
+    """Return the account, by a statement that also limits the database session to its rows.
+
+    `together` is read within these limits, so a caller without limits does not use its rows.
     """
-    together = likely() if alias() == first() else ()
-    with serving(first()), limited(current() if together else ANY):
-        return ahead.fetch(statement, together)
+    watcher.is_set_to(UNKNOWN)
+    with limited(ANY):
+        statement = asked("account_in_scope", {**given, "role": scoped_role()})
+        found = _account([row[2:] for row in ahead.fetch(statement, together)])
+    watcher.is_set_to(scope)
+    found.user.row_scope = scope
+    if sees_all(found.user):
+        ahead.drop()
+    return found
+
+
+def _account(rows: Rows) -> AccountInSession:
+    """Return the account of the first row. Raises TokenRefused if there is no row."""
+    if not rows:
+        raise TokenRefused(*ENDED)
+    now, last_used, *columns = rows[0]
+    return AccountInSession(accounts.original(_user(columns)), now, last_used)
 
 
 @in_first
 def live_session(session_id: UUID, user_id: Any) -> tuple[datetime, datetime] | None:
-    """Return the current time and the session's last use; None if it is not live."""
+    """Return the current time and the session's last use; None if the session is not live."""
     row = fetch_one("live_session", {"session": session_id, "id": user_id})
     return None if row is None else (row[0], row[1])
 
@@ -147,7 +181,7 @@ _homes: dict[str, str] = {}
 
 
 def _places(digest: str) -> list[str]:
-    """Return the aliases of databases that may have a token, the most likely first."""
+    """Return the aliases of databases that may have the token, the most likely first."""
     return list(dict.fromkeys([_homes.get(digest) or alias(), alias(), *aliases()]))
 
 

@@ -42,7 +42,7 @@ def require_root(user: User, what: str) -> None:
 
 
 def refuse_narrow_token(user: User) -> None:
-    """Raise Forbidden for an API token without the scope `administer`: it may not create tokens."""
+    """Raise Forbidden for an API token without the scope `administer`: it may not manage tokens."""
     limits = getattr(user, "token_limits", None)
     if limits is not None and Action.ADMINISTER not in limits.scopes:
         raise Forbidden(

@@ -199,8 +199,8 @@ def follow(
 ) -> set[str]:
     """Set the user's memberships from other systems to `roles` (by workspace slug).
 
-    Returns the slugs of workspaces that do not exist or that the user cannot join. Memberships that
-    users granted stay unchanged. Unlike a user, another system may remove a workspace's last ADMIN,
+    Returns the slugs of workspaces that do not exist or are archived. Memberships that users
+    granted stay unchanged. Unlike a user, another system may remove a workspace's last ADMIN,
     because a user who left must not keep access. Call it in a transaction that holds the user's
     row.
     """

@@ -34,7 +34,7 @@ class SessionClient:
 
     @classmethod
     def of(cls, request: Any) -> "SessionClient":
-        """Return the client of a Django or DRF request; an empty client without a request."""
+        """Return the client of a Django or DRF request; an empty client if there is no request."""
         if request is None:
             return cls()
         agent = str(request.META.get("HTTP_USER_AGENT", ""))
@@ -51,7 +51,7 @@ def begin(
     client: SessionClient,
     refresh_digest: str = "",
 ) -> AccountSession:
-    """Create and return a session of `user`, which expires after `lifetime`."""
+    """Create and return a session of `user` that expires after `lifetime`."""
     now = database_now()
     return AccountSession.objects.create(
         user=user,
@@ -103,7 +103,7 @@ def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str
 
 @in_first
 def end_others(user: User, kept: UUID | None, *, actor: Actor) -> int:
-    """End all live sessions of `user` except the session `kept`; return the number."""
+    """End all live sessions of `user` except the session `kept`; return how many ended."""
     with transaction.atomic():
         others = live(AccountSession.objects.filter(user=user.pk))
         if kept is not None:
@@ -124,7 +124,7 @@ def close(session: AccountSession, reason: SessionEnd) -> bool:
 
 
 def end_all() -> int:
-    """End every session, as needed after a restore from a backup; return the number."""
+    """End every session, as is necessary after a restore from a backup; return how many ended."""
     rows = AccountSession.objects.filter(ended_at=None)
     return rows.update(ended_at=ClockTimestamp(), end_reason=SessionEnd.REVOKED)
 

@@ -1,4 +1,4 @@
-"""Token sessions: a pair at sign-in, a new pair once for each refresh token, and sign-out.
+"""Token sessions: issue a token pair at sign-in, exchange each refresh token once, and sign out.
 
 A guarded update of the session's row exchanges a refresh token: it names the digest of the token
 presented. Of two concurrent exchanges, one changes the row and the other finds a different digest.
@@ -42,14 +42,14 @@ OF_PASSWORD = "hash_password"  # noqa: S105 - a name
 
 
 class SessionAccess(AccessToken):
-    """An access token of a session, which a project's own SIMPLE_JWT does not accept."""
+    """An access token of a Valkyr session; a project's own SIMPLE_JWT does not accept it."""
 
     token_type = "valkyr-access"  # noqa: S105
     lifetime = timedelta(minutes=30)
 
 
 class SessionRefresh(RefreshToken):
-    """A refresh token of a session, which is exchanged once for the next pair."""
+    """A session's refresh token, which is exchanged once for the next pair."""
 
     token_type = "valkyr-refresh"  # noqa: S105
     lifetime = timedelta(days=1)
@@ -66,7 +66,7 @@ class SessionRefresh(RefreshToken):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An access token, and the refresh token for the next pair."""
+    """An access token, and the refresh token that is exchanged for the next pair."""
 
     access: str
     refresh: str
@@ -191,7 +191,7 @@ def _digest(token: Token) -> str:
 
 
 def _require_standing(user_id: Any) -> None:
-    """Raise TokenRefused, which undoes the rotation, if the account may not use passwords."""
+    """Raise TokenRefused if the account may not sign in; this also undoes the token exchange."""
     user = get_user_model()._default_manager.get(pk=user_id)
     if not api_settings.USER_AUTHENTICATION_RULE(user):
         raise TokenRefused(
@@ -201,7 +201,7 @@ def _require_standing(user_id: Any) -> None:
 
 
 def _end_reused(own: Any, request: Any) -> bool:
-    """End the session of a refresh token that was used before; return False if it had ended."""
+    """End the session of a reused refresh token; return False if the session is no longer live."""
     session = sessions.live(own.select_related("user")).first()
     if session is None or not sessions.close(session, SessionEnd.REUSED):
         return False

@@ -1,4 +1,4 @@
-"""API tokens: create them within their creator's permissions, shorten, rename and revoke them."""
+"""Create, rename and revoke API tokens, with at most the permissions of their creators."""
 
 import re
 import secrets
@@ -98,10 +98,10 @@ def create_token(
 ) -> tuple[ApiToken, str]:
     """Create a token of `user` for one workspace; return the token and its text.
 
-    The text is shown only once. Without scopes, the token has the permissions of both its creator
-    and its user. Without an expiry time, it expires after VALKYR_TOKEN_DAYS. Raises Forbidden for
-    scopes that the creator does not have. Raises WithProblems for unknown scopes, and for an expiry
-    time that is in the past or too far ahead.
+    The text is shown only once. By default, the token has the permissions that its creator and its
+    user share, and expires after VALKYR_TOKEN_DAYS. Raises Forbidden if the creator lacks a scope,
+    if the token would have none, and as `refuse_narrow_token` does. Raises WithProblems for unknown
+    scopes, and for an expiry time that is in the past or too far ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)
@@ -170,7 +170,7 @@ def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "")
 
 
 def shut_out(user: User, *, actor: Actor, reason: str) -> None:
-    """End the sessions and revoke the tokens of a user who has lost access; audit this in a row."""
+    """End the sessions and tokens of a user who has lost access, and write one audit row."""
     with transaction.atomic():
         tokens = ApiToken.objects.filter(user=user.pk, revoked_at=None)
         sessions = AccountSession.objects.filter(user=user.pk, ended_at=None)

@@ -93,7 +93,7 @@ def _taken(slug: str) -> Taken:
 def change_workspace(
     workspace_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
 ) -> Workspace:
-    """Change the fields of a workspace that `changes` names (see CHANGEABLE); `tier` is a Tier.
+    """Change those fields of a workspace that `changes` names (see CHANGEABLE); `tier` is a Tier.
 
     Raises NotFound, TypeError for other names, and WithProblems for entries that are not hosts.
     Schedules do not catch up on the time in which their workspace was archived.

@@ -123,7 +123,7 @@ class AccountSessionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("device"))
     def device(self, row: AccountSession) -> str:
-        """Return the beginning of the client's User-Agent; a dash without one."""
+        """Return the beginning of the client's User-Agent; a dash if there is none."""
         return marks.clipped(row.user_agent, 60) or marks.EMPTY
 
     @display(description=lazy("last used"))

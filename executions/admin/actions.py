@@ -44,7 +44,7 @@ class OperatingAdmin(ScopedAdmin):
         return True
 
     def may_open(self, request: HttpRequest, view: str, row: Any) -> bool:
-        """Return whether the row's page has the button of the view for this user."""
+        """Return whether the row's page shows the view's button to this user."""
         if not self.leads_to(view, row):
             return False
         needs, fits = self.offers.get(view, (self.needs, bool))
@@ -127,7 +127,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show the page with two buttons and a menu of the others; without Unfold, with all."""
+        """Show the page with two buttons and a menu of the others; without Unfold, all buttons."""
         buttons = context.get("actions_detail") or []
         if row := context.get("original"):
             buttons = with_primary(buttons, self.primary_of(row))
@@ -265,7 +265,7 @@ def _leave(
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
-    """Redirect to the operation's next page, or else to the page that opened the dialog."""
+    """Redirect to the operation's next page, the dialog's opener, or else the row's page."""
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:
@@ -312,7 +312,7 @@ def _bulk(operation: AdminOperation) -> Callable[..., HttpResponse | None]:
 
 
 def newest_of(request: HttpRequest, rows: QuerySet[Any]) -> UUID | None:
-    """Return the ID of the row that was newest when the dialog first opened; None without rows."""
+    """Return the ID of the row that was newest when the dialog opened; None if there was none."""
     given = request.POST.get("newest")
     if given:
         return _uuid_or_refuse(given)

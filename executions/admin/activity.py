@@ -64,7 +64,7 @@ class PersonFilter(TextFilter):
     parameter_name = "who"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the actor with the entered name; all rows without a name."""
+        """Return the rows of the actor with the entered name; all rows if no name is entered."""
         name = (self.value() or "").strip()
         return queryset.filter(actor_name=name) if name else queryset
 
@@ -76,7 +76,7 @@ class AddressFilter(TextFilter):
     parameter_name = "address"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows from the entered address; all rows without an address."""
+        """Return the rows from the entered address; all rows if no address is entered."""
         text = (self.value() or "").strip()
         if not text:
             return queryset
@@ -97,7 +97,7 @@ class ActionFilter(SimpleListFilter):
         return list(GROUPS.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows whose action begins with the chosen prefix; all rows without a choice."""
+        """Return the rows whose action has the chosen prefix; all rows if none is chosen."""
         start = self.value()
         return queryset.filter(action__startswith=start) if start in GROUPS else queryset
 
@@ -113,7 +113,7 @@ class ObjectFilter(SimpleListFilter):
         return [(name, name) for name in OBJECTS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows about objects of the chosen kind; all rows without a choice."""
+        """Return the rows about objects of the chosen kind; all rows if none is chosen."""
         return queryset.filter(object_type=self.value()) if self.value() else queryset
 
 
@@ -176,17 +176,17 @@ class ActivityAdmin(FactAdmin):
 
     @display(description=lazy("actor"))
     def who(self, row: Activity) -> str:
-        """Return the name of the user or of the part of the engine; a dash without a name."""
+        """Return the name of the user or of the part of the engine; a dash if there is no name."""
         return row.actor_name or marks.EMPTY
 
     @display(description=lazy("id"))
     def object_link(self, row: Activity) -> Any:
-        """Return the object's ID, linked to its page if there is one; a dash without an ID."""
+        """Return the object's ID, linked to its page if there is one; a dash if there is no ID."""
         return _linked(row, marks.short(row.object_id)) if row.object_id else marks.EMPTY
 
     @display(description=lazy("reason"))
     def reason_short(self, row: Activity) -> str:
-        """Return the beginning of the reason; a dash without a reason."""
+        """Return the beginning of the reason; a dash if there is no reason."""
         return marks.clipped(row.reason) or marks.EMPTY
 
     def get_urls(self) -> Any:

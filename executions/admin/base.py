@@ -1,4 +1,4 @@
-"""The base classes of admins: scoped to the user's workspaces, bounded, read-only where needed."""
+"""The base classes of admins: limited to the user's workspaces, bounded, and partly read-only."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -60,7 +60,7 @@ _DjangosAdmin: Any = DjangoModelAdmin  # without types, as that of `skin`
 
 
 class FewerScripts(_DjangosAdmin):
-    """Loads Django's scripts, except those for prepopulated fields if a form has none."""
+    """Loads fewer of Django's scripts if no field of a form is prepopulated."""
 
     scripts = FORM_SCRIPTS
 
@@ -92,7 +92,7 @@ class AuditedAdmin(ModelAdmin, FewerScripts):
         return found
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Save the related objects, and record the object and each row of an inline form."""
+        """Save the related objects; audit inline rows and, unless `save_model` does, the object."""
         super().save_related(request, form, formsets, change)
         if not _overrides(self, "save_model"):
             actor = Actor.of_request(request)
@@ -125,7 +125,7 @@ def note(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record that a user performed the action `verb` on a row in the admin, with its values."""
+    """Record that a user performed the action `verb` on a row in the admin, with the values."""
     name = name_of(type(row))
     record(
         actor,
@@ -144,7 +144,7 @@ def _overrides(admin: Any, method: str) -> bool:
 
 
 def _values(form: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changed fields for the audit trail, with referenced rows by name."""
+    """Return the changed fields for the audit trail, with the names of referenced rows."""
     return {name: _called(values.get(name)) for name in form.changed_data}
 
 
@@ -223,13 +223,13 @@ class ScopedAdmin(AuditedAdmin):
         return BoundedChangeList
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
-        """Return the searched columns; without any, the list has no search box."""
+        """Return the columns to search; if there are none, the list has no search box."""
         return self.search_ids + self.search_texts
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows with the term as ID or in a searched column, and False: no duplicates."""
+        """Return the rows whose ID or searched column has the term, and False (no duplicates)."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -311,7 +311,7 @@ class ScopedAdmin(AuditedAdmin):
 
 
 class FactAdmin(ScopedAdmin):
-    """Rows that the engine owns, in a list and a read-only page."""
+    """Shows rows that the engine owns, in a list and on read-only pages."""
 
     scripts = LIST_SCRIPTS
     change_form_template = TEMPLATES["facts"]
@@ -333,7 +333,7 @@ class FactAdmin(ScopedAdmin):
         return False
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return [], no form fields, because the page shows facts."""
+        """Return no fieldsets, because the page shows facts instead of form fields."""
         return []
 
     def changelist_view(
@@ -374,9 +374,9 @@ class FactAdmin(ScopedAdmin):
 
 
 class WritingAdmin(ScopedAdmin):
-    """Rows that users add and change in a form, which calls `write`.
+    """Lets users add and change rows in a form, which calls `write`.
 
-    The called function writes the audit trail.
+    The function that `write` calls also writes the audit trail.
     """
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> Any:

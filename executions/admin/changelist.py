@@ -1,4 +1,4 @@
-"""Lists of big tables: their counts, their pages, and the tabs above them."""
+"""Lists of large tables: their counts, their pages, and the tabs above them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class BoundedChangeList(ChangeList):
-    """A list that counts rows up to a bound, and marks a count that reached it."""
+    """A list that counts rows up to a bound, and marks the count if it reaches the bound."""
 
     def get_results(self, request: HttpRequest) -> None:
         """Read the page, from a replica if there is one."""
@@ -54,7 +54,7 @@ class BoundedChangeList(ChangeList):
 
     @property
     def whole(self) -> bool:
-        """Return whether the list has no search and no filter.
+        """Return whether the list has no search, and no filters except those in `whole_lists`.
 
         If such a list is empty, the table has no rows.
         """

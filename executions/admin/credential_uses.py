@@ -29,7 +29,7 @@ class AllowedFilter(admin.SimpleListFilter):
         return [("allowed", gettext("allowed")), ("refused", gettext("refused"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows with the chosen result; all rows without a choice."""
+        """Return the rows with the chosen result; all rows if none is chosen."""
         match self.value():
             case "allowed":
                 return queryset.filter(allowed=True)
@@ -45,7 +45,7 @@ class CredentialNameFilter(TextFilter):
     parameter_name = "credential"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows with the entered name; all rows without a name."""
+        """Return the rows with the entered name; all rows if no name is entered."""
         name = (self.value() or "").strip()
         return queryset.filter(name=name) if name else queryset
 
@@ -76,7 +76,7 @@ class CredentialUseAdmin(FactAdmin):
 
     @display(description=lazy("host"))
     def host_short(self, row: CredentialUse) -> str:
-        """Return the beginning of the host; a dash without a host."""
+        """Return the beginning of the host; a dash if there is no host."""
         return marks.clipped(row.host, 60) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -115,7 +115,7 @@ def result_of(row: CredentialUse) -> Any:
 
 
 def sections(credential: Credential) -> list[PageSection]:
-    """Return the sections of a credential's uses by workflow and of its refused uses."""
+    """Return the sections of a credential: its uses by workflow, and its refused uses, if any."""
     refused = uses.refused(credential)
     listing = links.listing("executions_credentialuse", credential=credential.name)
     found = uses.by_workflow(credential)

@@ -73,7 +73,7 @@ class ReachFilter(admin.SimpleListFilter):
         return [("any", gettext("any host")), ("named", gettext("named hosts"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the credentials with the chosen hosts; all credentials without a choice."""
+        """Return the credentials with the chosen hosts; all credentials if none is chosen."""
         match self.value():
             case "any":
                 return queryset.filter(hosts__contains=[ANY])
@@ -163,7 +163,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("used by"))
     def named_by(self, row: Credential) -> Any:
-        """Return links to published workflows that name the credential; a dash without any."""
+        """Return links to published workflows that name the credential; a dash if none does."""
         found = credentials.naming(row)
         pages = [
             (links.to("executions_workflow", one.workflow_id, one.workflow),)

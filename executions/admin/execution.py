@@ -144,8 +144,8 @@ def _compensation(row: WorkflowExecution) -> str:
 def title_of(row: WorkflowExecution, *, shown: bool) -> str:
     """Return the workflow's name and the execution's subject, as a title.
 
-    The subject is the first values of the payload if it may be `shown`. Otherwise, it is the
-    idempotency key or, without a key, the end of the ID.
+    The subject consists of the first values of the payload if it may be `shown`. Otherwise, it is
+    the idempotency key or, without a key, the end of the ID.
     """
     values = ", ".join(_first_values(row.trigger_payload)) if shown else ""
     subject = values or row.idempotency_key or f"…{str(row.pk)[-8:]}"
@@ -153,7 +153,7 @@ def title_of(row: WorkflowExecution, *, shown: bool) -> str:
 
 
 def _first_values(payload: Any) -> list[str]:
-    """Return the first simple values of a payload, without secrets, each after its name."""
+    """Return some simple values of a payload, without secrets, each after its name."""
     # The database keeps the keys of an object in an order of its own.
     found = sorted(_values(masked(payload)), key=lambda one: not IDENTIFIES.search(one[0]))
     return [f"{name} {text}" for name, text in found[:TITLE_VALUES]]
@@ -266,7 +266,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
-        """Return the rows with the term's ID or workflow; words such as `order:4711` are labels."""
+        """Return the rows that match the term: an ID, a workflow, or a label like `order:4711`."""
         searched, rest = in_search(search_term)
         rows, duplicates = super().get_search_results(request, queryset, rest)
         narrowed = bool(rest) or any(request.GET.get(name) for name in NARROWING)
@@ -305,12 +305,12 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("duration"))
     def duration(self, row: WorkflowExecution) -> str:
-        """Return the time from the execution's start to its end, or until now."""
+        """Return how long the execution took, or has taken until now; a dash before its start."""
         return marks.between(row.started_at, row.finished_at)
 
     @display(description=lazy("error"))
     def error(self, row: WorkflowExecution) -> str:
-        """Return the beginning of the error's message; a dash without an error."""
+        """Return the beginning of the error's message; a dash if there is no error."""
         return marks.clipped(row.error_message) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -338,11 +338,11 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return Page([], facts(self._facts(obj)), sections, title, top=top)
 
     def leads_to(self, view: str, row: WorkflowExecution) -> bool:
-        """Return whether the page has the button: the studio has no page for archived workflows."""
+        """Return whether the page has the view's button; archived workflows have no studio page."""
         return view != "studio" or row.workflow.archived_at is None
 
     def primary_of(self, row: WorkflowExecution) -> str:
-        """Return "resume" if paused, and "replay" if ended except as FAILED; otherwise, ""."""
+        """Return "resume" if paused, "replay" if ended without failing, and "" in other states."""
         if row.state == ExecutionState.PAUSED:
             return "resume"
         return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""

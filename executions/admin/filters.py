@@ -1,4 +1,4 @@
-"""Filters of the lists: tabs of states, age by the time in the ID, and visible workflows."""
+"""Filters of lists: by state, in tabs; by age, from the time in the ID; and by visible workflow."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -54,7 +54,7 @@ class TabFilter(SimpleListFilter):
         return given[1:] if self.default else given
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen group; all rows without a choice."""
+        """Return the rows of the chosen group; all rows if none is chosen."""
         values = self.groups.get(self.value() or "")
         if values is None:
             return queryset
@@ -72,13 +72,13 @@ class StateTabFilter(TabFilter):
     field = "state"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen group, read through an index; all rows without a choice."""
+        """Return the rows of the chosen group, by an index; all rows if none is chosen."""
         states = self.groups.get(self.value() or "")
         return queryset if states is None else queryset.filter(in_states(*states))
 
 
 class AgeFilter(SimpleListFilter):
-    """Filter by the age of the row."""
+    """Filter by the maximum age of the rows."""
 
     title = lazy("age")
     parameter_name = "since"
@@ -88,7 +88,7 @@ class AgeFilter(SimpleListFilter):
         return [(key, title) for key, (title, _) in AGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen age, by the time in their ID; all rows without a choice."""
+        """Return the rows up to the chosen age, by their ID's time; all rows if none is chosen."""
         chosen = AGES.get(self.value() or "")
         if chosen is None:
             return queryset
@@ -118,7 +118,7 @@ class EndedFilter(SimpleListFilter):
         return [(given, text)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that ended in the period; all rows without a period.
+        """Return the rows that ended in the period; all rows if no period is given.
 
         A condition on the ID also excludes rows created after the period, so that the primary key
         limits the scan.
@@ -141,7 +141,7 @@ def _period(text: str) -> tuple[datetime, datetime] | None:
 
 
 def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
-    """Return the lowest and highest ID that match the filters by age and by end in the URL."""
+    """Return the lowest and highest ID that match the URL's filters by age and by end."""
     age, period = AGES.get(request.GET.get("since", "")), _period(request.GET.get("ended", ""))
     return (
         first_id_at(timezone.now() - age[1]) if age else UUID(int=0),
@@ -161,7 +161,7 @@ class KindFilter(SimpleListFilter):
         return [(str(kind), kind.label) for kind in VersionKind]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen kind; all rows without a choice."""
+        """Return the rows of the chosen kind; all rows if none is chosen."""
         if self.value() not in VersionKind.values:
             return queryset
         return queryset.filter(**{self.path: self.value()})
@@ -186,7 +186,7 @@ class WorkflowFilter(SimpleListFilter):
         return [(str(pk), name) for pk, name in rows.values_list("pk", "name")[:100]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen workflow; all rows without a valid choice."""
+        """Return the rows of the chosen workflow; all rows if no valid one is chosen."""
         try:
             pk = UUID(self.value() or "")
         except ValueError:

@@ -123,13 +123,13 @@ def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator
 def newest(
     request: HttpRequest, rows: QuerySet[WorkflowExecution], labels: Mapping[str, str], many: int
 ) -> QuerySet[WorkflowExecution]:
-    """Return the newest executions, at most `many`, with the labels, that the user may see."""
+    """Of the executions that the user may see, return the newest `many` with the labels."""
     query = finding.LabelQuery(labels, scoped(request, Workflow.objects.all()))
     return rows.filter(pk__in=finding.among(finding.newest(None, query, many).ids))
 
 
 def shown(labels: Mapping[str, str] | None) -> SafeString | str:
-    """Return the labels as links to the lists of executions that have them; "" without labels."""
+    """Return the labels as links to lists of the executions that have them; "" for no labels."""
     if not labels:
         return ""
     address = admin_page("executions_workflowexecution_changelist")

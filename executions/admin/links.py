@@ -10,7 +10,7 @@ from executions.addresses import admin
 
 
 def page(model: str, pk: Any) -> str:
-    """Return the URL of one object's page; `model` is `app_model`, lower case."""
+    """Return the URL of one object's page; `model` is `app_model`, in lower case."""
     return admin(f"{model}_change", pk)
 
 

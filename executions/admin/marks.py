@@ -1,4 +1,4 @@
-"""Render small values in the admin: states, times, durations, IDs. Everything is escaped here."""
+"""Render small values in the admin, such as states, times and IDs. Everything is escaped here."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -107,14 +107,14 @@ def times(number: int) -> str:
 
 
 def between(start: datetime | None, end: datetime | None) -> str:
-    """Return the time from `start` to `end`, or until now without `end`; a dash without `start`."""
+    """Return the time from `start` to `end` (None: now) as text; a dash if `start` is None."""
     if start is None:
         return EMPTY
     return took(((end or timezone.now()) - start).total_seconds() * 1_000)
 
 
 def copyable(value: Any) -> SafeString | str:
-    """Return a full ID in monospace, with a button that copies it; a dash without an ID."""
+    """Return a full ID in monospace, with a button that copies it; a dash if there is no ID."""
     if not value:
         return EMPTY
     return format_html(
@@ -152,7 +152,7 @@ def worker(name: str) -> SafeString | str:
 
 
 def clipped(text: str, length: int = 90) -> str:
-    """Return one line of `text`, at most `length` characters."""
+    """Return `text` as one line of at most `length` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[: length - 1]}…"
 
@@ -163,7 +163,7 @@ def clipped(text: str, length: int = 90) -> str:
 def filled(template: str, name: str, value: Any) -> str:
     """Return the URL `template` with `{name}` replaced by the value.
 
-    Return "" without a value, or if the URL does not begin with http or https.
+    Returns "" if there is no value, or if the URL does not begin with http or https.
     """
     if not value or urlsplit(template).scheme not in ("http", "https"):
         return ""
@@ -171,7 +171,7 @@ def filled(template: str, name: str, value: Any) -> str:
 
 
 def trace(trace_id: str) -> str:
-    """Return the URL of a trace (VALKYR_TRACE_URL); "" without an ID or a safe setting."""
+    """Return the URL of a trace (VALKYR_TRACE_URL); "" if the ID or a safe setting is missing."""
     return filled(valkyr_settings().trace_url, "trace_id", trace_id)
 
 

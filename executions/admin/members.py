@@ -64,7 +64,7 @@ class MembershipForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 
 class NewMembershipForm(MembershipForm):
-    """The form for a new member; users type the name, so that it shows no list of all users."""
+    """The form for a new member; users type the name, so the form does not list all users."""
 
     username = forms.CharField(
         max_length=LONGEST_NAME,
@@ -87,7 +87,7 @@ class NewMembershipForm(MembershipForm):
 
 
 class ServiceAccountForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The form of a service account: its workspace, texts, role and permissions."""
+    """The form of a service account: its workspace, name, description, role and permissions."""
 
     role = role_field(Role.SYSTEM)
     permissions = permissions_field()
@@ -168,7 +168,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("extra permissions"))
     def beyond(self, row: Membership) -> str:
-        """Return the member's permissions in addition to the role's; a dash without any."""
+        """Return the member's permissions in addition to the role's; a dash if there are none."""
         return ", ".join(row.permissions) or marks.EMPTY
 
     @display(description=lazy("granted by"))

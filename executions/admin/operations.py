@@ -156,14 +156,14 @@ class AdminOperation:
 
 @dataclass
 class OperationReport:
-    """The result of an operation: the number of changed rows, and the reasons of skipped rows."""
+    """The result of an operation: the number of changed rows, and the reasons for skipped rows."""
 
     done: int = 0
     skipped: list[str] = field(default_factory=list)
     result: Any = None
 
     def sentence(self, operation: AdminOperation, limit: int = 3) -> str:
-        """Return the result: "3 requeued, 2 skipped: …", with at most `limit` reasons."""
+        """Return a sentence such as "3 requeued, 2 skipped: …", with at most `limit` reasons."""
         text = f"{self.done} {operation.done}"
         if not self.skipped:
             return f"{text}."

@@ -1,7 +1,7 @@
-"""Page parts for Django's own admin: buttons of lists, rows and objects, dialogs, filters.
+"""Page parts for Django's own admin: dialogs, filters, and buttons of lists, rows and objects.
 
 They use the same attributes as Unfold's parts, so that each page is written once: `actions_list`,
-`actions_row`, `actions_detail`, `list_before_template`, `change_form_outer_before_template`.
+`actions_row`, `actions_detail`, `list_before_template` and `change_form_outer_before_template`.
 Unfold's modals are separate pages here; no page needs a script.
 """
 
@@ -31,7 +31,7 @@ class ActionVariant(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """A button of a list, a row or an object, handled by `method` at `path` below their URL."""
+    """A button of a list, a row or an object, handled by `method` at `path` below its URL."""
 
     action_name: str
     method: Callable[..., Any]
@@ -58,7 +58,7 @@ def display(
 
 
 class DialogForm(forms.Form):
-    """A form in a dialog, which keeps the request and the ID of its object."""
+    """A dialog's form, which keeps the request and the ID of its object."""
 
     def __init__(
         self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any
@@ -93,15 +93,15 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
         return [*of_lists, *of_rows, *super().get_urls()]
 
     def get_actions_list(self, request: HttpRequest) -> list[PageAction]:
-        """Return the list's buttons that the user may use."""
+        """Return those buttons of the list that the user may use."""
         return self._permitted(request, self.actions_list)
 
     def get_actions_row(self, request: HttpRequest) -> list[PageAction]:
-        """Return the buttons of each row that the user may use."""
+        """Return those buttons of a row that the user may use."""
         return self._permitted(request, self.actions_row)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[PageAction]:
-        """Return the buttons of one object that the user may use."""
+        """Return those buttons of one object that the user may use."""
         return self._permitted(request, self.actions_detail, object_id)
 
     def get_list_display(self, request: HttpRequest) -> Any:
@@ -192,7 +192,7 @@ class ModelAdmin(DjangoModelAdmin):  # type: ignore[type-arg]
 
 
 class _TypedFilter:
-    """A filter with a small form next to the list, which keeps the URL's other parameters."""
+    """A filter with a small form next to the list; the form keeps the URL's other parameters."""
 
     template = "valkyr/plain/filter.html"
 
@@ -215,7 +215,7 @@ class _TypedFilter:
         }
 
     def inputs(self) -> list[tuple[str, str, str, str]]:
-        """Return each field: its name, type, label and value."""
+        """Return the name, type, label and value of each input."""
         raise NotImplementedError
 
 

@@ -134,7 +134,7 @@ class RefusedMessageAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("resolution"))
     def mark(self, row: RefusedMessage) -> Any:
-        """Return the message's resolution as word, icon and colour."""
+        """Return the message's resolution as a word with an icon and a colour."""
         return marks.mark(*MARKS[row.resolution])
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -1,4 +1,4 @@
-"""Search over the admin: objects by any kind of ID, workflows by name, lists by title.
+"""Search the admin for objects by any kind of ID, workflows by name, and lists by title.
 
 The command palette (`executions/static/executions/palette.js`) calls `search`. Every finder is
 bounded: a few rows by an index, and only rows that the user may see.
@@ -43,7 +43,7 @@ FINDERS: list[Finder] = []
 
 
 def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
-    """Return the rows of `model` that the user may see in the admin; no rows without a page."""
+    """Return the model's rows that the user may see in the admin; none if it has no page there."""
     if not admin.site.is_registered(model):
         return model._default_manager.none()
     page: Any = admin.site.get_model_admin(model)

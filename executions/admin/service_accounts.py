@@ -114,7 +114,7 @@ class ServiceAccountAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("role"))
     def role(self, row: ServiceAccount) -> Any:
-        """Return the account's role as an icon and a word; a dash without a membership."""
+        """Return the account's role as an icon and a word; a dash if there is no membership."""
         memberships: Any = row.user.valkyr_memberships
         membership = next(iter(memberships.all()), None)
         return marks.EMPTY if membership is None else role_mark(membership.role)

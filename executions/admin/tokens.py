@@ -99,7 +99,7 @@ class TokenForm(DialogForm):
 
 
 class OwnTokenForm(TokenForm):
-    """The form of a new token for the user who creates it, for one workspace."""
+    """The form with which a user creates a token of their own for one workspace."""
 
     workspace = forms.ModelChoiceField(
         Workspace.objects.none(), empty_label=None, widget=Select(), label=lazy("Workspace")
@@ -277,7 +277,7 @@ def once(text: str) -> Any:
 
 
 def _made(request: HttpRequest, form: Any) -> str:
-    """Return the new token's text; empty after an error, which is then in the form."""
+    """Return the new token's text; "" after an error, which is then added to the form."""
     data = form.cleaned_data
     try:
         return tokens.create_token(

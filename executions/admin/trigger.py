@@ -34,7 +34,7 @@ HOW_SIGNED = {
 
 
 def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
-    """Return the labels and values of a webhook, event or queue trigger; [] for a schedule."""
+    """Return labelled facts about a webhook, event or queue trigger; [] for a schedule."""
     settings = trigger.settings
     if trigger.type == TriggerType.WEBHOOK:
         return [
@@ -56,7 +56,7 @@ def facts_of(trigger: Trigger) -> list[tuple[str, Any]]:
 
 
 def _former(trigger: Trigger) -> str:
-    """Return, in words, until when the previous secret is accepted, or that it is not."""
+    """Return, in words, until when the previous secret is accepted, or that none is accepted."""
     until = trigger.former_secret_until
     if until is None or until <= timezone.now():
         return gettext("rejected") if trigger.secret_version > 1 else gettext("none")
@@ -264,12 +264,12 @@ class CronTickAdmin(FactAdmin):
 
     @display(description=lazy("status"))
     def mark(self, row: CronTick) -> Any:
-        """Return the tick's result as word, icon and colour."""
+        """Return the tick's result as a word with an icon and a colour."""
         return marks.mark(*TICKS[TickStatus(row.status)])
 
     @display(description=lazy("execution"))
     def started(self, row: CronTick) -> Any:
-        """Return a link to the started execution; a dash without one."""
+        """Return a link to the started execution; a dash if there is none."""
         return _execution_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

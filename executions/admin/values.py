@@ -1,4 +1,4 @@
-"""Render stored JSON and long text in the admin: formatted, escaped, masked, bounded."""
+"""Render stored JSON and long text in the admin: formatted, escaped, masked and bounded."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Workflows: the draft as text, its problems when saved, and the actions."""
+"""Workflows in the admin: the draft as text, its problems when saved, and operations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -102,7 +102,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             ) from None
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. Raises ValidationError if another user saved; reports a taken slug."""
+        """Return the values; report a taken slug. Raises ValidationError if another user saved."""
         data = super().clean() or {}
         seen = data.get("revision_seen")
         if self.instance.pk and seen and not self.instance._state.adding:
@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation; a copy needs more permissions."""
+        """Return whether the user may perform the operation; object permissions allow no copy."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

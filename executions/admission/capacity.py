@@ -50,13 +50,13 @@ def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
 
 
 def announce(executions: Sequence[Admitted], sender: Any) -> None:
-    """Start the executions that this transaction admitted, and send the signals."""
+    """Start the executions that this transaction admitted, and send `execution_admitted`."""
     ports.begin(executions)
     execution_admitted.send(sender, executions=executions)
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits for a workspace and a user; lock a workspace whose executions are limited.
+    """Return the limits for a workspace and a user; lock the workspace if it limits executions.
 
     Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """

@@ -55,7 +55,7 @@ def one_budget() -> Iterator[None]:
 def render_all(
     rule: Concurrency | None, workflow_id: UUID, payload_list: Sequence[Any]
 ) -> list[ConcurrencyKey | None]:
-    """Return the concurrency key for each payload; None without a rule, or for an empty key.
+    """Return the concurrency key for each payload; None if there is no rule, or the key is empty.
 
     Raises InvalidPayload with the problems of all payloads for which the key cannot be rendered.
     """

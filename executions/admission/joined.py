@@ -22,7 +22,7 @@ ROUNDS = 20
 
 
 def is_counted_later(tier: Ceilings) -> bool:
-    """Return whether counting needs a lock, so that joined starts are counted after the commit."""
+    """Return whether joined starts are counted after the commit, because counting takes a lock."""
     return bool(tier.limits) or tier.max_pending is not None
 
 
@@ -37,7 +37,7 @@ def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
 
 
 def enter(workspace_id: UUID) -> int:
-    """Queue executions up to the limits, and run them in free slots; return how many started."""
+    """Queue joined starts up to the limits, and run them in free slots; return how many started."""
     running = 0
     for _ in range(ROUNDS):
         entered = _enter(workspace_id)
@@ -62,7 +62,7 @@ def _enter(workspace_id: UUID) -> int:
 
 
 def _room_in_line(tier: Ceilings, workspace_id: UUID) -> int | None:
-    """Return the number of executions that may still be queued; None without a limit.
+    """Return the number of executions that may still be queued; None if there is no limit.
 
     Locks the workspace if the queue is limited.
     """

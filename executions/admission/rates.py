@@ -55,7 +55,7 @@ return found
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit per minute: at most `most`; 0 means no limit.
+    """A limit of `most` events per minute; 0 means no limit.
 
     `what` is for messages ("sign-ins from your address"), and `whom` distinguishes counters. A
     `strict` rate applies to all processes together even without Redis.
@@ -112,7 +112,7 @@ def count(rates: Sequence[Rate]) -> Excess | None:
 
 
 def exceeded(rate: Rate) -> Excess | None:
-    """Return the excess of a rate if this process has recorded one, or None; count nothing."""
+    """Return the excess of a rate that this process has recorded, if any; count nothing."""
     left = _memory.left(f"over {rate.key}") if rate.most > 0 else 0.0
     return Excess(rate, left) if left > 0 else None
 
@@ -156,7 +156,7 @@ def forget() -> None:
 
 
 class _Memory:
-    """The counts and excesses of this process, bounded; each is kept until its minute ends."""
+    """The counts and excesses of this process, limited in number; each is kept for its minute."""
 
     def __init__(self) -> None:
         self._lock = Lock()

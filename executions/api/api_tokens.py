@@ -194,9 +194,9 @@ class ApiTokens(Endpoint):
 
 
 def own_workspace(user: User, workspace_id: UUID | None) -> Workspace:
-    """Return the caller's active workspace with the ID, or, for None, the caller's only one.
+    """Return the caller's active workspace with this ID or, for None, the only active one.
 
-    Any role is enough. Raises NotFound, Forbidden without a workspace, and AmbiguousWorkspace.
+    Any role is enough. Raises NotFound, Forbidden if there is none, and AmbiguousWorkspace.
     """
     rows = seen_workspaces(user)[0].filter(archived_at=None)
     if workspace_id is not None:
@@ -235,7 +235,7 @@ class OneApiToken(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Rename a token, or let it expire earlier; 422 for a body without a change."""
+        """Rename a token, or let it expire earlier; 422 if the body changes nothing."""
         token = found(self.user, id)
         given = self.body(ApiTokenChange)
         if not given:

@@ -58,18 +58,18 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
 class TokenAuthentication(JWTAuthentication):
     """Authenticates callers by a JWT in `Authorization: Bearer <access>`.
 
-    Callers get the JWT for a user name and password. Of a project's SIMPLE_JWT, only the signing,
-    the names of claims and USER_AUTHENTICATION_RULE are used.
+    Callers obtain the JWT with a user name and password. Of a project's SIMPLE_JWT, only the
+    signing, the names of claims and USER_AUTHENTICATION_RULE are used.
     """
 
     www_authenticate_realm = REALM
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """Return a live session's account and the token; None without a bearer token.
+        """Return a live session's account and the token; None if there is no bearer token.
 
-        Returns None also for a bearer token that Valkyr did not issue, if the project added
-        authentication classes that may accept it. Raises AuthenticationFailed or InvalidToken for
-        all other rejected tokens.
+        Returns None also for a bearer token that Valkyr did not issue, if the project's own
+        authentication classes may accept it. Raises AuthenticationFailed or InvalidToken for all
+        other rejected tokens.
         """
         self.likely = _likely(request)
         try:
@@ -88,7 +88,7 @@ class TokenAuthentication(JWTAuthentication):
         return found
 
     def get_header(self, request: Request) -> Any:
-        """Return the `Authorization` header, regardless of AUTH_HEADER_NAME; None without one."""
+        """Return the `Authorization` header, for any AUTH_HEADER_NAME; None if it is missing."""
         return request.META.get("HTTP_AUTHORIZATION", "").encode("iso-8859-1") or None
 
     def get_raw_token(self, header: bytes) -> bytes | None:
@@ -152,9 +152,9 @@ class SessionAuthentication(authentication.SessionAuthentication):
     """Authenticates callers by the admin's session cookie; unsafe requests need the CSRF token."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """Return the session's user and None as the token; None without a user.
+        """Return the session's user and None as the token; None if there is no user.
 
-        Raises AuthenticationFailed if the sign-in is incomplete, PermissionDenied if CSRF fails.
+        Raises AuthenticationFailed for an incomplete sign-in and PermissionDenied for a CSRF error.
         """
         refusal = getattr(request, signing_in.SESSION_REFUSAL, None)
         if refusal is not None:

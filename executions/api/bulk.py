@@ -52,7 +52,7 @@ class RefusedItem(CamelCaseSerializer):
 
 
 class ManyDone(CamelCaseSerializer):
-    """The IDs of the changed objects and the rejected objects, each in the request's order."""
+    """The IDs of the changed objects, and the rejected objects, both in the request's order."""
 
     done = serializers.ListField(child=serializers.UUIDField())
     refused = RefusedItem(many=True)

@@ -113,7 +113,7 @@ class NewDefinitions(Definitions):
 
 
 class PlanLine(CamelCaseSerializer):
-    """One difference in a changed object: a sign for its kind, and its text."""
+    """One difference in a changed object: a sign for the kind of difference, and a text."""
 
     sign = serializers.ChoiceField(SIGNS)
     text = serializers.CharField()

@@ -80,7 +80,7 @@ def choices(request: HttpRequest) -> list[CellChoice]:
 
 
 def _is_page(request: HttpRequest) -> bool:
-    """Return whether the request is for the admin's home page or a model with rows in cells."""
+    """Return whether the request is for the admin's home page or for rows that are in cells."""
     admin = addresses.admin_or_none("index")
     if not admin or not request.path.startswith(admin):
         return False
@@ -95,7 +95,7 @@ def _is_page(request: HttpRequest) -> bool:
 
 
 def _remembered(request: HttpRequest, cell: str) -> HttpResponseBase:
-    """Redirect to the page without the parameter, and keep the cell in a cookie for later pages."""
+    """Redirect to the page without the cell's parameter, and keep the cell in a cookie."""
     query = request.GET.copy()
     del query[PARAMETER]
     response = HttpResponseRedirect(f"{request.path}?{query.urlencode()}")

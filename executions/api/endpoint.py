@@ -92,7 +92,7 @@ class Endpoint(APIView):
         return view
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Return the response; unless the view allows it, the response must not be cached."""
+        """Return the response, which must not be cached unless the view allows it."""
         with surroundings(), ahead.reading(), row_scope.limited(None):
             response = limit_stream(super().dispatch(request, *args, **kwargs))
         response.headers.setdefault("Cache-Control", "no-store")
@@ -122,16 +122,16 @@ class Endpoint(APIView):
         return super().initialize_request(request, *args, **kwargs)
 
     def rates(self) -> list[Rate]:
-        """Return the rates that this request counts against."""
+        """Return the rate limits that apply to this request."""
         starts = self.starts and self.request.method == "POST"
         return throttles.of_principal(self.request, starts=starts)
 
     def check_throttles(self, request: Request) -> None:
-        """Count the request against its rates. Raises TooMany if a rate is exceeded."""
+        """Count the request against its rate limits. Raises TooMany if a limit is exceeded."""
         throttles.check(self.rates())
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Return the response for an error; 429 instead of 401 if too many sign-ins were rejected.
+        """Return the response for an error; 429 instead of 401 after too many rejected requests.
 
         With DEBUG, an unexpected error is raised again.
         """
@@ -176,11 +176,11 @@ class Endpoint(APIView):
         return Actor.of_request(self.request)
 
     def body(self, form: type[Body]) -> dict[str, Any]:
-        """Return the body's values by field. Raises ValidationError with every problem."""
+        """Return the body's values by field name. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.data))
 
     def query(self, form: type[Body]) -> dict[str, Any]:
-        """Return the query's values by field. Raises ValidationError with every problem."""
+        """Return the query's values by field name. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.query_params.dict()))
 
     def perform(

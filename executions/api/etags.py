@@ -1,4 +1,4 @@
-"""ETags of drafts and rows, which count changes, and of fixed content, which are digests."""
+"""ETags: those of drafts and rows count changes, and those of fixed content are digests."""
 
 import re
 from typing import Any
@@ -31,7 +31,7 @@ def tag(number: int) -> str:
 
 
 def asked(request: Request, present: int) -> int | None:
-    """Return the number that If-Match requires; None without the header, or if it is `*`.
+    """Return the number that If-Match requires; None if there is no header, or it is `*`.
 
     If one of several tags is the present number, return that number, otherwise the first tag's.
     Tags in an unknown form match no number.

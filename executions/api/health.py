@@ -29,14 +29,14 @@ Component = dict[str, str]
 
 
 class Health(CamelCaseSerializer):
-    """The status of each part and overall: DEGRADED if only parts that are not needed are DOWN."""
+    """The status of each part, and overall: DEGRADED if only parts that are not needed are DOWN."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)
 
 
 class ReadyQuery(Body):
-    """The parts that make the response a 503 if one of them is DOWN."""
+    """The parts that must not be DOWN; if one of them is, the response is a 503."""
 
     parts = serializers.CharField(
         required=False,

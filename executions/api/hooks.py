@@ -44,7 +44,7 @@ def check_size(body: bytes) -> None:
 
 
 def payload_of(body: bytes, content_type: str) -> Any:
-    """Return a body as a payload: JSON, or an object with other text; {} for an empty body.
+    """Return a body as a payload: parsed JSON, {} if empty, or an object that holds other text.
 
     Raises ParseError for invalid JSON or UTF-8, BodyTooLarge, and ValidationError for text that
     cannot be stored.

@@ -33,7 +33,7 @@ _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 def idempotency_key(request: Request) -> str | None:
-    """Return the request's key; None without one. Raises ValidationError for an invalid key."""
+    """Return the request's key, if it has one. Raises ValidationError for an invalid key."""
     key = request.headers.get("Idempotency-Key")
     if key is not None and not _KEY.fullmatch(key):
         raise ValidationError(

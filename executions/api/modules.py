@@ -25,7 +25,7 @@ FRESH = 300
 
 
 class BadInputShape(CamelCaseSerializer):
-    """A kind of bad input: its description, and the class and text of the failure."""
+    """A kind of bad input: its description, and the type and text of the resulting failure."""
 
     what = serializers.CharField()
     error_type = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"])
@@ -33,7 +33,7 @@ class BadInputShape(CamelCaseSerializer):
 
 
 class OutcomeRuleShape(CamelCaseSerializer):
-    """The outcomes that a key of `with` adds to a gate."""
+    """A rule by which a key of `with` adds outcomes to a module."""
 
     key = serializers.CharField()
     take = serializers.ChoiceField(
@@ -136,7 +136,7 @@ class WorkflowSchema(OpenEndpoint):
     """The endpoint of the JSON Schema of definitions, public so that editors can read it."""
 
     def rates(self) -> list[Rate]:
-        """Return the rate of public requests by address."""
+        """Return the rate limit of public requests by address."""
         return [throttles.of_visitor(self.request)]
 
     @operation(

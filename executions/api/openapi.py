@@ -207,7 +207,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """Return the document; names of schemas lose the end `Shape` where no other has that name."""
+    """Return the document with each schema's suffix `Shape` removed, unless the name is taken."""
     schemas = result["components"]["schemas"]
     names = {
         name: short
@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Return a part of the document without each `oneOf: [{}, null]`, which null would violate."""
+    """Return a part of the document without any `oneOf` that contains {}, as null violates it."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):
@@ -259,7 +259,7 @@ def schemas_of(document: Json) -> Json:
 
 
 def _complete_errors(path: str, method: str, described: Json) -> None:
-    """Add the errors that each operation can return because of its path or method."""
+    """Add the errors that an operation can return because of its path or method."""
     answers = described["responses"]
     follow = {404} if "{" in path else set()
     if method not in {"get", "head"} and described.get("security"):

@@ -1,6 +1,6 @@
 """Parse bodies: size, encoding and shape are checked before any field.
 
-Accepted values can be stored: finite numbers, no NUL, no lone surrogate, no deep nesting.
+Accepted values can be stored: finite numbers, limited nesting, and no NUL or lone surrogate.
 """
 
 import json

@@ -47,7 +47,7 @@ class WorkspaceSealing(Endpoint):
 
     @operation("getSealing", "Workspace", {200: SealingShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return whether the workspace seals new payloads, and with which key."""
+        """Return whether the workspace seals new payloads, and which key seals them."""
         found(self.user, id)
         require(self.user, id, Action.ADMINISTER)
         return Response(_shown(id))

@@ -83,7 +83,7 @@ class ObtainToken(OpenEndpoint):
     """The endpoint that exchanges a user name and a password for a token pair."""
 
     def rates(self) -> list[Rate]:
-        """Return the rates of sign-ins by address and by the user name in the body."""
+        """Return the rate limits of sign-ins by address and by the user name in the body."""
         data = self.request.data
         name = data.get("username") if isinstance(data, dict) else None
         return throttles.of_sign_in(self.request, name)
@@ -128,7 +128,7 @@ class RefreshToken(OpenEndpoint):
     """The endpoint that exchanges a refresh token for the next pair."""
 
     def rates(self) -> list[Rate]:
-        """Return the rate of sign-ins by address."""
+        """Return the rate limit of sign-ins by address."""
         return throttles.of_sign_in(self.request, None)
 
     @operation(
@@ -161,7 +161,7 @@ class RevokeToken(OpenEndpoint):
     """The endpoint that ends a session."""
 
     def rates(self) -> list[Rate]:
-        """Return the rate of sign-ins by address."""
+        """Return the rate limit of sign-ins by address."""
         return throttles.of_sign_in(self.request, None)
 
     @operation(

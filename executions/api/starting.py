@@ -59,7 +59,7 @@ MOST_GUESSES = 10_000
 
 
 def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
-    """Return the workflow without its draft, and the user's role and permissions for it.
+    """Return the workflow without its draft, and the user's role and permissions in its workspace.
 
     The workflow is None if it is missing or archived.
     """

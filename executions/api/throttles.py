@@ -1,4 +1,4 @@
-"""Rate limits by principal, by address and by operation; over a limit the response is 429."""
+"""Rate limits by principal, by address and by operation; above a limit, the response is a 429."""
 
 from collections.abc import Sequence
 
@@ -30,23 +30,23 @@ class TooMany(APIException):
 
 
 def check(counted: Sequence[Rate]) -> None:
-    """Count a request against its rates. Raises TooMany if one of them is exceeded."""
+    """Count a request against its rate limits. Raises TooMany if one of them is exceeded."""
     excess = rates.count(counted)
     if excess is not None:
         raise TooMany(excess)
 
 
 def check_known(rate: Rate) -> None:
-    """Raise TooMany for a rate that this process knows to be exceeded; count nothing."""
+    """Raise TooMany if this process knows that the rate is exceeded; count nothing."""
     excess = rates.exceeded(rate)
     if excess is not None:
         raise TooMany(excess)
 
 
 def of_principal(request: Request, *, starts: bool) -> list[Rate]:
-    """Return the rates of a principal's requests; if `starts`, also the rate of starts.
+    """Return the rate limits of a principal's requests; if `starts`, also the limit of starts.
 
-    An anonymous caller has no rates.
+    An anonymous caller has none.
     """
     whom = getattr(request.user, "pk", None)
     if whom is None:
@@ -59,31 +59,31 @@ def of_principal(request: Request, *, starts: bool) -> list[Rate]:
 
 
 def of_sign_in(request: Request, name: object) -> list[Rate]:
-    """Return the rates of a sign-in; `name` is the user name in the body, ignored if not text."""
+    """Return the rate limits of a sign-in; a user name that is not text is ignored."""
     return rates.of_sign_in(_address(request), name if isinstance(name, str) else None)
 
 
 def of_refusal(request: Request) -> Rate:
-    """Return the rate of requests without a valid sign-in, by address."""
+    """Return the rate limit of requests without a valid sign-in, by address."""
     rate = valkyr_settings().refusal_rate
     return Rate("rejected requests from your address", _whom(request), rate)
 
 
 def of_visitor(request: Request) -> Rate:
-    """Return the rate of public requests, which need no sign-in, by address."""
+    """Return the rate limit of public requests, which need no sign-in, by address."""
     return Rate(
         "requests without sign-in from your address", _whom(request), valkyr_settings().refusal_rate
     )
 
 
 def of_hook(request: Request, trigger_id: object) -> Rate:
-    """Return the rate of one sender's accepted requests to one webhook."""
+    """Return the rate limit of one sender's accepted requests to one webhook."""
     whom = f"{trigger_id} {_whom(request)}"
     return Rate("requests to this webhook", whom, valkyr_settings().webhook_rate)
 
 
 def of_refused_hook(request: Request) -> Rate:
-    """Return the rate of rejected webhook and callback requests, by address."""
+    """Return the rate limit of rejected webhook and callback requests, by address."""
     return Rate("rejected calls from your address", _whom(request), REFUSED_HOOKS)
 
 

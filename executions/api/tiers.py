@@ -131,6 +131,6 @@ class WorkspaceUsage(Endpoint):
 
     @operation("getWorkspaceUsage", "Workspace", {200: WorkspaceUsageShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return the workspace's limits, running and queued executions, and recent starts."""
+        """Return the limits, running and waiting executions, and starts in this hour and today."""
         obtain(self.user, Workspace.objects.all(), id, Action.VIEW)
         return Response(WorkspaceUsageShape(usage_of(id)).data)

@@ -55,7 +55,7 @@ class WorkflowSummary(CamelCase, serializers.ModelSerializer[Workflow]):
         ]  # fmt: skip
 
     def get_latestVersion(self, workflow: Workflow) -> int | None:  # noqa: N802 - the JSON's name
-        """Return the number of the latest published version; None without one."""
+        """Return the number of the latest published version; None if there is none."""
         if hasattr(workflow, "latest_number"):
             number: int | None = workflow.latest_number
             return number
@@ -140,7 +140,7 @@ class NewWorkflow(WorkflowChange):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Return the values; the default of `name` is the name in the definition.
 
-        Raises ValidationError without either name.
+        Raises ValidationError if neither name is given.
         """
         attrs.setdefault("definition", {})
         attrs.setdefault("name", name_in(attrs["definition"]))

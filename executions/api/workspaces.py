@@ -55,7 +55,7 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
         ]  # fmt: skip
 
     def get_role(self, workspace: Workspace) -> str | None:
-        """Return the caller's role in the workspace; None without one."""
+        """Return the caller's role in the workspace; None if there is none."""
         return self._powers(workspace).role
 
     def get_permissions(self, workspace: Workspace) -> list[str]:

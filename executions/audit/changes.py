@@ -15,7 +15,7 @@ LONGEST = 1_000
 def difference(
     before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return two mappings of the fields that differ, before and after, as JSON values."""
+    """Return the fields of `after` that differ: their values before and after, as JSON values."""
     names = [name for name in after if name not in before or before[name] != after[name]]
     return (
         {name: _told(name, before.get(name)) for name in names},

@@ -36,7 +36,7 @@ def begin(
     action: str = "activity.export",
     object_type: str = "Activity",
 ) -> QuerySet[M]:
-    """Return the rows to export, which exist now, and record the export.
+    """Return those rows that exist now, for the export, and record the export.
 
     The audit trail gets one row for each workspace, or, if `workspaces` is None, one row for the
     whole installation. `filters` are the filters of the request.

@@ -57,13 +57,13 @@ def seal_after_restore() -> SealingResult:
 
 
 def head() -> ChainHead | None:
-    """Return the number and digest of the newest link; None without links."""
+    """Return the number and digest of the newest link; None if there are no links."""
     last = newest()
     return None if last is None else ChainHead(last.number, bytes(last.digest))
 
 
 def newest() -> AuditSeal | None:
-    """Return the newest link without its leaves; None without links."""
+    """Return the newest link without its leaves; None if there are no links."""
     return AuditSeal.objects.order_by("-number").defer("leaves").first()
 
 
@@ -75,7 +75,7 @@ def progress() -> tuple[int, datetime | None]:
 
 
 def _next() -> ChainLink | None:
-    """Store and return the next link; None if no row is unsealed, or another process is sealing."""
+    """Store and return the next link; None if all rows are sealed or another process seals rows."""
     with transaction.atomic():
         if not _is_alone():
             return None

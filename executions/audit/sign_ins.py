@@ -1,4 +1,4 @@
-"""Record successful and failed sign-ins, and sign-outs; importing this connects Django's signals.
+"""Record successful and failed sign-ins, and sign-outs; importing this module connects signals.
 
 Events of accounts belong to the whole installation, not to one workspace. Passwords are never
 recorded; a failed sign-in records the given name and the origin.

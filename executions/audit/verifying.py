@@ -72,7 +72,7 @@ class _Walk:
         self._at = UUID(int=0)
 
     def links(self) -> None:
-        """Verify the links in their order, and the rows that each covers."""
+        """Verify the links in their order, and the rows that each link covers."""
         expected, previous = 1, BEGINNING
         for seal in _seals():
             if seal.number != expected:
@@ -164,7 +164,7 @@ class _Walk:
             )
 
     def _tell_gone(self, until: UUID) -> None:
-        """Report leaves without rows, after all rows up to this ID were read."""
+        """Report leaves whose rows are missing, after all rows up to this ID were read."""
         for pk in [pk for pk in self._leaves if pk <= until]:
             _, number, _ = self._leaves.pop(pk)
             if number > self._archived:

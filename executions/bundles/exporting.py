@@ -23,7 +23,7 @@ class BundleTooLarge(ValkyrError):
 
 @dataclass(slots=True)
 class ExportedBundle:
-    """Published workflows by slug, items by kind, and reasons for workflows that are left out."""
+    """Published workflows by slug, items by kind, and the reasons why workflows are left out."""
 
     workflows: dict[str, dict[str, Any]] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class ExportedBundle:
 def export(workspace: Workspace, wanted: Iterable[BundleKind]) -> ExportedBundle:
     """Return the workspace's published workflows, and its items of the wanted kinds.
 
-    Raises BundleTooLarge for more than `MOST_WORKFLOWS` workflows or `MAX_BYTES` bytes.
+    Raises BundleTooLarge for too many workflows, items of a kind, or bytes (`MAX_BYTES`).
     """
     found, size = ExportedBundle(), 0
     live = live_workflows(workspace, None, lock=False, most=MOST_WORKFLOWS + 1)

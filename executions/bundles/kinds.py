@@ -29,12 +29,12 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class ItemField:
-    """A field of an item: its JSON type, and its default, which files may omit.
+    """A field of an item: its JSON type, and its default, which a file may omit.
 
     `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field whose default is None,
-    or that is `nullable`, may be null. A field that is not `compared` only helps to write: a plan
-    does not compare it. A `column` is a field of the row with the same name in snake_case. `most`
-    limits a number, and the length of a text or a list.
+    or that is `nullable`, may be null. A field that is not `compared` is used only for writing: a
+    plan does not compare it. A `column` is a field of the row with the same name in snake_case.
+    `most` limits a number, and the length of a text or a list.
     """
 
     kind: str
@@ -144,7 +144,7 @@ class BundleKind(ABC):
         return [StoredItem(row.pk, self.item(row)) for row in rows[: self.most + 1]]
 
     def facts(self, item: Item) -> dict[str, Any]:
-        """Return an item's values by the row's columns."""
+        """Return an item's values by the names of the row's columns."""
         return {column: item[name] for name, column in self._columns().items()}
 
     def _columns(self) -> dict[str, str]:

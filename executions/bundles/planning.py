@@ -1,4 +1,4 @@
-"""Compare a bundle with its workspace: the objects to create, change, archive and delete.
+"""Compare a bundle with its workspace: find the objects to create, change, archive and delete.
 
 Items other than workflows are written in a transaction that is rolled back, so that a plan reports
 every problem that applying would cause.
@@ -174,7 +174,7 @@ def compare(workspace: Workspace, bundle: Bundle, actor: Actor, *, lock: bool) -
 
 
 def _brought(workspace: Workspace, wanted: Sequence[BundleKind]) -> list[str]:
-    """Return the names of the items of these kinds that came from earlier bundles."""
+    """Return the names of those items of these kinds that came from earlier bundles."""
     applied = AppliedBundle.objects.filter(workspace=workspace).first()
     keys = set(applied.keys) if applied else set()
     kinds_of_keys = {key.partition("/")[0] for key in keys}
@@ -346,7 +346,7 @@ def _tell_items(made: BundlePlan, each: KindComparison, *, prune: bool) -> None:
 
 
 def write_items(found: BundleComparison, bundle: Bundle) -> list[DefinitionProblem]:
-    """Write all items, each in a savepoint; return the problems that occurred."""
+    """Remove, create and change items, each in a savepoint; return the problems that occurred."""
     problems = list[DefinitionProblem]()
     context = found.context
     for each in found.items:

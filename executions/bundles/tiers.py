@@ -10,7 +10,7 @@ LIMITS = ("maxConcurrent", "maxPending", "maxPerHour", "maxPerDay")
 
 
 class TierItems(BundleKind):
-    """The limits that workspaces share, by name."""
+    """Tiers, which hold the limits of workspaces, identified by name."""
 
     name = "tiers"
     needs = None

@@ -1,6 +1,6 @@
 """The difference between two definitions or two objects in words. This module does no I/O.
 
-Differences in the order of keys, in `after` instead of edges, and in `ui` are ignored.
+The order of keys, `ui`, and the use of `after` in place of edges make no difference.
 """
 
 import json
@@ -150,7 +150,7 @@ def _fields(before: Any, after: Any, at: Pointer, of: str) -> Iterator[WordedCha
 
 
 def _shared_keys(before: Any, after: Any) -> list[Any] | None:
-    """Return the keys or indexes to continue with; None if the values are compared whole."""
+    """Return the keys or indexes to compare next; None if the values are compared as a whole."""
     if isinstance(before, list) and isinstance(after, list):
         return list(range(max(len(before), len(after))))
     if not isinstance(before, Mapping) or not isinstance(after, Mapping) or not (before or after):

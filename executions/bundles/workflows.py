@@ -92,7 +92,7 @@ class WorkflowVerdict:
 def live_workflows(
     workspace: Workspace, slugs: Collection[str] | None, *, lock: bool, most: int | None = None
 ) -> dict[str, LiveWorkflow]:
-    """Return workflows by slug, in the order of slugs; without `slugs`, all of the workspace.
+    """Return workflows by slug, in the order of slugs; all of the workspace's if `slugs` is None.
 
     Returns at most `most` workflows. `lock` locks their rows in this order, against every writer of
     drafts and versions.
@@ -132,7 +132,7 @@ def version_checksum(definition: Any) -> str:
 
 
 def judged(slug: str, document: dict[str, Any], live: LiveWorkflow | None) -> WorkflowVerdict:
-    """Return the effect of applying a file's document to the workflow."""
+    """Return the effect of applying a file's document to the workflow `live` (None: a new one)."""
     verdict = WorkflowVerdict(slug, document, live, live.id if live else uuid7())
     if live is not None and live.origin:
         what = f"The workflow comes from the code {live.origin}. Remove the file, or the code."

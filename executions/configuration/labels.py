@@ -1,4 +1,4 @@
-"""Labels of Valkyr's apps, which a project can change if one conflicts with its own app.
+"""Labels of Valkyr's apps; a project can change a label that conflicts with its own app's.
 
     class Runs(RunnersConfig):
         label = "valkyr_runners"
@@ -22,7 +22,7 @@ def label(package: str) -> str:
 
 
 def translated(name: str) -> str:
-    """Return a name with its label for Valkyr's package, as in `executions_workflow_change`."""
+    """Replace the package at the start of a name by its label: `executions_workflow_change`."""
     package = name.replace(".", "_").partition("_")[0]
     return label(package) + name.removeprefix(package)
 

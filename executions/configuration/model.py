@@ -57,7 +57,7 @@ def _network(one: Any) -> Any:
 
 
 def _flag(value: Any) -> Any:
-    """Return a flag. Raises ValueError for numbers, and for text that is neither yes nor no."""
+    """Return a boolean from a yes-or-no text or a boolean. Raises ValueError for other values."""
     if isinstance(value, str):
         value = {"1": True, "true": True, "yes": True, "on": True}.get(
             value.lower(), False if value.lower() in {"0", "false", "no", "off"} else value
@@ -98,16 +98,16 @@ def about(field: FieldInfo) -> dict[str, Any]:
 
 
 class SettingsModel(BaseModel):
-    """A class of settings, with fields in lower case for `VALKYR`'s entries in upper case."""
+    """The base of settings classes: the field `lease_seconds` is the entry `LEASE_SECONDS`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     title: ClassVar[str] = ""
-    """The heading above these settings in docs/reference; the docstring follows it."""
+    """The heading of these settings in docs/reference; the class docstring follows the heading."""
 
 
 def said(kind: type[SettingsModel]) -> dict[str, Any]:
-    """Return the values that the environment or, otherwise, Django's setting `VALKYR` gives."""
+    """Return the values that are set in the environment or, otherwise, in Django's `VALKYR`."""
     found: dict[str, Any] = {}
     entries = given()
     for name, field in kind.model_fields.items():
@@ -124,7 +124,7 @@ def variables_of(field: FieldInfo, name: str) -> list[str]:
 
 
 def variable_of(field: FieldInfo, name: str) -> str | None:
-    """Return the environment variable that sets this setting; None without one."""
+    """Return the environment variable that sets this setting; None if there is none."""
     return next((v for v in variables_of(field, name) if os.environ.get(v, "").strip()), None)
 
 
@@ -140,7 +140,7 @@ _django: Any = None
 def _source() -> Any:
     """Return Django's raw setting; None if it is not set, or in a program without Django.
 
-    Each step calls this several times, so Django's settings are searched for only until they exist.
+    Each step calls this several times, so Django's settings are kept once they are found.
     """
     global _django  # noqa: PLW0603 - one a process
     if _django is not None:
@@ -193,7 +193,7 @@ def read(kind: type[Settings]) -> Settings:
 
 
 def tolerate(tolerant: bool) -> None:
-    """With `tolerant`, replace invalid settings by their defaults instead of raising an error.
+    """With `tolerant`, replace invalid settings with their defaults instead of raising an error.
 
     This is for a process that lists invalid settings.
     """

@@ -25,7 +25,7 @@ def name(source: Callable[[], Iterable[str]]) -> None:
 
 
 def addresses() -> Iterator[str]:
-    """Yield the servers' URLs one by one, without a scheme prefix that ends in `+`."""
+    """Yield the servers' URLs one by one, without the prefix of a result backend's class."""
     given = [os.environ.get(variable, "") for variable in VARIABLES]
     given += _cells()
     for text in [*given, *(url for source in _sources for url in source())]:

@@ -100,7 +100,7 @@ def host_pattern(text: str) -> HostPattern:
 
 
 def plain_host(host: str) -> str:
-    """Return a host in normal form: lower case, ASCII, no trailing dot.
+    """Return a host in normal form: lower-case ASCII without brackets or a trailing dot.
 
     Raises ValueError for an invalid host.
     """
@@ -133,7 +133,7 @@ def module_pattern(text: str) -> str:
 
 
 def listed(patterns: Iterable[str]) -> str:
-    """Return the first five patterns as text for a message; "none" without patterns."""
+    """Return the first five patterns as text for a message; "none" if there are none."""
     names = list(patterns)
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "") or "none"
 
@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits of a credential; omitted ones are suggested by `create`, and kept by `update`."""
+    """New limits of a credential; `create` suggests omitted limits, and `update` keeps them."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None

@@ -2,7 +2,7 @@
 
 Credentials of a type with an issuer store how to get their values. Each process requests and caches
 them, and gives them to all its steps, until shortly before they expire. Concurrent steps wait for
-one request. If it fails while the present values are still valid, these are used.
+one request. If the request fails, the present values are used as long as they are valid.
 
     issued(source, issuer)       the values, and whether this call requested them
     forget(source, the_values)   after the receiver rejected them
@@ -60,7 +60,7 @@ class Issued:
 
 
 Issuer = Callable[[CredentialSource, Issued | None], Issued]
-"""Return new values; gets those that end now, or None. Raises any error of its own."""
+"""Returns new values; its second argument is the expiring values, or None. May raise any error."""
 
 
 @dataclass(slots=True)

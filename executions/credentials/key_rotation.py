@@ -25,7 +25,7 @@ BATCH = 100
 
 
 class NoKeyset(ValkyrError):
-    """There are no data keys yet; the first secret that is stored makes them."""
+    """There are no data keys yet; they are created when the first secret is stored."""
 
     code = "no_keyset"
 
@@ -38,7 +38,7 @@ class CannotRetire(ValkyrError):
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
-    """The keyset, and the number of values per key, by column."""
+    """The keyset, and the number of values that each key seals, by column."""
 
     keyset: Keyset
     ids: tuple[int, ...]
@@ -52,7 +52,7 @@ class KeyUse:
 
 
 def standing() -> KeyUse:
-    """Return the uses of the data keys, without the installation key. Raises NoKeyset."""
+    """Return the uses of the data keys; needs no installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})
@@ -71,7 +71,7 @@ def rotate(actor: Actor) -> int:
 
 
 def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
-    """Remove these keys, or all keys except the primary; return their IDs.
+    """Remove the keys with these IDs, or if none are given, all except the primary; return the IDs.
 
     If one key cannot be removed, none is removed. Raises StillSealing if one of them seals a value,
     CannotRetire for the primary and for an unknown key, and the errors of `rotate`.
@@ -124,7 +124,7 @@ class RotationProgress:
 def reseal(
     actor: Actor, tell: Callable[[RotationProgress], None] = lambda progress: None
 ) -> list[RotationProgress]:
-    """Reseal every value that is not under the primary key; call `tell` after each batch.
+    """Reseal every value that the primary key does not seal; call `tell` after each batch.
 
     An unreadable value stays and is reported. You can stop the resealing and run it again at any
     time. Raises NoKeyset or SealingError.
@@ -144,7 +144,7 @@ def reseal(
 
 
 def _batches(column: SealedColumn, primary: int) -> Iterator[tuple[int, list[str]]]:
-    """Reseal in batches, in the order of IDs; yield the resealed number and the unreadable IDs."""
+    """Reseal in ID order; yield each batch's number of resealed values, and broken rows' IDs."""
     last: Any = None
     while True:
         with transaction.atomic():

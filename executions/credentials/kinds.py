@@ -73,7 +73,7 @@ KINDS: dict[str, CredentialType] = {}
 
 
 def register(kind: CredentialType) -> CredentialType:
-    """Add a type, and return it; modules call this at import. Raises ValueError if it exists."""
+    """Add and return a type; modules call this at import. Raises ValueError for a taken name."""
     if KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"The credential type {kind.name!r} already exists.")
     return kind
@@ -169,7 +169,7 @@ def checked_changes(
     fields: Mapping[str, Any],
     more: Iterable[DefinitionProblem] = (),
 ) -> dict[str, str]:
-    """Return the changed fields, without removed ones (None).
+    """Return the changed fields, except those to remove (None).
 
     `kept` are the names of the current fields, and `more` are problems found elsewhere. Raises
     InvalidCredential with every problem.
@@ -317,7 +317,7 @@ def suggested_hosts(kind: str, fields: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def suggested_modules(kind: str) -> tuple[str, ...]:
-    """Return the modules that accept a type of credential; all modules for general types."""
+    """Return the modules to suggest for a type of credential; all for general types."""
     return KINDS[kind].modules if kind in KINDS else (ANY,)
 
 

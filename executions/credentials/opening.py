@@ -72,7 +72,7 @@ class UsingStep:
 
 
 def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCredential]:
-    """Return each credential by name for a step, without unknown names; record the use.
+    """Return a step's credentials by name, except unknown names, and record their use.
 
     Uses one statement. Raises SealBroken for an unreadable value, and the errors of
     `sealing.unseal`.
@@ -112,7 +112,7 @@ def opened_for(step: UsingStep, names: Collection[str]) -> dict[str, OpenedCrede
 def _used(
     name: str, use_id: UUID, pk: UUID, version: int, kind: str, sealed: Any, *rest: Any
 ) -> OpenedCredential:
-    """Return the credential in a row of the statement, in which lists are text."""
+    """Return the credential in a row of the statement, whose lists are JSON texts."""
     hosts, modules, workflows, remote, _ = rest
     lists = [json.loads(text) for text in (hosts, modules, workflows)]
     boundary = _boundary(lists[0], lists[1], lists[2], remote)
@@ -155,7 +155,7 @@ def note_refused(
 
 
 def opened_of(workspace_id: UUID, names: Collection[str]) -> dict[str, OpenedCredential]:
-    """Return each credential by name, without unknown names; record no use.
+    """Return credentials by name, except unknown names; record no use.
 
     Uses one query. Raises SealBroken for an unreadable value, and the errors of `sealing.unseal`.
     """
@@ -173,7 +173,7 @@ def values_of(workspace_id: UUID, names: Collection[str]) -> dict[str, dict[str,
 
 
 def boundaries_of(workspace_id: UUID, names: Collection[str]) -> dict[str, Boundary]:
-    """Return the boundary of each credential by name, without its values or unknown names."""
+    """Return the boundaries of credentials by name, except unknown names."""
     if not names:
         return {}
     rows = Credential.objects.filter(workspace_id=workspace_id, name__in=names)

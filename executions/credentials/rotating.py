@@ -62,7 +62,7 @@ def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
 def _replace(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Request, store and return new values under the claim; the end or an error frees the claim."""
+    """Request, store and return new values under the claim, and then release the claim."""
     try:
         # Another process may have stored new values and ended its claim since we looked.
         found = _stored(source)
@@ -90,7 +90,7 @@ def _fields(source: CredentialSource) -> dict[str, str]:
 
 
 def _stored(source: CredentialSource) -> Issued | None:
-    """Return the last issued values; None if they were rejected or expire soon."""
+    """Return the last issued values; None if they are missing, were rejected, or expire soon."""
     text = _fields(source).get(ISSUED)
     if not text:
         return None
@@ -109,7 +109,7 @@ def _claim(source: CredentialSource) -> bool:
 
 
 def _store(source: CredentialSource, found: Issued) -> None:
-    """Seal the new secret and the values, unless a user set another secret after the claim."""
+    """Seal and store the new secret and values, unless a user has changed the secret since."""
     with transaction.atomic():
         row = Credential.objects.select_for_update(no_key=True).get(pk=source.id)
         now = opened(row.pk, row.sealed)

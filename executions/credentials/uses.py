@@ -1,4 +1,4 @@
-"""Read the newest uses of a credential: grouped by workflow, and the refused ones."""
+"""Read the newest uses of a credential, grouped by workflow, and its refused uses."""
 
 from dataclasses import dataclass
 from datetime import datetime

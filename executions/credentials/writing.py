@@ -92,9 +92,9 @@ def create(
 ) -> Credential:
     """Create a credential; its name and type never change.
 
-    `hosts`, `modules` and `workflows` are its boundary; omitted ones are suggested by its type, and
-    hosts are required if it suggests none. Raises InvalidCredential with every problem, NameTaken,
-    and sealing's errors.
+    `hosts`, `modules` and `workflows` are its boundary. The type suggests omitted lists; hosts are
+    required if it suggests none. Raises InvalidCredential with every problem, NameTaken, and
+    sealing's errors.
     """
     suggested = {
         "hosts": _suggested_hosts(type, fields),
@@ -189,7 +189,7 @@ def source_of(credential: Credential) -> CredentialSource:
 
 
 def connect(source: CredentialSource, found: Issued, *, actor: Actor, details: Any = None) -> None:
-    """Store the data that the provider issued after a consent: `found.store`, and the values.
+    """Store the data that the provider issued after a user's consent: `found.store`, and values.
 
     Raises NotFound, StaleRevision if the credential was changed since it was read, and sealing's
     errors.

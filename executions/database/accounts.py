@@ -48,7 +48,7 @@ def original(account: Any) -> Any:
 
 
 def ensure(key: Any, model: Any = None) -> None:
-    """Copy the account, or the row of `model`, with this key to Valkyr's database, if missing."""
+    """Copy the account, or the `model` row, with this key to Valkyr's database if it is missing."""
     model = model or get_user_model()
     if key is None or not apart() or (alias(), model, key) in _known:
         return
@@ -60,7 +60,7 @@ def ensure(key: Any, model: Any = None) -> None:
 def _copy(account: Any) -> None:
     """Write an account or a group to Valkyr's database, after the rows of its parent models.
 
-    Its own row refers to the rows of its parent models.
+    This order is necessary because its own row refers to those rows.
     """
     model = type(account)
     for one in (*reversed(model._meta.get_parent_list()), model):
@@ -153,7 +153,7 @@ def _with_copies(using: str, change: Callable[[], None]) -> None:
 
 
 def _here(using: str) -> bool:
-    """Return whether the account is being deleted in Valkyr's database, or the apps still load.
+    """Return whether the account is deleted in Valkyr's database, or the apps are still loading.
 
     Otherwise, `_gone` handles the deletion.
     """

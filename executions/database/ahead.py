@@ -40,3 +40,10 @@ def fetch(statement: BoundStatement, likely: Sequence[BoundStatement] = ()) -> R
     rows, *others = run_together([statement, *likely])
     kept.extend(zip(likely, others, strict=True))
     return rows
+
+
+def drop() -> None:
+    """Drop the kept rows, so that their statements are run again."""
+    kept = _kept.get()
+    if kept is not None:
+        kept.clear()

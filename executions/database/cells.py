@@ -1,7 +1,7 @@
-"""Find the cell of a row by its id.
+"""Find the cell of a row by its ID.
 
-Ids that are made in a cell are UUIDs of version 8, which hold the cell's number; those of the first
-database are UUIDs of version 7. So an id names its cell without a query.
+IDs that are made in a cell are UUIDs of version 8, which hold the cell's number; those of the first
+database are UUIDs of version 7. So an ID names its cell without a query.
 """
 
 import re
@@ -26,15 +26,15 @@ def number_of(cell: str) -> int:
 
 
 def alias_of_id(pk: UUID) -> str:
-    """Return the alias of the database that has the row of an id; "" if it names no known cell.
+    """Return the alias of the database that has the row of an ID; "" if it names no known cell.
 
-    This is the database in which the id was made, unless its workspace was moved.
+    This is the database in which the ID was made, unless its workspace was moved.
     """
     return moved_workspaces.place_of(pk, home_of_id(pk))
 
 
 def home_of_id(pk: UUID) -> str:
-    """Return the alias of the database in which an id was made; "" for an unknown cell."""
+    """Return the alias of the database in which an ID was made; "" for an unknown cell."""
     if pk.version == OF_FIRST:
         return routing.first()
     if pk.version != OF_CELL:
@@ -44,9 +44,9 @@ def home_of_id(pk: UUID) -> str:
 
 
 def turn_to_id(pk: UUID | str) -> None:
-    """Use the database that has the row of an id, for the rest of a request that named no cell.
+    """Use the database that has the row of an ID, for the rest of a request that named no cell.
 
-    This is for requests whose id is in a signed token, which the middleware cannot read.
+    This is for requests whose ID is in a signed token, which the middleware cannot read.
     """
     if routing.is_undecided() and (found := alias_of_id(UUID(str(pk)))):
         routing.turn_to(found)

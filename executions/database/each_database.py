@@ -38,7 +38,7 @@ class BackgroundLook(Generic[Found]):
                 self._thread.start()
 
     def end(self, until: float) -> Found | None:
-        """Return the result; None if the read has not ended at the monotonic time `until`."""
+        """Return the result; None if the read failed, or did not end by monotonic time `until`."""
         assert self._thread is not None
         self._thread.join(max(0.0, until - time.monotonic()))
         return self._found

@@ -1,4 +1,4 @@
-"""Ids that sort by time: UUIDs of version 7, or of version 8 in cells."""
+"""IDs that sort by time: UUIDs of version 7, or of version 8 in cells."""
 
 import secrets
 import time
@@ -12,11 +12,11 @@ _newest = 0
 
 
 def uuid7() -> UUID:
-    """Return a new id that sorts by the time at which it was made.
+    """Return a new ID that sorts by the time at which it was made.
 
     Its first 48 bits are the Unix time in milliseconds, and the next 12 bits are the fraction of
     the millisecond. The last 62 bits are random (RFC 9562, section 6.2, method 3). In a cell, the
-    cell's number replaces 16 of the random bits. Ids of one process increase, unless its clock is
+    cell's number replaces 16 of the random bits. IDs of one process increase, unless its clock is
     set back. Even if many are made at once, their times are never ahead of the clock, with which
     the sweeper compares them.
     """

@@ -27,7 +27,7 @@ class InvalidCursor(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class KeysetOrder:
-    """The order of a list: a column and the id, or the id alone.
+    """The order of a list: a column and the ID, or the ID alone.
 
     A cursor is the base64url of a JSON array: the first column's name and the row's value in each
     column. Clients treat it as opaque.
@@ -43,7 +43,7 @@ class KeysetOrder:
 
     @property
     def reversed(self) -> "KeysetOrder":
-        """Return the same columns in the opposite direction."""
+        """Return the order of the same columns in the opposite direction."""
         return KeysetOrder(self.columns, not self.ascending)
 
     def cursor(self, row: Any) -> str:

@@ -36,7 +36,7 @@ ALTER TABLE {table} SET (
 
 
 class Migration(migrations.Migration):
-    """Translates the app labels in its dependencies, and in its models' bases and fields."""
+    """Translates app labels in a migration's dependencies, and in its models' bases and fields."""
 
     def __init__(self, name: str, app_label: str) -> None:
         super().__init__(name, app_label)

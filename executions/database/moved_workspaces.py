@@ -1,7 +1,7 @@
 """Find rows of workspaces that were moved to another cell.
 
-Ids keep the number of the cell in which they were made. If workspaces were moved from that cell, an
-id is searched for first in the cells to which they were moved. The directory of moves is in the
+IDs keep the number of the cell in which they were made. If workspaces were moved from that cell, an
+ID is searched for first in the cells to which they were moved. The directory of moves is in the
 first database, and is cached for half a second. If that database does not respond, the last known
 directory is used.
 """
@@ -29,10 +29,10 @@ MOST_KEPT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class MoveDirectory:
-    """The current cells of moved workspaces (`places`), and what is left behind in other cells.
+    """The current cells of moved workspaces (`places`), and the cells that these workspaces left.
 
     `left` maps a cell to the new cells of workspaces that left it, `gone` has pairs of a former
-    cell and a workspace, and `found` caches the databases of ids.
+    cell and a workspace, and `found` caches the databases of IDs.
     """
 
     places: Mapping[UUID, str] = field(default_factory=dict)
@@ -69,7 +69,7 @@ def forget() -> None:
 
 
 def place_of(pk: UUID, home: str) -> str:
-    """Return the alias of the database that now has the row of an id that was made in `home`.
+    """Return the alias of the database that now has the row of an ID that was made in `home`.
 
     Processes of one cell return `home`, because they have no connection to the other cells.
     """
@@ -119,7 +119,7 @@ def _directory(moves: Iterable[tuple[UUID, str, str]]) -> MoveDirectory:
 
 
 def _has(alias: str, pk: UUID) -> bool:
-    """Return whether a database has a row with this id; False if it does not respond."""
+    """Return whether a database has a row with this ID; False if it does not respond."""
     try:
         with connections[alias].cursor() as cursor:
             cursor.execute(_looking(), {"id": pk})

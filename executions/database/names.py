@@ -62,7 +62,7 @@ def _accounts_of(model: Any) -> str:
 
 
 def _groups() -> str:
-    """Return a table expression with `user_id` and `group_id`; it has no rows without groups."""
+    """Return a table expression with `user_id` and `group_id`, empty if the model has no groups."""
     model = get_user_model()
     try:
         field: Any = model._meta.get_field("groups")

@@ -23,7 +23,7 @@ from psycopg.errors import UndefinedTable
 class PartitionedTable:
     """A table that can be partitioned.
 
-    `find` returns the name of the partition with the rows of these ids (one or several); "" if it
+    `find` returns the name of the partition with the rows of these IDs (one or several); "" if it
     knows none. After `forget`, `find` reads the partitions again.
     """
 
@@ -41,7 +41,7 @@ def register(table: PartitionedTable) -> None:
 
 
 def named_in(text: str, ids: Any) -> str:
-    """Return the text of a statement, with the partition of these ids in place of the table.
+    """Return the text of a statement, with the partition of these IDs in place of the table.
 
     Without a known partition, return the text unchanged.
     """

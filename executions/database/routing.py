@@ -101,7 +101,7 @@ def undecided(open_: bool = True) -> Iterator[None]:
 
 
 def is_undecided() -> bool:
-    """Return whether this context's database can be chosen, and has not been chosen yet."""
+    """Return whether the database of this context is still to be chosen."""
     return _undecided.get()
 
 
@@ -178,7 +178,7 @@ class Router:
     """Routes Valkyr's models to its database; with cells, also the models of celery-beat."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Return the alias for Valkyr's models, and for models that its rows refer to; or None."""
+        """Return the alias for Valkyr's models and for models that its rows refer to; or None."""
         row = hints.get("instance")
         if getattr(model, GLOBAL, False):
             return first()
@@ -207,7 +207,7 @@ class Router:
 
 
 def _of_row(row: Any) -> str:
-    """Return the alias from which a row was read; "" without cells, or for another database."""
+    """Return the alias of a row's database; "" if there are no cells, or it is not Valkyr's."""
     found = row._state.db if row is not None and valkyr_settings().cells else None
     return found if found in aliases() else ""
 

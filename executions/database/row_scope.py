@@ -2,10 +2,11 @@
 
 Within `limited`, every statement of our connections runs as the role `scoped_role()`, to which the
 policies of `row_policies` apply, with the list of workspaces in a parameter. Both are set for the
-session, by a prepared statement before the first statement that needs them, so later statements
-cost nothing. Within an open transaction, and behind a pooler, which lends a session to others after
-each transaction, they are set for the transaction, in the round trip of its next statement. Each
-request has a scope of its own, so it never uses the list of another request.
+session, so later statements cost nothing: by the statement that authenticates the caller, or by a
+prepared statement before the first statement that needs them. Within an open transaction, and
+behind a pooler, which lends a session to others after each transaction, they are set for the
+transaction, in the round trip of its next statement. Each request has a scope of its own, so it
+never uses the list of another request.
 """
 
 from collections.abc import Iterator
@@ -16,11 +17,13 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from django.db import connections
 from django.db.backends.signals import connection_created
 
 from executions.configuration import settings as valkyr_settings
 from executions.database.connections import REPLICA
 from executions.database.routing import aliases
+from executions.vendor_seams.psycopg_pipeline import DUE
 from executions.vendor_seams.psycopg_scoped import (
     FAILED,
     IDLE,
@@ -136,6 +139,21 @@ def watch_connection(connection: Any) -> None:
         watch(raw, ScopeWatcher())
 
 
+def settable(of: str) -> "ScopeWatcher | None":
+    """Return the watcher of the session with that alias, if a statement can set its scope.
+
+    Return None if row-level security is off, within a transaction, or behind a pooler.
+    """
+    if not enabled():
+        return None
+    django = connections[of]
+    with django.wrap_database_errors:
+        django.ensure_connection()
+        watcher: ScopeWatcher | None = getattr(django.connection, DUE, None)
+        usable = watcher is not None and watcher.can_be_set(django.connection)
+    return watcher if usable else None
+
+
 # What is set is uncertain.
 UNKNOWN = object()
 
@@ -180,6 +198,14 @@ class ScopeWatcher:
     def is_at_work(self) -> bool:
         """Return whether statements are currently limited."""
         return _current.get() is not None
+
+    def can_be_set(self, connection: Any) -> bool:
+        """Return whether a statement that sets the scope itself sets it for the session."""
+        return connection.autocommit and state(connection) == IDLE and self._keeps(connection)
+
+    def is_set_to(self, scope: Any) -> None:
+        """Record the scope that a statement has set for the session; UNKNOWN before it runs."""
+        self._session = scope
 
     def _known(self, now: int, alone: bool) -> Any:
         """Return the scope that is set in the session; UNKNOWN if it is uncertain."""

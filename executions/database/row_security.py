@@ -163,7 +163,7 @@ def _grant() -> None:
 
 
 def _ensure_function() -> None:
-    """Create the function that lists a member's workspaces for any role.
+    """Create the function with which any role can list a member's workspaces.
 
     Without it, a session that is limited to one account could not be limited to another.
     """

@@ -1,6 +1,6 @@
-"""Numbers of rows that differ between cells, so that rows keep them when a workspace moves.
+"""Row numbers that differ between cells, so that rows keep them when a workspace moves.
 
-Ids are UUIDs, but some tables number their rows. In a cell, their sequences begin with the cell's
+IDs are UUIDs, but some tables number their rows. In a cell, their sequences begin with the cell's
 number times 2³⁶; those of the first database begin with 1.
 """
 

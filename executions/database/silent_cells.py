@@ -100,7 +100,7 @@ def _recently(of: str) -> str:
 
 
 def _note(of: str, seconds: float) -> None:
-    """Take the cell as silent, unless its server accepts a new session."""
+    """Mark the cell as silent for some seconds, unless its server accepts a new session."""
     try:
         with serving(of):
             open_session().close()

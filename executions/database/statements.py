@@ -28,11 +28,11 @@ class Statements:
 
     They are prepared, and from their sixth use on PostgreSQL keeps one plan, until it analyses a
     table again. A statement with `--! plan each time` is planned for its values and for the present
-    tables: with an array of ids, a plan made for a small table would continue to read the whole
+    tables: with an array of IDs, a plan made for a small table would continue to read the whole
     table.
 
     With `--! one partition: execution`, all rows of partitioned tables belong to the executions in
-    that parameter (an id or several), so the statement names their partition (`one_partition`).
+    that parameter (an ID or several), so the statement names their partition (`one_partition`).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -77,7 +77,7 @@ class Statements:
         return EACH_TIME not in (self.folder / f"{name}.sql").read_text().splitlines()
 
     def _key(self, name: str) -> str:
-        """Return the parameter whose ids determine the partition with the statement's rows.
+        """Return the parameter whose IDs determine the partition with the statement's rows.
 
         Returns "" if the statement has no such parameter.
         """
@@ -96,7 +96,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """A statement with its parameters, to run alone or together with others of any folder."""
+    """A statement with its parameters, to run alone or together with statements of any folder."""
 
     text: str
     params: Mapping[str, Any]
@@ -105,7 +105,7 @@ class BoundStatement:
 
     @property
     def narrowed(self) -> str:
-        """Return the statement's text, in which its only partition, if known, is named."""
+        """Return the statement's text, which names the only partition with its rows, if known."""
         return one_partition.named_in(self.text, self.params[self.key]) if self.key else self.text
 
 

@@ -49,7 +49,7 @@ PATIENCE = {
 
 
 def connect(app: Any) -> None:
-    """Connect the signals that raise the time limits while migrations run."""
+    """Connect the signals that set other time limits while migrations run."""
     pre_migrate.connect(_begin, sender=app, dispatch_uid="executions.database.time_limits")
     post_migrate.connect(_end, sender=app, dispatch_uid="executions.database.time_limits")
 

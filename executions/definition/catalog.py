@@ -83,7 +83,7 @@ class ConfigProblem:
 
 @dataclass(frozen=True, slots=True)
 class BadInput:
-    """A kind of bad input: its description, and the class and part of the message of its error."""
+    """A kind of bad input: its description, and its error's class and part of its message."""
 
     what: str
     error_type: str
@@ -94,18 +94,18 @@ class BadInput:
 class ModuleSpec:
     """A module type, with the properties that the graph needs.
 
-    `outcomes` is empty for a plain module, whose outcome is `success`; a gate lists its outcomes.
-    `check` reports the problems of a `with` mapping, in which a string holding a template stands
-    for any value. `outcomes_for` returns a gate's outcomes if they depend on its `with`;
-    `outcomes_from` declares the same as data, if possible. A `container` has a body (`loop` or
-    `map`) that the engine runs. A container with `expand` creates that body from its task, whose
-    own `body` has the names of a `body_kind`; `check_task` reports problems of such a task, by
-    places in it. `deferred` are the keys of `with` whose templates the engine renders later, in
-    another scope, such as a loop's `until`. `credential` lists the types of credential that the
-    module accepts, one at a time; its `with` may name secrets if it `takes_secrets`. `judges_hosts`
-    says which data the module sends to checked hosts only: `everything` in its `with`, its
-    `credential` alone, or nothing (""). `addresses` are the keys of `with` that hold the address.
-    `keeps` are the keys whose values never leave this machine.
+    `outcomes` is empty for a plain module, whose outcome is `success`; a branch module lists its
+    outcomes. `check` reports the problems of a `with` mapping, in which a string holding a template
+    stands for any value. `outcomes_for` returns a branch module's outcomes if they depend on its
+    `with`; `outcomes_from` declares the same as data, if possible. A `container` has a body (`loop`
+    or `map`) that the engine runs. A container with `expand` creates that body from its task, whose
+    own `body` has the names of a `body_kind`; `check_task` checks such a task. `deferred` are the
+    keys of `with` whose templates the engine renders later, in another scope, such as a loop's
+    `until`. `credential` lists the types of credential that the module accepts, one at a time; its
+    `with` may name secrets if it `takes_secrets`. `judges_hosts` says which data the module sends
+    to checked hosts only: `everything` in its `with`, its `credential` alone, or nothing ("").
+    `addresses` are the keys of `with` that hold the address. `keeps` are the keys whose values
+    never leave this machine.
     """
 
     type: str

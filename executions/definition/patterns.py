@@ -70,8 +70,8 @@ class Pattern:
 def pattern(text: str) -> Pattern:
     """Compile a pattern that is searched for anywhere in a text, as JSON Schema does.
 
-    Raises BadPattern for syntax that RE2 does not support and for more than MAX_CHARACTERS
-    characters.
+    Raises BadPattern for more than MAX_CHARACTERS characters, a lone surrogate, and syntax that RE2
+    does not support. Raises BudgetExceeded as `timed` does.
     """
     import re2
 

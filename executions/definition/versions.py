@@ -93,7 +93,7 @@ def _reads_input(graph: Graph) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def _payload_validator(version_id: UUID) -> Any:
-    """Return a version's payload validator, made on first use because its import is slow."""
+    """Return a version's payload validator, created at first use: importing its library is slow."""
     return validator(compiled(version_id).input_schema)
 
 

@@ -33,7 +33,7 @@ UNDONE: dict[str, str] = {
 class QueuePosition:
     """An execution's queue position; `ahead` and `key_ahead` are counted up to 10,000.
 
-    `limit` is the capacity of its workspace and `active` the part in use; None and 0 without a
+    `limit` is the capacity of its workspace and `active` the part in use; None and 0 if there is no
     limit. `holders` are some of the executions that hold its concurrency key, and `held` is the
     number of all holders.
     """

@@ -1,4 +1,4 @@
-"""A reason: a code for programs, a sentence for users, and the ids and times that it refers to."""
+"""A reason: a code for programs, a sentence for users, and the IDs and times that it refers to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -32,7 +32,7 @@ Work = Callable[[UUID], Any]
 class JobKind:
     """A kind of job: its name, the function that computes the result, and its time limit.
 
-    `work` is `module:function`, imported only in the worker. The function accepts the subject's id
+    `work` is `module:function`, imported only in the worker. The function accepts the subject's ID
     and returns a value that JSON can represent; it raises ValkyrError if there is no result.
     """
 

@@ -1,1 +1,1 @@
-"""Labels of executions: rendered at a start, and found and counted by lists."""
+"""Labels of executions: rendered at the start, and used to find and count executions in lists."""

@@ -96,7 +96,7 @@ def _kept(rows: QuerySet[WorkflowExecution], ids: list[UUID]) -> list[UUID]:
 
 
 def among(ids: Sequence[UUID]) -> RawSQL:
-    """Return an SQL expression of the IDs for `pk__in`, as one parameter.
+    """Return an SQL expression that passes the IDs to `pk__in` as one parameter.
 
     This is faster than thousands of parameters.
     """

@@ -85,7 +85,7 @@ class LabelRanges:
         """Return the number of rows to read from each range, about `many` in total.
 
         The density of the rows in `found` determines the numbers. IDs begin with a time, so the
-        difference between two IDs is a time.
+        difference between two IDs is a duration.
         """
         start = self._sorted([ids[0] for ids in found.values()])[0].int
         dense = {pair: len(ids) / max(1, abs(start - ids[-1].int)) for pair, ids in found.items()}

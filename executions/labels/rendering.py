@@ -26,7 +26,7 @@ class BadValue(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RenderedLabels:
-    """The labels of each new execution (None without labels), and the reasons for omitted labels.
+    """The labels of each new execution (None if it has none), and the reasons for omitted labels.
 
     `problems` has the first reason for each label's name.
     """

@@ -12,7 +12,7 @@ class Activity(models.Model):
     """One action: the actor, the object, the time, the origin, the reason, and the changed values.
 
     Append-only: a trigger in the database rejects updates and deletes. So no foreign key may
-    cascade to it: the account's id stays after the account is deleted. `workspace` is empty for
+    cascade to it: the account's ID stays after the account is deleted. `workspace` is empty for
     events of the whole installation (accounts, tiers, sign-in).
     """
 
@@ -74,7 +74,7 @@ class Activity(models.Model):
 class AuditSeal(models.Model):
     """A link of the audit trail's hash chain: the rows that it covers, and its digest.
 
-    `leaves` holds, for each row in the order of sealing, the 16 bytes of its id and the SHA-256 of
+    `leaves` holds, for each row in the order of sealing, the 16 bytes of its ID and the SHA-256 of
     its content. `digest` covers the leaves, the number, the time and the previous link's digest
     (executions/audit/chain.py). Append-only, like the trail itself.
     """

@@ -9,7 +9,7 @@ from executions.states import ExecutionState
 
 
 class ExecutionLabel(models.Model):
-    """One label of one execution, inserted with it.
+    """One label of one execution, inserted together with the execution.
 
     `labels` of the execution has the same values, for display. `state` is the state of the
     execution: a trigger of the database keeps it equal (migration 0007). So one index answers "the

@@ -48,7 +48,7 @@ class SealedColumnMixin(Column):
 
     `form` says how a value is sealed. `json` and `text` are sealed as a whole, `each` seals every
     value of an object, and `lines` seals the lines of a list. `facts` seals only the payloads among
-    an object's values. A `blank` text is not sealed but left empty.
+    an object's values. `blank` stores an empty text instead of the value.
     """
 
     descriptor_class = SealedAttribute

@@ -32,8 +32,8 @@ class Keyset(models.Model):
 class Credential(models.Model):
     """A named secret of a workspace: `secrets.<name>` in a workflow, or a module's credential.
 
-    `sealed` is an AES-256-GCM value over the JSON object of its fields, bound to this row's id;
-    `key_id` is the data key it is sealed with. `hosts`, `modules`, `workflows` (ids) and `remote`
+    `sealed` is an AES-256-GCM value over the JSON object of its fields, bound to this row's ID;
+    `key_id` is the data key it is sealed with. `hosts`, `modules`, `workflows` (IDs) and `remote`
     are its boundary (`credentials.boundary`): where it may be sent. Without hosts it may not be
     sent anywhere.
     """
@@ -75,7 +75,7 @@ class CredentialUse(models.Model):
     """One read of a credential by a step, or a refused attempt; never a value.
 
     The row is written by the statement that reads the credential, before the step's module receives
-    it. The row outlives the objects it names: the ids are not foreign keys, and `credential_id` is
+    it. The row outlives the objects it names: the IDs are not foreign keys, and `credential_id` is
     empty if the workspace has no credential of the `name`. `version` is the version of the
     credential. `host` is the host to which the step connects, if known before it runs; for a
     refused connection, it is the target. `reason` is the reason for a refusal.

@@ -18,8 +18,8 @@ class Trigger(models.Model):
     """One entry of a published version's `triggers:`; publishing keeps these rows in sync.
 
     `enabled` is set by users, and False for a retired trigger, which the newest version no longer
-    has. Times before `enabled_at` and before `paused_until` do not fire. `next_at` is the first
-    time of a schedule without a tick; None if there is no such time.
+    has. Times before `enabled_at` and before `paused_until` do not fire. `next_at` is a schedule's
+    first time that has no tick yet; None if there is no such time.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -69,9 +69,9 @@ class Trigger(models.Model):
 
 
 class CronTick(models.Model):
-    """One fire time of a schedule. Its row is the guard: each time fires at most once.
+    """One fire time of a schedule. Its row ensures that each time fires at most once.
 
-    A QUEUED tick starts no earlier than `start_at`, which is `fire_at` plus the jitter.
+    A QUEUED tick starts no earlier than `start_at`, which a jitter or an exceeded quota delays.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

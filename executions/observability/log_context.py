@@ -1,7 +1,7 @@
-"""The ids that every log line of a request, a trigger or a step carries.
+"""The IDs that every log line of a request, a trigger or a step carries.
 
 They are computed only when a line is written, because most steps write none. Threads that a module
-starts have no ids.
+starts have no IDs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ _at: ContextVar[Callable[[], Mapping[str, object]] | None] = ContextVar("valkyr_
 
 
 def ids() -> Mapping[str, object]:
-    """Return the ids of the current work, by field."""
+    """Return the IDs of the current work, by field."""
     at = _at.get()
     found = _ids.get() if at is None else {**at(), **_ids.get()}
     for more in MORE_IDS:
@@ -27,13 +27,13 @@ def ids() -> Mapping[str, object]:
 
 
 def at(them: Callable[[], Mapping[str, object]] | None) -> None:
-    """Add the ids that `them` returns to log lines, until the next call or `reset`."""
+    """Add the IDs that `them` returns to log lines, until the next call or `reset`."""
     _at.set(them)
 
 
 @contextmanager
 def bound(**more: object) -> Iterator[None]:
-    """Add these ids to the lines that are logged in the block."""
+    """Add these IDs to the lines that are logged in the block."""
     token = _ids.set({**_ids.get(), **more})
     try:
         yield
@@ -42,11 +42,11 @@ def bound(**more: object) -> Iterator[None]:
 
 
 def set_all(them: Mapping[str, object]) -> Token[Mapping[str, object]]:
-    """Replace all ids until `reset`, for callers that handle start and end separately."""
+    """Replace all IDs until `reset`, for callers that handle start and end separately."""
     return _ids.set(them)
 
 
 def reset(token: Token[Mapping[str, object]]) -> None:
-    """Restore the ids that `set_all` replaced, when the work ends."""
+    """Restore the IDs that `set_all` replaced, when the work ends."""
     _ids.reset(token)
     _at.set(None)

@@ -1,8 +1,8 @@
 """Access to metrics: by token, or from a network that an operator named.
 
-Metrics are never public: without either, only this machine may read them. A web process that other
-machines can reach does not allow even this machine, because requests through a proxy also come from
-it.
+Metrics are never public: without a token or such a network, only this machine may read them. A web
+process that other machines can reach does not allow even this machine, because requests through a
+proxy also come from it.
 """
 
 from collections.abc import Sequence

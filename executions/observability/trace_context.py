@@ -1,6 +1,6 @@
-"""Ids in requests: those that callers send, and those that we pass on.
+"""IDs in requests: those that callers send, and those that we pass on.
 
-A request's id, and the trace and span in its `traceparent` (https://www.w3.org/TR/trace-context/),
+A request's ID, and the trace and span in its `traceparent` (https://www.w3.org/TR/trace-context/),
 are used if they are well formed.
 """
 
@@ -32,7 +32,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A request's id, its trace's id, and the caller's span if the request names it."""
+    """A request's ID, its trace's ID, and the caller's span if the request names it."""
 
     request_id: str
     trace_id: str
@@ -44,7 +44,7 @@ incoming: ContextVar[Incoming | None] = ContextVar("valkyr_incoming", default=No
 
 
 def read(headers: Iterable[tuple[bytes, bytes]]) -> Incoming:
-    """Return the ids of an ASGI request's headers; generate those that are missing or malformed."""
+    """Return the IDs of an ASGI request's headers; generate those that are missing or malformed."""
     request_id, parent, told = "", None, 0
     for name, value in headers:
         if name == b"x-request-id":
@@ -71,7 +71,7 @@ def parent_of(text: str) -> Parent | None:
 
 
 def outgoing() -> dict[str, str]:
-    """Return headers that pass the current span to servers; {} without a provider of spans."""
+    """Return headers that pass the current span to servers; {} if no provider of spans exists."""
     return trace_headers() if trace_headers.provided else {}
 
 

@@ -1,6 +1,6 @@
 """The trace of an execution, and the log line of its start.
 
-Every execution has a trace id, whether spans are recorded or not, so that logs and pages can name
+Every execution has a trace ID, whether spans are recorded or not, so that logs and pages can name
 it. An execution started by a request joins the request's trace; a child has its own trace, because
 a workflow with a large fan-out would make a trace that no viewer can show.
 """
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 def new_trace(*, own: bool) -> str:
-    """Return the trace id of a new execution: the request's, unless it has none or `own` is set."""
+    """Return the trace ID of a new execution: the request's, unless it has none or `own` is set."""
     request = trace_context.incoming.get()
     return secrets.token_hex(16) if own or request is None else request.trace_id
 

@@ -33,7 +33,7 @@ def rotate(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
 
 
 def turn_off(workspace_id: UUID, *, actor: Actor, reason: str = "") -> None:
-    """Store the workspace's payloads in the clear from now on.
+    """Store the workspace's payloads unsealed from now on.
 
     Raises NotFound, and WrongState if the workspace does not seal them.
     """

@@ -1,6 +1,6 @@
 """Change the stored payloads of a workspace to its present state: sealed with its key, or unsealed.
 
-The walk reads rows in the order of their ids, a batch at a time, without locks. One statement
+The walk reads rows in the order of their IDs, a batch at a time, without locks. One statement
 writes the rows of a batch that must change, except those that the engine has locked or written
 since they were read. The walk reads and writes these rows one by one, so it never waits for the
 engine while it holds a lock. Its progress is stored after each batch: a walk that was stopped
@@ -38,7 +38,7 @@ TRIES = 5
 
 @dataclass(slots=True)
 class WalkResult:
-    """The numbers of rows that were read, were (or would be) changed, and cannot be opened."""
+    """The numbers of rows that were read, were (or would be) changed, and could not be opened."""
 
     table: str = ""
     read: int = 0
@@ -191,7 +191,7 @@ def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult
 
 
 def _written(model: type[Model], rewrites: Sequence[Rewrite], *, waits: bool = False) -> set[Any]:
-    """Write the rows that have not changed since they were read, and return their ids.
+    """Write the rows that have not changed since they were read, and return their IDs.
 
     Skips rows that others have locked, unless `waits` is set.
     """

@@ -53,8 +53,8 @@ class StoredTotals:
 def collect(seconds: float = TURN_SECONDS, grace: timedelta | None = None) -> Collected:
     """Delete unneeded values for up to `seconds`. Raises PayloadStoreUnavailable.
 
-    The error loses no value that an execution needs. Call it outside any transaction. Several
-    processes may do it at the same time.
+    After a failure, every value that an execution needs still exists. Call it outside any
+    transaction. Several processes may call it at the same time.
     """
     found = Collected()
     hours = valkyr_settings().payload_grace_hours

@@ -158,9 +158,9 @@ def _versions(
 
 
 def _changed(row: Workflow, said: BundledWorkflow, now: Any) -> list[AuditLine]:
-    """Set the row to the bundle's values; return the change as a line of the audit trail.
+    """Set the row to the bundle's values; return lines of the audit trail.
 
-    The list is empty without a change.
+    The list has one line, or is empty if nothing changed.
     """
     if not said.exists:
         return [_line("workflow.create", row, after=kept(row))]

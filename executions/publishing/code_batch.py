@@ -192,9 +192,9 @@ def _save(rows: Sequence[_Written]) -> None:
 
 
 def _changed(one: _Written, now: Any) -> list[AuditLine]:
-    """Set the row to the code's values; return the change as a line of the audit trail.
+    """Set the row to the code's values; return lines of the audit trail.
 
-    The list is empty without a change.
+    The list has one line, or is empty if nothing changed.
     """
     row, said = one.row, one.said
     if one.is_made:

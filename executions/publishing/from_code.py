@@ -149,7 +149,7 @@ def _published(workspace: str, slugs: list[str]) -> Iterable[Any]:
 
 
 def _says(one: CodeDefinition, row: Mapping[str, Any]) -> bool:
-    """Return whether a row equals the code; compare the checksum last, because that is slow."""
+    """Return whether a row equals the code; compare the checksum last: computing it is slow."""
     said = (one.origin, one.line, one.called, one.description)
     has = tuple(row[name] for name in ("origin", "origin_line", "name", "description"))
     return said == has and row["mark"] == _mark(one.definition)

@@ -47,7 +47,7 @@ def begin_canary(
 ) -> None:
     """Use the version for a share of new executions; end an earlier canary.
 
-    The caller holds the workflow's lock. Raises NotPublished without a latest version.
+    The caller holds the workflow's lock. Raises NotPublished if there is no latest version.
     """
     if workflow.latest_version_id is None:
         raise NotPublished(

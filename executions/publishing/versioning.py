@@ -150,11 +150,11 @@ def publish(
 
     A published version becomes the latest and its triggers take effect; a test version does
     neither. With `percent`, the version becomes the canary: that share of new executions uses it,
-    while triggers stay those of the latest version. Either ends an earlier canary. `again` is the
-    number of an earlier published version: its source is published again, and the draft stays as it
-    is. Raises NotFound, InvalidDefinition with all problems, Unchanged, FromCode if a user
-    publishes a workflow from code, PublishedFromGit where only Git publishes, and NotPublished for
-    a canary without a latest version.
+    while triggers stay those of the latest version. A new latest version or canary ends an earlier
+    canary. `again` is the number of an earlier published version: its source is published again,
+    and the draft stays as it is. Raises NotFound, InvalidDefinition with all problems, Unchanged,
+    FromCode if a user publishes a workflow from code, PublishedFromGit where only Git publishes,
+    and NotPublished for a canary if there is no latest version.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
@@ -364,7 +364,7 @@ def _locked(workflow_id: UUID, expected_revision: int | None) -> Workflow:
 
 
 def _last_change(workflow: Workflow) -> dict[str, Any]:
-    """Return the user and time of the last change in the audit trail; {} if there is none."""
+    """Return the user and time of the workflow's last change in the audit trail, or {}."""
     rows = Activity.objects.filter(
         object_id=str(workflow.pk), object_type="Workflow", action__in=CHANGES
     ).order_by("-created_at", "-id")

@@ -69,7 +69,7 @@ def check(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
 def room(workspace_id: UUID, ceilings: Ceilings) -> int | None:
     """Lock the counters, and return how many more executions fit into every window.
 
-    Returns None without limits. Call it under the same conditions as `count`.
+    Returns None if there are no limits. Call it under the same conditions as `count`.
     """
     if not ceilings.limits:
         return None

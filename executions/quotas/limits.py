@@ -50,9 +50,9 @@ class CeilingsQuery:
 ceilings_query: Port[[UUID, Any], CeilingsQuery] = Port(
     "executions.quotas.limits.ceilings_query", "limits"
 )
-"""Return the query for what limits a workspace and, in it, one principal. Optional.
+"""Return the query for the limits of a workspace and of one principal in it. Optional.
 
-Its statement replaces the default one, so it reads the tier's limits too.
+Its statement replaces the default statement, so it must also read the tier's limits.
 """
 
 

@@ -126,7 +126,7 @@ def _on_the_replica() -> Iterator[None]:
     """Make the replica's connection this thread's default in the block.
 
     So statements that are unaware of replicas read from the replica. The rows they return belong to
-    the primary: later lookups and saves use it.
+    the primary: later lookups and saves use the primary.
     """
     ours = alias()
     primary, replica = connections[ours], connections[ALIAS]

@@ -34,7 +34,7 @@ class Keys:
 
     @cached_property
     def aead(self) -> Aead:
-        """Return the AEAD that seals and opens values; a value begins with its key's id."""
+        """Return the AEAD that seals and opens values; a value begins with its key's ID."""
         from tink import aead
 
         aead.register()
@@ -84,7 +84,7 @@ def without(keys: Keys, ids: Collection[int]) -> Keys:
 
 
 def sealed_keys(keys: Keys, by: Aead) -> bytes:
-    """Return the sealed set of keys, with their ids in the clear for `ids_in`.
+    """Return the sealed set of keys, with their IDs unsealed for `ids_in`.
 
     Raises KeyUnavailable.
     """

@@ -49,11 +49,11 @@ class _Told:
         self._uri = uri
 
     def encrypt(self, plaintext: bytes, associated_data: bytes) -> bytes:
-        """Return the encrypted text. Raises KeyUnavailable."""
+        """Return the encrypted bytes. Raises KeyUnavailable."""
         return self._ask(self._inner.encrypt, plaintext, associated_data)
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Return the decrypted text. Raises WrongInstallationKey or KeyUnavailable."""
+        """Return the decrypted bytes. Raises WrongInstallationKey or KeyUnavailable."""
         return self._ask(self._inner.decrypt, ciphertext, associated_data)
 
     def _ask(self, question: Any, data: bytes, associated_data: bytes) -> bytes:

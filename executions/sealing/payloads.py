@@ -32,7 +32,7 @@ _FORM = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9+/]+={0,2}")
 
 
 def place(execution_id: UUID | str, column: str, step_path: str = "") -> str:
-    """Return the place of a value: its execution, its step ("" without one) and its column."""
+    """Return the place of a value: its execution, its step ("" if there is none) and its column."""
     return f"{execution_id}|{step_path}|{column}"
 
 

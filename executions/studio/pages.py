@@ -92,14 +92,14 @@ def _facts(found: Workflow, may: Powers) -> dict[str, Any]:
 
 
 def _canary_number(found: Workflow) -> int:
-    """Return the number of the canary version; 0 without one."""
+    """Return the number of the canary version; 0 if there is none."""
     if found.canary_version_id is None:
         return 0
     return WorkflowVersion.objects.values_list("number", flat=True).get(pk=found.canary_version_id)
 
 
 def _migrate_page(found: Workflow, may: Powers) -> str:
-    """Return the URL of the admin page that migrates live executions; "" without the permission."""
+    """Return the URL of the admin page that migrates live executions; "" if it is not allowed."""
     if not (may.allows(Action.AUTHOR) and may.allows(Action.OPERATE)):
         return ""
     return addresses.admin_or_none("executions_workflow_operate_migrate", found.pk) or ""

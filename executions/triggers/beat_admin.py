@@ -110,7 +110,7 @@ def refusal(entry: PeriodicTask) -> str | None:
 def changed_schedule(trigger: Trigger, entry: PeriodicTask) -> dict[str, Any] | None:
     """Return the entry's schedule and time zone; None if the published version has the same.
 
-    It is in the form of a trigger's settings.
+    The result has the form of a trigger's settings.
     """
     zone = str(entry.crontab.timezone)
     given = {name: getattr(entry.crontab, name) for name in FIELDS}

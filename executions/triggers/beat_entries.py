@@ -46,7 +46,7 @@ def entry_of(trigger: Trigger) -> PeriodicTask | None:
 
 
 def entries_of(triggers: Iterable[Trigger]) -> dict[UUID, PeriodicTask]:
-    """Return triggers' entries by trigger ID; renamed or missing ones cost further queries."""
+    """Return triggers' entries by trigger ID; renamed or missing entries cost further queries."""
     names = {_name(trigger): trigger for trigger in triggers}
     rows = PeriodicTask.objects.select_related("crontab").filter(name__in=names)
     found = {}

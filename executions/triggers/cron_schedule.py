@@ -1,4 +1,4 @@
-"""CRON schedules: a trigger's rule, its due times, and which missed times are caught up on."""
+"""CRON schedules: a trigger's rule, its due times, and the missed times to catch up on."""
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
@@ -94,8 +94,8 @@ class Schedule:
     def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:
         """Return the instants at which the zone's clocks show `local`; two only with `every_hour`.
 
-        If the clocks skip `local`, it is the moment of their change; with `every_hour`, there is
-        none.
+        If the clocks skip `local`, the only instant is the moment of the change; with `every_hour`,
+        there is none.
         """
         first = local.replace(tzinfo=self.zone).astimezone(UTC)
         second = local.replace(tzinfo=self.zone, fold=1).astimezone(UTC)

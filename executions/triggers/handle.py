@@ -66,8 +66,8 @@ class Handle:
         """Wait for the end and return the output.
 
         `timeout` is in seconds; with None, the wait has no limit. 0 checks once. Raises
-        ExecutionFailed, TimeoutError, NotFound, and TransactionManagementError inside a
-        transaction, which would stay open during the wait and may delay the start.
+        ExecutionFailed, TimeoutError, NotFound, and, before the end, TransactionManagementError
+        inside a transaction, which would stay open during the wait and may delay the start.
         """
         until, pauses = None if timeout is None else time.monotonic() + timeout, _pauses()
         while not self._has_ended():
@@ -89,7 +89,7 @@ class Handle:
         lifecycle.cancel(self.id, actor=ACTOR, reason=reason)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Wait, then return the output; between checks, no thread or connection is held."""
+        """Return the output after the end; between checks, no thread or connection is held."""
         return self._awaited().__await__()
 
     async def _awaited(self) -> Any:

@@ -91,7 +91,7 @@ def chosen_version(
     branch: Branch | None = None,
     trial: WorkflowVersion | None = None,
 ) -> Compiled:
-    """Return the compiled version to start: the latest, a given, a branch's or a test version.
+    """Return the compiled version to start: the latest, the given, a branch's or a test version.
 
     A test of a disabled workflow runs, so that its author can check a fix. Raises WorkflowDisabled,
     NotPublished, or NotFound.

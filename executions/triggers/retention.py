@@ -27,7 +27,7 @@ def expire() -> dict[str, int]:
 
 
 def days() -> float:
-    """Return the setting VALKYR_EVENT_RETENTION_DAYS: how long events and messages are kept."""
+    """Return how many days events and messages are kept (VALKYR_EVENT_RETENTION_DAYS)."""
     return valkyr_settings().event_retention_days
 
 

@@ -381,7 +381,7 @@ def _labels(request: StartRequest, payload_list: Sequence[Any]) -> RenderedLabel
 
 
 def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
-    """Return whether the rows are the transaction's last statement, with which it may commit."""
+    """Return whether the transaction may commit together with the insert of the rows."""
     return (
         not request.more
         and request.branch is None

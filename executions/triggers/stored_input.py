@@ -25,7 +25,7 @@ MAX_PAYLOAD_BYTES = 1024 * 1024
 class StoredInput:
     """A payload in the store: its value for the checks, and the reference for the row.
 
-    A value that was not `loaded`, because it is too large, is the reference itself.
+    If the value was not `loaded` (see `from_row`), `value` is the reference itself.
     """
 
     value: Any

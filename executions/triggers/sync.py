@@ -94,8 +94,8 @@ def pause(trigger_id: UUID, *, until: datetime, actor: Actor, reason: str = "") 
     """Pause an enabled schedule: times before `until` do not fire; then it continues automatically.
 
     A later call replaces the time. Times in between leave no tick and are not caught up on. Raises
-    NotFound, and WrongState for another kind of trigger, a disabled one, or a time not in the next
-    400 days.
+    NotFound, and WrongState for another kind of trigger, a disabled schedule, or a time that is not
+    within the next 400 days.
     """
     with transaction.atomic():
         trigger = _enabled_schedule(trigger_id)

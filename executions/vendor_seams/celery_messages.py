@@ -1,7 +1,7 @@
 """Publish messages that differ only in their execution: Celery makes one, and the others copy it.
 
 Celery's work for a message (options, routing, representations, an empty canvas) takes 0.2 ms and
-gives the same result for all executions of a version. A copy has its own ids, and is published like
+gives the same result for all executions of a version. A copy has its own IDs, and is published like
 any other message.
 
 Relies on: `apply_async(producer=…)` publishes one message of protocol 2 through
@@ -9,7 +9,7 @@ Relies on: `apply_async(producer=…)` publishes one message of protocol 2 throu
 hold `id`, `root_id` and `argsrepr`, and whose options hold `correlation_id` and `declare`; the
 connection's `declared_entities` (Celery 5.3 to 5.7, kombu 5.3 to 5.7).
 No public way: Celery builds each message from scratch.
-If it breaks: workers get messages without the ids that they log and trace by, or KeyError is raised
+If it breaks: workers get messages without the IDs that they log and trace by, or KeyError is raised
 and the sweeper sends every message.
 """
 
@@ -28,7 +28,7 @@ _outside_tasks: Any = LRUCache(limit=256)
 
 
 class Alike:
-    """Sends messages whose first argument is an execution's id, over one producer."""
+    """Sends, over one producer, messages whose first argument is an execution's ID."""
 
     def __init__(self, producer: Any) -> None:
         """Start with an empty cache in a task; elsewhere share this process's cache."""

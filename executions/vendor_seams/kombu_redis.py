@@ -50,7 +50,7 @@ SENTINEL_SECONDS = 1.0
 
 
 class QoS(transport.QoS):
-    """Tracks a worker's messages; one whose acknowledgement Redis rejects no longer counts."""
+    """Tracks a worker's messages until their acknowledgement, even if Redis rejects it."""
 
     def ack(self, delivery_tag: str) -> None:
         """Acknowledge a message; if Redis rejects this, stop counting it anyway, and raise."""

@@ -6,7 +6,7 @@ registry's `_collector_to_names`, whose metrics make their values in `_metric_in
 labels (`_is_parent`), which `clear` forgets; the environment's PROMETHEUS_MULTIPROC_DIR
 (prometheus-client 0.20 to 0.26).
 No public way: the client selects its storage by the environment at its first import, and names
-files by process id, so that each child that is replaced leaves a file behind.
+files by process ID, so that each child that is replaced leaves a file behind.
 If it breaks: counts of a prefork pool's children are missing in `/metrics`.
 """
 

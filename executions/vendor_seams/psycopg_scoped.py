@@ -86,13 +86,13 @@ def execute_prepared(connection: Connection[Any], command: str, params: Sequence
     """
     names: dict[str, bytes] = vars(connection).setdefault(PREPARED, {})
     given = [one.encode() for one in params]
+    name = names.get(command, b"valkyr_%d" % len(names))
     if command in names:
         try:
-            _answer(connection, connection.pgconn.send_query_prepared, names[command], given)
+            _answer(connection, connection.pgconn.send_query_prepared, name, given)
             return
-        except InvalidSqlStatementName:  # DISCARD ALL removed it
-            names.clear()
-    name = b"valkyr_%d" % len(names)
+        except InvalidSqlStatementName:
+            pass  # removed by DISCARD ALL, or by psycopg's DEALLOCATE ALL after a rollback
     _answer(connection, connection.pgconn.send_prepare, name, command.encode())
     names[command] = name
     _answer(connection, connection.pgconn.send_query_prepared, name, given)
@@ -112,15 +112,15 @@ def _answer(connection: Connection[Any], send: Callable[..., None], *given: Any)
 def is_direct(connection: Connection[Any]) -> bool:
     """Return whether no pooler lends this connection's session to others. Uses one round trip.
 
-    A pooler that lends sessions invents the process id that it reports to its clients, because a
-    client cancels its statements by that id.
+    A pooler that lends sessions invents the process ID that it reports to its clients, because a
+    client cancels its statements by that ID.
     """
     found = _answer(connection, connection.pgconn.send_query, b"SELECT pg_backend_pid()")
     return found.get_value(0, 0) == str(connection.pgconn.backend_pid).encode()
 
 
 def literal(value: Any) -> str:
-    """Return the value as a literal in SQL."""
+    """Return the value as an SQL literal."""
     return Literal(value).as_string(None)
 
 

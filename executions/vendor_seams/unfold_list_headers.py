@@ -1,6 +1,6 @@
-"""The headers of a list in the admin are built once for a page.
+"""Build the headers of a list in the admin once for a page.
 
-Unfold builds all headers again for each row, to name each cell's column. Each time it renders the
+Unfold builds all headers again for each row, to name each cell's column. Each time, it renders the
 checkbox of the header and the links that sort the list.
 
 Relies on: `unfold.templatetags.unfold_list.result_headers(cl)`, which its functions look up in the

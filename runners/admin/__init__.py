@@ -1,4 +1,4 @@
-"""Admin pages of this app; importing the package registers them."""
+"""The admin pages of the app `runners`; importing this package registers them."""
 
 from runners.admin import (  # noqa: F401 - importing registers
     approvals,

@@ -1,4 +1,4 @@
-"""The admin of approvals: waiting questions first, with buttons to approve and reject."""
+"""The admin of approvals: pending approvals are listed first, with buttons to decide on them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,7 +33,7 @@ ANYBODY = lazy("users who may operate executions")
 
 
 class CommentForm(DialogForm):
-    """The form for the comment of the user who decides."""
+    """The form for a comment on the decision."""
 
     comment = forms.CharField(
         required=False,
@@ -106,7 +106,7 @@ class DecisionFilter(TabFilter):
 
 @admin.register(Approval)
 class ApprovalAdmin(OperatingAdmin, FactAdmin):
-    """The admin of approvals: each one is a question for users, with its decision."""
+    """The admin of approvals; each approval is a question to users, with their decision."""
 
     operations = (APPROVE, REJECT)
     list_display = ("question", "mark", "workflow", "who", "asked", "expires", "decided_by")
@@ -136,7 +136,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the buttons to approve and reject; [] if there is nothing the user may decide."""
+        """Return the buttons to approve and reject; [] if the user may not decide."""
         row = self.get_object(request, str(object_id))
         user: Any = request.user
         if row is None:
@@ -158,13 +158,13 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("execution"))
     def workflow(self, row: Approval) -> Any:
-        """Return a link to the execution, with its workflow's name."""
+        """Return a link to the execution, with the name of its workflow as its text."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
     @display(description=lazy("approvers"))
     def who(self, row: Approval) -> str:
-        """Return the names of the approvers, or a text for all users who may operate executions."""
+        """Return the names of the approvers, or a text that means every operator."""
         return marks.clipped(", ".join(row.approvers) or ANYBODY, 60)
 
     @display(description=lazy("requested"))
@@ -174,7 +174,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("expires"))
     def expires(self, row: Approval) -> Any:
-        """Return the deadline of the decision; a dash if the approval no longer waits."""
+        """Return when the decision is due; a dash if the approval no longer waits."""
         return marks.ago(row.due_at) if row.state == "WAITING" else marks.EMPTY
 
     @display(description=lazy("decided by"))

@@ -1,6 +1,6 @@
 """All work that is currently blocked, by cause, with its age and its remedy.
 
-At most 50,000 waiting steps are counted; a larger count is shown with a plus sign.
+At most 50,000 waiting steps are counted; a plus sign means that there are more.
 """
 
 from collections.abc import Iterator, Mapping
@@ -57,7 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """A cause of blocked work: its number of steps or executions, oldest one, remedy and URL."""
+    """A cause of blocked work: how many steps or executions, since when, the remedy and a URL."""
 
     cause: str
     number: int
@@ -67,14 +67,14 @@ class Blockage:
     address: str
 
     def row(self) -> list[Cell]:
-        """Return the cells of the cause's table row."""
+        """Return the cells of the table row for this cause."""
         number = f"{self.number:,}{'+' if self.capped else ''}"
         cause = links.link(self.address, self.cause)
         return [cause, number, marks.ago(self.oldest), self.remedy]
 
 
 def blocked(request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
-    """Render the page of blocked work; `context` is the admin site's context."""
+    """Return the page of blocked work; `context` is the context of the admin site."""
     now = timezone.now()
     found = soon(lambda: [*_executions(request), *_queued(request, now), *_waiting(request)])
     section = PageSection(
@@ -110,7 +110,7 @@ def _executions(request: HttpRequest) -> Iterator[Blockage]:
 
 
 def _queued(request: HttpRequest, now: datetime) -> Iterator[Blockage]:
-    """Yield one blockage per queue with ready steps, and one for steps whose retry is not due."""
+    """Yield a blockage for each queue with ready steps, and one for steps with a future retry."""
     runs = scoped(request, Run.objects.all())
     address = links.listing(RUNS, state="pending")
     for queue in queues(runs, _workers(request), now):
@@ -145,7 +145,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _waiting(request: HttpRequest) -> Iterator[Blockage]:
-    """Yield a blockage for each kind of wait that steps have. Uses one statement."""
+    """Yield a blockage for each kind of wait that blocks steps. Uses one statement."""
     live = scoped(request, Run.objects.all()).filter(in_states(RunState.WAITING))
     some = Run.objects.filter(pk__in=live.order_by().values("pk")[:BOUND])
     rows = some.order_by().values("waits_for").annotate(n=Count("pk"), oldest=Min("started_at"))

@@ -30,7 +30,7 @@ EXECUTION = "executions_workflowexecution"
 def monitor(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution, title: str
 ) -> SafeString:
-    """Return the monitor's HTML frame; the browser requests the execution's JSON later."""
+    """Return the monitor's HTML frame; the browser then requests the execution's JSON."""
     get_token(request)  # the dialogs and decisions post with it
     test = execution.version.kind == VersionKind.TEST
     context = {
@@ -50,7 +50,7 @@ def monitor(
 def _changes(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> dict[str, str]:
-    """Return the URLs to fork the execution unchanged and in the studio; "" if not available."""
+    """Return the URLs of the fork form and of the studio; "" for each that the user cannot open."""
     fork = next((one for one in admin.operations if one.name == "fork"), None)
     if not fork_execution.provided or fork is None:
         return {"fork": "", "studio": ""}
@@ -62,7 +62,7 @@ def _changes(
 
 
 def _facts(execution: WorkflowExecution) -> dict[str, Any]:
-    """Return the `data-` attributes that the scripts read first; in URLs, ANY stands for an ID."""
+    """Return the frame's `data-` attributes for the scripts; in URLs, ANY stands for an ID."""
     return {
         "api": addresses.root(),
         "execution": execution.pk,

@@ -1,4 +1,4 @@
-"""Panels on an execution's page: its steps, the reason why it is not running, and its family."""
+"""Panels on an execution's page: its steps, why it is not running, and its family."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnLine:
-    """The data with which a template shows one iteration of a loop or item of a map."""
+    """The data with which a template shows one iteration of a loop, or one item of a map."""
 
     name: Cell
     mark: Cell
@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return the section of the attempts in the place `?place=`; a message if there is none."""
+    """Return the section with the attempts in the place `?place=`; a message if it is unknown."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:
@@ -106,7 +106,7 @@ def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
 
 
 def _trail(execution_id: UUID, place: str) -> list[Cell]:
-    """Return links to the surrounding places, then this place's name; [] for the whole workflow."""
+    """Return links to the enclosing places, and this place's name; [] for the whole workflow."""
     if not place:
         return []
     trail: list[Cell] = [place_link(execution_id, "", gettext("Workflow"))]
@@ -195,7 +195,7 @@ def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
 
 
 def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
-    """Return a run's progress, wait, child, origin and error; a dash if it has none of them."""
+    """Return a run's progress, wait, child, cached result and error; a dash if it has none."""
     run, child = shown.run, shown.child
     parts: list[Any] = []
     if shown.kind:
@@ -235,7 +235,7 @@ REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), l
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
     """Return a panel that says why the execution and its unfinished steps are not running.
 
-    Return None if the execution has ended without failing.
+    Return None if the execution has ended and has not failed.
     """
     if execution.state in FINAL and execution.state != ExecutionState.FAILED:
         return None
@@ -308,7 +308,7 @@ COLUMNS = (
 def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
     """Return a section with the related executions; None if there are none.
 
-    It shows the ancestors, then the newest 20 executions of each other kind. Uses two queries.
+    Shows the ancestors, and the newest 20 executions of each other kind. Uses two queries.
     """
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))

@@ -65,7 +65,7 @@ PLAIN = {
 
 
 def wait_of(run: Run) -> SafeString | str:
-    """Return what a waiting run waits for.
+    """Return a text that says what a waiting run waits for.
 
     Return "" for other runs, and for a container with a running body.
     """
@@ -86,7 +86,7 @@ def wait_of(run: Run) -> SafeString | str:
 
 
 def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
-    """Return how long a woken run waited, for what, and the decision; "" for other runs."""
+    """Return a text: how long a woken run waited, for what, and the decision; "" for other runs."""
     seconds = wake.get("waitedSeconds")
     if run.waits_for in ("", WaitKind.BODY) or seconds is None:
         return ""
@@ -171,7 +171,7 @@ class RunWorkflowFilter(WorkflowFilter):
 
 @admin.register(Run)
 class RunAdmin(OperatingAdmin, FactAdmin):
-    """The admin of runs: each one is one attempt of one step. Only the engine writes these rows."""
+    """The admin of runs; each run is one attempt of one step. Only the engine writes these rows."""
 
     operations: ClassVar[tuple[AdminOperation, ...]] = (reveal_operation(Run, FIELDS),)
     list_display = (
@@ -207,7 +207,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
         return [path("blocked/", view, name="runners_run_blocked"), *super().get_urls()]
 
     def blocked(self, request: HttpRequest) -> HttpResponse:
-        """Show the page of blocked work to users who may see runs."""
+        """Return the page of blocked work. Raises PermissionDenied if the user may not see runs."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         return blocked(request, self.admin_site.each_context(request))
@@ -215,7 +215,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search by an execution's ID and a prefix of its runs' paths, or as in other lists."""
+        """Search by execution ID and path prefix if both are given; otherwise as other lists do."""
         first, _, start = search_term.strip().partition(" ")
         try:
             execution = UUID(first)
@@ -228,7 +228,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("step"))
     def step(self, row: Run) -> Any:
-        """Return the step and its attempt."""
+        """Return the step's path and the number of the attempt."""
         return marks.path(f"{row.step_path} #{row.attempt}")
 
     @display(description=lazy("state"))
@@ -238,7 +238,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("execution"))
     def workflow(self, row: Run) -> Any:
-        """Return a link to the execution, with its workflow's name."""
+        """Return a link to the execution, with the name of its workflow as its text."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
@@ -254,7 +254,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("time in queue"))
     def waited(self, row: Run) -> str:
-        """Return the time from the run's queuing to its start; a dash if it has not started."""
+        """Return the time from the run's readiness to its start; a dash if it has not started."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
 
     @display(description=lazy("duration"))
@@ -338,7 +338,7 @@ def _run(pk: UUID) -> Any:
 
 
 def _crashes(obj: Run) -> str:
-    """Return the number of the run's crashes, the last cause, and whether the run is a suspect."""
+    """Return how often the run crashed, the last cause, and whether the run is a suspect."""
     said = f"{obj.crashes}: {obj.crash_cause}" if obj.crashes else "0"
     return (
         gettext("{said} (suspect: runs in a separate process)").format(said=said)
@@ -348,7 +348,7 @@ def _crashes(obj: Run) -> str:
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
-    """Return a link to the run's place and, for a container, its progress and its body's runs."""
+    """Return links to the run's place and, for a container, its progress and its body's runs."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (
@@ -369,7 +369,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
 
 
 def _wait(obj: Run) -> list[tuple[str, Any]]:
-    """Return the run's current or last wait and the child execution that it started, if any."""
+    """Return the run's current or last wait, and the child execution that it started, as facts."""
     child = children_of(obj.execution_id, [obj]).get(obj.pk)
     told = wait_of(obj) or waited_of(obj, obj.wake or {})
     found: list[tuple[str, Any]] = [(gettext("Wait"), told)] if told else []
@@ -380,7 +380,7 @@ def _wait(obj: Run) -> list[tuple[str, Any]]:
 
 
 def state_of(row: Run) -> Any:
-    """Return the badge of the run's state; the badge of a retry shows its number and delay."""
+    """Return the badge of the run's state; for a retry, with the attempt's number and its delay."""
     if row.superseded:
         return marks.state(
             row.state, gettext("{state}, rolled back").format(state=marks.MARKS[row.state][0])
@@ -399,7 +399,7 @@ def state_of(row: Run) -> Any:
 
 
 def duration_of(row: Run) -> str:
-    """Return a run's duration, which includes a container's body; a dash for a skipped step."""
+    """Return a run's duration, including the body of a container; a dash for a skipped step."""
     if row.state == "SKIPPED":
         return marks.EMPTY
     awake = row.state != "WAITING" and row.waits_for != WaitKind.BODY

@@ -24,7 +24,7 @@ SILENT = timedelta(seconds=60)
 
 @admin.register(Runner)
 class RunnerAdmin(FactAdmin):
-    """The admin of worker processes; each row is what the worker reported."""
+    """The admin of worker processes; each row shows what the worker last reported."""
 
     list_display = ("name", "health", "host", "pid", "pool", "queue_names", "started", "seen")
     ordering = ("-seen_at",)

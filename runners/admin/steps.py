@@ -35,8 +35,8 @@ from runners.states import LIVE
 class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `runs` counts all its runs, `own` counts only the runs outside nested bodies, and `done` counts
-    the successful runs.
+    `runs` is the number of all runs, `own` of those outside nested bodies, and `done` of the
+    successful ones.
     """
 
     index: int
@@ -63,8 +63,8 @@ def turns_in(
 ) -> dict[str, IterationRows]:
     """Return at most `most` iterations of each container in a place, by task. Uses one query.
 
-    `minded` are the tasks in these bodies whose failures an `error` edge handles, written as
-    `container.task`.
+    `minded` are the tasks in the bodies, written as `container.task`, whose failures an `error`
+    edge handles.
     """
     found = statements.fetch(
         "turns_shown",
@@ -81,7 +81,7 @@ def turns_in(
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
     """Return the progress of a loop or map, such as "97 of 100 items done, 2 under way, 1 failed".
 
-    `turns` is None if the iterations were not read. Returns "" if nothing has begun.
+    `turns` is None if the iterations were not read. Returns "" if no iteration has begun.
     """
     told = run.progress or {}
     live = run.state in LIVE
@@ -162,7 +162,7 @@ class OpenTurn:
 
 @dataclass(frozen=True, slots=True)
 class ShownStep:
-    """A run with its child execution, its iterations if it is a container, and its wake-up."""
+    """A run with its child execution, its iterations if it is a container, and its wake-up data."""
 
     run: Run
     wake: Mapping[str, Any]
@@ -182,7 +182,7 @@ class Steps:
 
 
 def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
-    """Return the steps of one place; None if the place cannot exist. Uses four queries."""
+    """Return the steps of one place; None if the workflow has no such place. Uses four queries."""
     try:
         place = place_of(compiled(execution.version_id).graph, prefix)
     except (KeyError, ValueError):
@@ -222,7 +222,7 @@ def _opened(
     inside: Mapping[str, Sequence[Run]],
     children: Mapping[UUID, Child],
 ) -> list[OpenTurn]:
-    """Return a container's first iterations; iterations that fit on the page include their runs."""
+    """Return a container's first iterations; those that fit on the page include their runs."""
     body = within(place, place.graph.task_by_id[task], 0).graph
     opened = []
     for turn in turns.shown:
@@ -233,7 +233,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place, with wait times and decisions; `wake` is not loaded."""
+    """Return the runs in and below a place, with waiting times and decisions, without `wake`."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)

@@ -1,4 +1,4 @@
-"""One execution over HTTP: the graph of its version, and the reason why it has not ended."""
+"""One execution over HTTP: the graph of its version, and the reasons why it has not ended."""
 
 # ruff: noqa: N815 - the names are the JSON's
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from runners.states import RunState
 
 
 class GraphStep(CamelCaseSerializer):
-    """One step of a task: its path and its module."""
+    """One step of a task: the step's path and its module."""
 
     path = serializers.CharField(
         help_text="As in a run's `stepPath`, without iterations: `refine.draft.main`."
@@ -35,7 +35,7 @@ class GraphStep(CamelCaseSerializer):
 
 
 class GraphNode(CamelCaseSerializer):
-    """A task of the graph, with its chain of modules."""
+    """A task of the graph, and the chain of its modules."""
 
     path = serializers.CharField(help_text="Without iterations: `refine.draft` is inside `refine`.")
     title = serializers.CharField()
@@ -49,7 +49,7 @@ class GraphNode(CamelCaseSerializer):
 
 
 class GraphEdge(CamelCaseSerializer):
-    """An edge between two tasks of the workflow, or of the same body."""
+    """An edge between two tasks of the workflow or of one body."""
 
     # `from` is a keyword; serializers take such names from a mapping.
     to = serializers.CharField()
@@ -58,7 +58,7 @@ class GraphEdge(CamelCaseSerializer):
     )
 
     def get_fields(self) -> Any:
-        """Return the fields with `from` first."""
+        """Return the fields, with `from` (a Python keyword) added as the first."""
         return {"from": serializers.CharField(), **super().get_fields()}
 
 
@@ -80,7 +80,7 @@ def shown(graph: Graph) -> dict[str, Any]:
 
 
 def _bodies(graph: Graph, parent: str) -> Iterator[tuple[Graph, str]]:
-    """Yield the graph and the graphs of its bodies, each with the path of its container."""
+    """Yield the graph and those of its bodies, each with its container's path ("" at the top)."""
     yield graph, parent
     for task in graph.tasks:
         if task.body is not None:
@@ -128,7 +128,7 @@ def _path(parent: str, name: str) -> str:
 
 
 class ExecutionGraph(Endpoint):
-    """The endpoint that returns the graph that the live monitor draws."""
+    """The endpoint that returns an execution's graph, which the live monitor draws."""
 
     @operation(
         "getWorkflowExecutionGraph",
@@ -152,7 +152,7 @@ STATES = [(state.value, state.value.lower()) for state in RunState]
 
 
 class ReasonShape(CamelCaseSerializer):
-    """The reason why an execution or step does not continue: code, message, times and details."""
+    """Why an execution or step does not continue: code, message, times and details."""
 
     code = serializers.CharField(help_text="Stable; docs/reference/api.md lists them.")
     message = serializers.CharField()
@@ -164,7 +164,7 @@ class ReasonShape(CamelCaseSerializer):
 
 
 class ExplainedStep(CamelCaseSerializer):
-    """A step that has not ended, or a task that has not begun (without run, state and attempt)."""
+    """A step that has not ended, or a task that has not begun: it has no run, state or attempt."""
 
     path = serializers.CharField()
     task_id = serializers.UUIDField()

@@ -49,8 +49,8 @@ class TaskResultShape(CamelCaseSerializer):
 class LastResults(CamelCaseSerializer):
     """An execution of a workflow, and its tasks' results.
 
-    A value of more than 16,384 characters is replaced by `{"$truncated": why, "runId": id}`. All
-    fields except `tasks` are null if the workflow has not run.
+    A value of more than 16,384 characters is replaced by `{"$truncated": reason, "runId": id}`. If
+    the workflow has not run, all fields except `tasks` are null.
     """
 
     executionId = serializers.UUIDField(allow_null=True)
@@ -73,7 +73,7 @@ NOTHING: dict[str, Any] = {
 
 
 def of_execution(row: WorkflowExecution) -> dict[str, Any]:
-    """Return an execution's state, payload and variables as JSON; large values are replaced."""
+    """Return an execution's state, payload and variables as JSON, with large values replaced."""
     where = {"executionId": str(row.pk)}
     return {
         "executionId": row.pk,
@@ -85,7 +85,7 @@ def of_execution(row: WorkflowExecution) -> dict[str, Any]:
 
 
 def of_task(result: TaskResult) -> dict[str, Any]:
-    """Return a task's result as `TaskResultShape`; values that are too large are replaced."""
+    """Return a task's result as `TaskResultShape`, with large values replaced."""
     return {
         "state": result.state,
         "outcome": result.outcome,
@@ -123,7 +123,7 @@ class LastResultsOf(Endpoint):
         parameters=[LastResultsQuery],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return each task's result in the execution `executionId`, by default in the newest.
+        """Return each task's result in the execution `executionId`, or in the newest execution.
 
         Test runs are included. Returns at most 1,000 tasks, from at most 100,000 runs.
         """
@@ -134,9 +134,9 @@ class LastResultsOf(Endpoint):
 
 
 def _chosen(workflow: Workflow, execution_id: UUID | None) -> WorkflowExecution | None:
-    """Return the named execution, or the newest one; None if the workflow has not run.
+    """Return the workflow's execution with this ID; without an ID, its newest one, or None.
 
-    Raises NotFound if the named execution does not exist.
+    Raises NotFound if the workflow has no execution with the ID.
     """
     rows = WorkflowExecution.objects.filter(workflow=workflow).annotate(
         version_number=F("version__number"), version_kind=F("version__kind")

@@ -53,7 +53,7 @@ BY_ID = ("id",)
 
 
 def runners(user: User) -> QuerySet[Runner]:
-    """Return the runners that the user may see; superusers see shared ones without any role."""
+    """Return the runners that the user may see; superusers need no role to see the shared ones."""
     reach = reach_of(user)
     wanted = Q(workspace_id__in=reach.workspaces(Action.VIEW))
     if reach.anywhere(Action.VIEW) or getattr(user, "is_superuser", False):
@@ -66,7 +66,7 @@ class Runners(Endpoint):
 
     @operation("listRunners", "Runner", {200: RunnerShape(many=True)}, parameters=[RunnerQuery])
     def get(self, request: Request) -> Response:
-        """List workers, newest first: the shared ones, and your remote runners."""
+        """List the shared workers and the remote runners of your workspaces, newest first."""
         query = self.query(RunnerQuery)
         rows = runners(self.user)
         if "pool" in query:

@@ -37,7 +37,7 @@ MAX_TIMELINE = 5000
 
 
 class Counters(CamelCaseSerializer):
-    """The progress of a container: a loop's iteration, or the counts of a map's items."""
+    """The progress of a container: a loop's current iteration, or the counts of a map's items."""
 
     iteration = serializers.IntegerField(
         required=False, help_text="The current iteration of a loop, from 1."
@@ -63,7 +63,7 @@ class Counters(CamelCaseSerializer):
 
 
 class Bar(CamelCase, serializers.ModelSerializer[Run]):
-    """One attempt of one step on the time axis."""
+    """One attempt of one step, as a bar on the time axis."""
 
     step_path = serializers.CharField()
     place = serializers.SerializerMethodField(
@@ -119,7 +119,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return spec.container if spec else ""
 
     def get_waitedMs(self, run: Run) -> float | None:  # noqa: N802 - the field's name
-        """Return the milliseconds that the run waited so far; None if it never waited."""
+        """Return how many milliseconds the run has waited in total; None if it never waited."""
         if not run.waits_for or run.started_at is None:
             return None
         noted = getattr(run, "waited_seconds", None)
@@ -129,7 +129,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return float(1_000 * (until - run.started_at).total_seconds())
 
     def get_waitsUntil(self, run: Run) -> datetime | None:  # noqa: N802 - the field's name
-        """Return when a waiting run's timer ends or its wait expires; None for other runs."""
+        """Return when a waiting run's timer or time limit ends; None for other runs."""
         return run.due_at if run.state == "WAITING" else None
 
     @extend_schema_field(Counters(allow_null=True))
@@ -138,7 +138,7 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
-        """Return the ID of the execution that the run started; None if there is none."""
+        """Return the ID of the execution that the run started; None if it started none."""
         child = self.context["children"].get(run.pk)
         return child.id if child else None
 
@@ -158,7 +158,7 @@ def counters(document: dict[str, Any]) -> dict[str, Any]:
 
 
 class TimelineQuery(PageQuery):
-    """The query parameters of a timeline, which has several pages only above 5,000 bars."""
+    """The query parameters of a timeline; a timeline of at most 5,000 bars has a single page."""
 
     limit: Any = serializers.IntegerField(
         required=False, default=MAX_TIMELINE, min_value=1, max_value=MAX_TIMELINE
@@ -231,7 +231,7 @@ class OneRun(Endpoint):
 
 
 class Timeline(Endpoint):
-    """The endpoint that returns the bars of an execution's flame chart."""
+    """The endpoint that returns the bars of an execution's timeline."""
 
     @operation(
         "getWorkflowExecutionTimeline",
@@ -254,7 +254,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Return the runs in the query's queue times, by ID, because the queue time has no index."""
+    """Filter runs by the query's queue times, through their IDs: queue times have no index."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:
@@ -288,7 +288,7 @@ FIELDS = {name: name for name in ("inputs", "outputs", "overrides", "wake", "log
 
 
 class RevealedRun(CamelCaseSerializer):
-    """A run's payloads as they are stored."""
+    """The payloads of a run, unmasked."""
 
     id = serializers.UUIDField()
     inputs = Json(allow_null=True)

@@ -1,4 +1,4 @@
-"""Download values and content that are in the payload store."""
+"""Download values and content from the payload store."""
 
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
@@ -57,7 +57,7 @@ class RunOutput(_Stored):
 
     @operation("getRunOutput", "Run", {200: OpenApiTypes.OBJECT}, errors=[403, 404, 503])
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002 - the path's name
-        """Return the complete output of a run that holds only a reference to it.
+        """Return the complete output of a run whose row holds only a reference to it.
 
         Requires the permission view_payloads; each use is recorded. Returns 404 if the run itself
         contains the output.
@@ -76,7 +76,7 @@ class ExecutionOutput(_Stored):
         errors=[403, 404, 503],
     )
     def get(self, request: Request, id: UUID) -> HttpResponseBase:  # noqa: A002
-        """Return the complete output of an execution that holds only a reference to it.
+        """Return the complete output of an execution whose row holds only a reference to it.
 
         Requires the permission view_payloads; each use is recorded. Returns 404 if the execution
         itself contains the output.

@@ -38,7 +38,7 @@ _LAST = header(
 
 
 class EventStream(BaseRenderer):
-    """Declares the media type of a stream; the response itself renders the events."""
+    """Declares the media type of a stream; the view itself writes the events."""
 
     media_type = EVENTS
     format = "events"

@@ -26,7 +26,7 @@ from runners.waits.events import Woken, signal
 
 
 class Accepted(CamelCaseSerializer):
-    """The answer to a callback: the step continues now, or as soon as it begins to wait."""
+    """The response to an accepted callback: its step continues now, or when it begins to wait."""
 
     accepted = serializers.BooleanField()
 
@@ -53,9 +53,9 @@ class Callback(OpenEndpoint):
     def post(self, request: Request, token: str) -> Response:
         """Resume the step that waits at this URL, with the body as its payload.
 
-        The URL works once; a call before the step waits is kept. Returns 404 if the URL is unknown,
-        and 409 (`callback_used`) if the URL was used before. Returns 410 if the step no longer
-        waits, because it timed out or the execution ended.
+        The URL works once; a call that arrives before the step waits is stored. Returns 404 if the
+        URL is unknown, and 409 (`callback_used`) if the URL was used before. Returns 410 if the
+        step no longer waits, because it timed out or the execution ended.
         """
         # Only invalid addresses are counted: each valid one works once anyway.
         forged = throttles.of_refused_hook(request)
@@ -82,21 +82,21 @@ MAX_SHOWN = 1_000
 
 
 class Signal(Body):
-    """The name of a signal for which steps wait, and its payload."""
+    """The name and the payload of a signal."""
 
     name = Text(max_length=200, trim_whitespace=False)
     payload = Json(required=False, default=dict, allow_null=True)
 
 
 class WokenRun(CamelCaseSerializer):
-    """A step that the signal woke."""
+    """A run that the signal woke."""
 
     run_id = serializers.UUIDField()
     step_path = serializers.CharField(help_text="Empty for callers who cannot view the execution.")
 
 
 class Signalled(CamelCaseSerializer):
-    """The steps that a signal woke, and their number."""
+    """The runs that a signal woke, and their number."""
 
     woken = WokenRun(many=True, help_text=f"The steps that continue, at most {MAX_SHOWN:,}.")
     count = serializers.IntegerField(help_text="The number of steps that continue.")
@@ -133,7 +133,7 @@ class SignalExecution(Endpoint):
 
 
 class DecisionBody(Body):
-    """The decision, and the user's comment."""
+    """The decision, and a comment of the user who decides."""
 
     decision: Any = serializers.ChoiceField([(word, word) for word in DECISIONS])
     comment = Text(required=False, default="", allow_blank=True, max_length=2000)
@@ -144,7 +144,7 @@ class Decide(Endpoint):
 
     @operation("decideRun", "Run", {200: RunShape}, request=DecisionBody, errors=[403, 404, 409])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Decide on an approval; the first decision counts, and later ones return 409."""
+        """Decide on an approval. The first decision counts; later decisions return 409."""
         given = self.body(DecisionBody)
         run = decide(id, given["decision"], given["comment"], user=self.user, actor=self.actor)
         may = powers_on(self.user, run.execution.workspace_id, run.execution.workflow_id)

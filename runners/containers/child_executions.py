@@ -79,7 +79,7 @@ def has_unfinished(parent_id: UUID) -> bool:
 
 
 def cancel_of(parent_id: UUID) -> int:
-    """Cancel an execution's children that are no longer needed; return the number cancelled."""
+    """Cancel an execution's children that are no longer needed; return how many were cancelled."""
     count = 0
     while found := list(abandoned().filter(parent_id=parent_id)[:BATCH]):
         cancelled = sum(cancel(child, parent) for child, parent in found)
@@ -90,7 +90,7 @@ def cancel_of(parent_id: UUID) -> int:
 
 
 def awaited(run_id: UUID) -> UUID | None:
-    """Return the ID of the child execution for which a run waited; None if it waited for none."""
+    """Return the ID of the child execution that a run waited for; None if there was no child."""
     progress = (
         Run.objects.filter(pk=run_id, waits_for=WaitKind.CHILD)
         .values_list("progress", flat=True)
@@ -100,7 +100,7 @@ def awaited(run_id: UUID) -> UUID | None:
 
 
 def leave_awaited(run_id: UUID) -> None:
-    """After the commit, cancel the child for which a run waited; a requeue starts a new child."""
+    """After the commit, cancel the child that a run waited for; a requeue starts a new child."""
     child = awaited(run_id)
     if child is not None:
         messages.tell_after_commit(LEAVE, child)
@@ -177,7 +177,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Return the call of the step, with its workflow, before any lock is taken.
+    """Return the step's call, with the workflow to start, before any lock is taken.
 
     Raises ChildRefused if the child cannot be started.
     """
@@ -260,7 +260,7 @@ def start(call: ChildCall, work: Work) -> UUID:
 
 
 def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
-    """Return the data about the child that is stored with the waiting run and shown to users."""
+    """Return the data about the child that is stored with the waiting run and that users see."""
     return {
         "workflow": call.workflow.slug,
         "version": call.version,
@@ -269,7 +269,7 @@ def noted(call: ChildCall, child: UUID) -> dict[str, Any]:
 
 
 def detached(state: SegmentState, work: Work, unit: Unit, child: UUID) -> Unit:
-    """Return the unit that records a step that ends as soon as its child has started."""
+    """Return the unit to record for a step that ends as soon as its child has started."""
     assert work.prepared is not None
     result = Result({"executionId": str(child)})
     state.ended(work.step, result.outcome, result.outputs)

@@ -1,4 +1,4 @@
-"""The results of a body's iterations, and a loop's condition, as read from the rows."""
+"""Read the results of a body's iterations, and evaluate a loop's conditions, from the rows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ COLLECTED = 5_000  # results read in one query
 
 
 def outputs(state: SegmentState, place: Place, total: int) -> list[Any]:
-    """Return the result of each item, in the items' order."""
+    """Return the results of a map's items, in the order of the items."""
     wanted = sink_paths(place, total)
     values: dict[str, Any] = {}
     for first in range(0, len(wanted), COLLECTED):
@@ -51,7 +51,7 @@ def sink_paths(place: Place, total: int) -> list[str]:
 def collected(
     place: Place, total: int, values: Mapping[str, Any], failed: Iterable[tuple[Any, ...]] = ()
 ) -> list[Any]:
-    """Return the result of each item, from the existing outputs of `sink_paths`.
+    """Return the result of each item, from the outputs that were found at `sink_paths`.
 
     This function is pure. `failed` are the failures in a tolerant map's body, as `failures` returns
     them.
@@ -67,7 +67,7 @@ def collected(
 
 
 def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any, ...]]) -> None:
-    """Put an item's failure in place of its missing output, if no edge handled the failure."""
+    """Put each item's failure in the place of its missing output, unless an edge handled it."""
     stem = place.stem
     marked: set[int] = set()
     for path, message, kind in failed:
@@ -87,7 +87,7 @@ def minded(place: Place, inner: str) -> bool:
 
 
 def failures(state: SegmentState, prefix: str) -> list[tuple[Any, ...]]:
-    """Return the recorded failures of steps below a prefix: (path, message, class of error)."""
+    """Return the recorded failures of steps below a prefix, as (path, message, error class)."""
     execution = state.context.execution_id
     found = statements.fetch(
         "failures", {"execution": execution, "epoch": state.context.epoch, "prefix": prefix}
@@ -121,7 +121,7 @@ def watched_paths(turn: Place, *, ended: bool) -> list[str]:
 
 
 def holds(data: TemplateData, template: Template, key: str, *, ended: bool) -> bool:
-    """Return whether the condition `key` holds; `data.source` loads the results it refers to."""
+    """Return whether the condition `key` holds; `data.source` loads the results that it reads."""
     turn, context = data.place, data.context
     paths = watched_paths(turn, ended=ended)
     if paths:

@@ -48,7 +48,7 @@ def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> Non
 def start(
     state: SegmentState, place: Place, indexes: Sequence[int], batch: Sequence[int] = ()
 ) -> None:
-    """Insert the first runs of some turns, and send them, except one that this worker runs itself.
+    """Insert the first runs of some turns, and send all except the run that this worker keeps.
 
     `batch` are further items of a pure map that the worker also takes.
     """
@@ -75,9 +75,9 @@ def start(
 
 
 def _keep(state: SegmentState, turn: Place, ready: list[int], batch: Sequence[int]) -> int | None:
-    """Choose the step that this worker runs next, and return its index.
+    """Choose the ready step that this worker runs next; return its index.
 
-    Returns None if the worker cannot run any of the steps or already has a step.
+    Returns None if the worker cannot run any of the steps, or has a next step already.
     """
     if not state.stays or state.next_segment is not None or state.paused:
         return None
@@ -189,7 +189,7 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """Return the counters, the item to continue with, and the rest of its batch.
+    """Return the container's counters, the item to continue with, and the rest of its batch.
 
     No item is returned while other workers run steps of the current item; the worker that ends the
     current item continues with the next.
@@ -258,14 +258,14 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether a worker must plan the loop: its conditions must not be rendered here."""
+    """Return whether a worker must plan the loop, as its conditions must not be rendered here."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())
 
 
 def _conditions(place: Place) -> Mapping[str, Template]:
-    """Return the conditions of the loop around a place: `while` and `until`."""
+    """Return the conditions of the loop around a place, `while` and `until`; {} without a loop."""
     return place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
 
 

@@ -137,7 +137,7 @@ def loop_output(step: Step, given: Mapping[str, Any], iterations: int, last: Any
 
 
 def too_often(limit: int) -> str:
-    """Return the error message for a loop that reached its limit."""
+    """Return the error message for a loop that has reached its limit."""
     return (
         f"The loop ran {limit:,} times, its maxIterations, and its condition still requires "
         "another iteration. Fix the condition, or raise maxIterations (at most "

@@ -1,1 +1,1 @@
-"""Turn rows into messages: pack segments together and send them to the broker."""
+"""Turn rows into messages: pack segments together, and send the messages to the broker."""

@@ -19,7 +19,7 @@ from runners.dispatch.packing import Packing
 class SegmentLink:
     """One segment: the path of its first step, its queue, and its name in Flower.
 
-    `others` are sibling segments in the same message; the worker runs them one after another.
+    `others` are the paths of sibling segments in the same message; the worker runs them one by one.
     """
 
     segment: str
@@ -64,7 +64,7 @@ class Parcel:
 
 
 def link(place: Place, step: Step, *others: Step) -> SegmentLink:
-    """Return the segment that begins with this step, in a message with the other segments."""
+    """Return the segment that begins with this step, with `others` in the same message."""
     path = place.prefix + step.path
     paths = tuple(place.prefix + other.path for other in others)
     name = f"{place.graph.name}: {path}"
@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Return ready steps by the join to which they lead, if more than one step leads to it."""
+    """Return the ready steps by the join to which they lead; omit joins with only one such step."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])
@@ -158,7 +158,7 @@ def join_of(graph: Graph, step: Step) -> int | None:
 
 
 def chain_of(place: Place, step: Step, most: int) -> tuple[SegmentLink, ...]:
-    """Return the step's segment and those that certainly follow it, one per change of queue."""
+    """Return at most `most` links: the step's segment, and one for each certain change of queue."""
     links = [link(place, step)]
     while len(links) < most:
         following = successor(place.graph, step)

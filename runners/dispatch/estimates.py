@@ -1,6 +1,6 @@
 """Estimates of step durations and of the number of processes per queue, for packing.
 
-The moving estimate is in memory, so it needs no writes. A process that has not run a step itself
+The moving averages are kept in memory, without writes. A process that has not run a step itself
 reads the newest runs of the table: at most one query per minute and workflow.
 """
 
@@ -24,7 +24,7 @@ _looked: dict[UUID, float] = {}
 
 
 def note_duration(step: Step, milliseconds: float) -> None:
-    """Update the estimate of a step with its latest duration."""
+    """Update the estimate of a step with its newest duration."""
     key = _key(step)
     before = _known.get(key)
     if before is None:
@@ -55,7 +55,7 @@ def learn_durations(workflow_id: UUID, steps: Sequence[Step]) -> None:
 
 
 def forget_durations() -> None:
-    """Forget all durations, as in a new process."""
+    """Forget all durations, so that this process knows none, like a new one."""
     _known.clear()
     _looked.clear()
 
@@ -80,7 +80,7 @@ _at = -CAPACITY_SECONDS
 
 
 def serving(queue: str) -> int:
-    """Return the number of processes or threads that serve this queue, or 1; cached for 10 s."""
+    """Return how many processes or threads serve this queue, at least 1; cached for 10 s."""
     global _at, _counted  # noqa: PLW0603 - one answer a process
     now = time.monotonic()
     if now - _at >= CAPACITY_SECONDS:

@@ -39,7 +39,7 @@ def packed_executions(parcels: Sequence[Parcel]) -> list[Parcel]:
 
 
 def _packs(group: Sequence[tuple[Parcel, SegmentLink]]) -> Iterator[Parcel]:
-    """Split the group into as few messages of about equal size as the limits allow."""
+    """Yield the group in as few messages of about equal size as the limits allow."""
     [first, link] = group[0]
     count = len(group)
     messages = -(-count // _together(first, link, count))

@@ -89,7 +89,7 @@ def publish_after_commit(parcels: Sequence[Parcel]) -> None:
 
 
 def publish(parcels: Sequence[Parcel]) -> None:
-    """Send the messages now, over one connection; the sweeper sends any message that fails."""
+    """Send the messages now, over one connection; if this fails, the sweeper sends them later."""
     try:
         with messaging.sending(), messaging.celery_app().producer_or_acquire() as producer:
             if sum(len(item.canvas) for item in parcels) > 1:
@@ -146,14 +146,14 @@ def _unsend(parcels: Sequence[Parcel]) -> None:
 
 
 def _segments(canvas: Sequence[Canvas]) -> Iterator[str]:
-    """Yield the segments of a canvas that have runs: chords' headers, and the first of chains."""
+    """Yield the segments of a canvas that have runs: headers of chords, first links of chains."""
     for whole in canvas:
         for link in whole.headers if isinstance(whole, Chord) else whole.links[:1]:
             yield from (link.segment, *link.others)
 
 
 def _send_together(parcels: Sequence[Parcel], producer: Any) -> None:
-    """Send the messages in batches of 500 if the broker's producer has batches, as for Redis."""
+    """Send the messages in batches of 500; one by one if this kombu's producer has no `batch`."""
     if not hasattr(producer, "batch"):  # kombu before 5.7
         _send(parcels, producer)
         return
@@ -196,7 +196,7 @@ def tell_after_commit(task: str, subject: UUID, *more: str) -> None:
 
 
 def tell(task: str, subject: UUID, *more: str) -> None:
-    """Send a task for the ID `subject`; if this fails, a duty of the sweeper does its work."""
+    """Send a task for the ID `subject`; if sending fails, a duty of the sweeper does the work."""
     try:
         messaging.send(task, (str(subject), *more), messaging.CONTROL)
     except Exception as error:
@@ -256,7 +256,7 @@ def _segment(item: Parcel, link: SegmentLink) -> Signature:
 
 
 def _executions(item: Parcel) -> Signature:
-    """Return the signature of one segment for several executions."""
+    """Return the Celery signature that runs the same segment of several executions."""
     [canvas] = item.canvas
     assert isinstance(canvas, Chain)
     [link] = canvas.links

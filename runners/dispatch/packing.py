@@ -20,7 +20,7 @@ FLOOR = 1.0  # ms a step at least: what recording it takes, however short its wo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The limits of packs, and functions for a step's time (ms) and a queue's number of workers."""
+    """The limits of packs, and functions that return a step's time (ms) and a queue's workers."""
 
     seconds: float  # of work in one pack, at most
     most: int  # segments in one pack, at most
@@ -34,7 +34,7 @@ NONE = Packing(0, 1, lambda _: None, lambda _: 1)
 def packed(
     branches: list[Step], segment: Callable[[Step], list[Step]], rules: Packing
 ) -> list[list[Step]]:
-    """Return the branches of one join (their first steps), grouped by message.
+    """Return the branches of one join, given by their first steps, grouped by message.
 
     `segment` returns the steps of a branch by its first step. Each worker of the queue gets at
     least one message, and no pack holds more work than `rules.seconds`.
@@ -52,7 +52,7 @@ def packed(
 
 
 def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
-    """Return the number of executions with these steps, of `count`, that one message carries.
+    """Return how many of `count` executions with these steps one message carries.
 
     Each worker of the first step's queue gets at least one message.
     """
@@ -64,7 +64,7 @@ def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
 
 
 def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[list[Step]]:
-    """Return as few packs of about equal size as the limits allow."""
+    """Return the group in as few packs of about equal size as the limits allow."""
     most = max(1, min(rules.most, len(group) // rules.workers(queue)))
     wanted = math.ceil(len(group) / most)
     packs: list[list[Step]] = []

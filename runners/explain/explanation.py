@@ -1,4 +1,4 @@
-"""Explain an execution: reasons by step, counts by container, and the facts that determine them."""
+"""Explain an execution: the reasons by step, the counts by container, and the underlying facts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,7 +78,7 @@ MOST_QUEUES = 20
 
 
 def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
-    """Return the live and the permanently failed runs, and whether there are more than `most`.
+    """Return the live and the dead runs, and whether there are more than `most`.
 
     The workflow's own steps come first, then the steps of bodies, the oldest first.
     """
@@ -97,7 +97,7 @@ def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
 def look_around(
     row: WorkflowExecution, version: Compiled, runs: Sequence[Run], now: datetime
 ) -> Around:
-    """Return the facts on which the reasons of these runs depend."""
+    """Return the facts that determine the reasons of these runs."""
     sent = [run for run in runs if run.state == RunState.PENDING and run.published_at]
     noticed = _noticed(runs)
     return Around(
@@ -126,7 +126,7 @@ def _served(now: datetime) -> frozenset[str]:
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:
-    """Return the remote queues of pending runs, each with the last runner's time, if any."""
+    """Return the remote queues of pending runs, each with the time when a runner was last seen."""
     pending = {run.queue for run in runs if run.state == RunState.PENDING}
     waiting = sorted(pending & limits().remote_queues)
     return {queue: _last_seen(row.workspace_id, queue) for queue in waiting[:MOST_QUEUES]}
@@ -139,7 +139,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return the number of messages before each run's message, including the execution's own."""
+    """Return how many messages precede each run's message, including those of the execution."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -163,7 +163,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the previous attempt's error of each run that is a retry, by the run's ID."""
+    """Return the error of the previous attempt of each run that is a retry, by the run's ID."""
     retries = {(run.step_path, run.attempt - 1): run.pk for run in runs if run.retry_after}
     if not retries:
         return {}
@@ -194,7 +194,7 @@ def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
 
 
 def _filters(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the filters of the events that runs wait for, by run, as the author wrote them."""
+    """Return the event filters of waiting runs, by the run's ID, as the author wrote them."""
     waiting = [run for run in runs if run.waits_for == WaitKind.EVENT]
     if not waiting:
         return {}
@@ -218,7 +218,7 @@ def _children(runs: Sequence[Run]) -> Mapping[str, str]:
 
 
 def _letters(runs: Sequence[Run]) -> Mapping[UUID, UUID]:
-    """Return the IDs of the open dead letters of dead runs, by run."""
+    """Return the IDs of the open dead letters of dead runs, by the run's ID."""
     dead = [run.pk for run in runs if run.state == RunState.DLQ]
     return open_dead_letters(dead) if dead else {}
 
@@ -243,7 +243,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of live runs in one state in a container's bodies; the path has no indexes."""
+    """The number of live runs in one state in a container's bodies; `container` has no indexes."""
 
     container: str
     state: str
@@ -319,7 +319,7 @@ def _tasks(
 def _undos(
     row: WorkflowExecution, version: Compiled, runs: list[Run]
 ) -> tuple[list[Explained], bool]:
-    """Return the undo steps that have not started, in order, and whether some were left out."""
+    """Return the undo steps that have not started, in order, and whether some were omitted."""
     found = compensation.remaining(row.pk, row.epoch, version.graph, MAX_TASKS + 1)
     explained = []
     for (before, _), (path, standing) in zip([("", None), *found], found, strict=False):

@@ -36,7 +36,7 @@ HOLDS: dict[str, Explain] = {}
 def hold_reasons(
     workspace_id: UUID, runs: Sequence[Run], noticed: Mapping[UUID, datetime], now: datetime
 ) -> dict[UUID, Reason]:
-    """Return why these runs are held, by the runs' IDs, for the kinds that `HOLDS` explains."""
+    """Return why these runs are held, by run ID; omit kinds that `HOLDS` does not explain."""
     reasons: dict[UUID, Reason] = {}
     for kind, explain in HOLDS.items():
         held = [run for run in runs if run.waits_for == kind]

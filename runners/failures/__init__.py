@@ -1,1 +1,1 @@
-"""Failures: their classes, their retries, their tracebacks."""
+"""Failures: their classes, their retries and their tracebacks."""

@@ -1,4 +1,4 @@
-"""Classify each failure once, in one place: whether to retry it, and what to record.
+"""Classify each failure once, in one place: whether to retry the step, and what to record.
 
 Library errors are matched by name, so that no library is imported only for a comparison. Unknown
 errors are PERMANENT, because repeating an error that is not understood does more harm than asking a
@@ -134,7 +134,7 @@ BY_ERRNO: dict[int, ErrorType] = dict.fromkeys(
 
 
 def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
-    """Classify a failure and convert it to values that can be stored; never raises.
+    """Return the failure for an error, with values that can be stored; never raises.
 
     `scrub` removes the values of the step's secrets from the failure's texts.
     """
@@ -164,7 +164,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
 
 
 def template_failure(error: TemplateError, path: str) -> Failure:
-    """Return the failure of a step whose inputs cannot be rendered (in time, or at all)."""
+    """Return the failure of a step whose inputs cannot be rendered, or not in time."""
     late = isinstance(error, TemplateTimeout)
     return Failure(
         error_type=ErrorType.TIMEOUT if late else ErrorType.PERMANENT,
@@ -187,7 +187,7 @@ def status_error_type(status: int) -> ErrorType:
 
 
 def error_type_of(error: BaseException) -> ErrorType:
-    """Return the class of an exception, or of its first known cause; PERMANENT if none is known.
+    """Return the class of an exception or of its first known cause; PERMANENT if all are unknown.
 
     An invalid certificate anywhere in the chain of causes is PERMANENT.
     """
@@ -240,7 +240,7 @@ def _by_status(error: BaseException) -> ErrorType | None:
 def _http_status(error: BaseException) -> int | None:
     """Return the HTTP status that caused a failure, as the module or a library reports it.
 
-    Returns None if there is none.
+    Returns None if no status is reported.
     """
     told = error.details if isinstance(error, StepError) else None
     found = [told.get("status")] if isinstance(told, dict) else []
@@ -252,7 +252,7 @@ def _http_status(error: BaseException) -> int | None:
 
 
 def _by_smtp(error: BaseException) -> ErrorType | None:
-    """Return the class of an SMTP code: 400 to 499 are temporary, 500 and more are permanent.
+    """Return the class of an SMTP code: codes from 400 to 499 are temporary, higher ones permanent.
 
     Returns None if the error has no such code. See RFC 5321, section 4.2.1.
     """
@@ -296,7 +296,7 @@ def _message(error: BaseException) -> str:
 
 
 def _validation(error: ValidationError) -> tuple[str, list[dict[str, str]]]:
-    """Return the problems of the fields as one text and as a list, without the fields' values."""
+    """Return the problems of the fields as one text and as a list, without the values."""
     problems = [
         {
             "field": ".".join(map(str, problem["loc"])) or "(all)",

@@ -1,4 +1,4 @@
-"""The delay before the next attempt. The functions are pure and take randomness as an argument."""
+"""The delay before the next attempt. The functions are pure; randomness is an argument."""
 
 import math
 from datetime import UTC, datetime

@@ -62,7 +62,7 @@ class Permit(Protocol):
         """Return the timeout in seconds; None if the gate sets none."""
 
     def undo(self) -> None:
-        """Revoke the permit of a step that did not run, because another gate stopped it."""
+        """Revoke the permit of a step that did not run because another gate stopped the step."""
 
     def ended(self, failure: Failure | None) -> None:
         """Record that the module ran; `failure` is None if it succeeded."""
@@ -114,7 +114,7 @@ class Passage:
 
     @property
     def timeout(self) -> float | None:
-        """Return the timeout in seconds for a call of the step's target, if a rule sets one."""
+        """Return the seconds allowed for a call of the target; None if no rule sets a limit."""
         return next((p.timeout for p in self.permits if p.timeout is not None), None)
 
     def ended(self, failure: Failure | None) -> None:
@@ -138,7 +138,7 @@ class Passage:
 
 
 class Stage(IntEnum):
-    """The order of gates: gates that reject a step are asked first, the target's gates last."""
+    """The order of gates: gates that can reject a step come first, and gates of its target last."""
 
     REFUSE = 1
     HOLD = 2
@@ -185,13 +185,13 @@ def ask(asked: Asked) -> Passage | Wait:
 
 @dataclass(frozen=True, slots=True)
 class LeasePassage:
-    """The permits that the gates gave for one leased run, each with its gate."""
+    """The permits that the gates gave for one leased run, each together with its gate."""
 
     permits: tuple[tuple[LeaseGate, LeasePermit], ...] = ()
 
     @property
     def timeout(self) -> float | None:
-        """Return the timeout in seconds for a call of the step's target, if a rule sets one."""
+        """Return the seconds allowed for a call of the target; None if no rule sets a limit."""
         return next((p.timeout for _, p in self.permits if p.timeout is not None), None)
 
 
@@ -199,8 +199,8 @@ def ask_all(asked: Sequence[Asked]) -> list[LeasePassage | Wait | Exception]:
     """Ask every gate about runs that are leased together; return the answer for each, in order.
 
     Call this function in the transaction that leases the permitted runs. Each gate is asked about
-    the runs that the earlier gates let through. If a gate holds a run, the permits that earlier
-    gates gave for it are undone.
+    the runs that the earlier gates let through. If a gate holds or rejects a run, the permits that
+    earlier gates gave for it are undone.
     """
     refused: dict[int, Wait | Exception] = {}
     given: list[list[tuple[LeaseGate, LeasePermit]]] = [[] for _ in asked]

@@ -43,7 +43,7 @@ def end(run_id: UUID, token: int, failure: Failure | None) -> None:
 
 
 def reclaim() -> int:
-    """End at most 500 permits whose lease ended without a report; return their number."""
+    """End at most 500 permits whose lease ended without a report; return how many."""
     limits = config()
     rows = statements.fetch(
         "left_permits", {"lease": limits.lease, "grace": limits.grace, "batch": BATCH}
@@ -52,7 +52,7 @@ def reclaim() -> int:
 
 
 def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit], None]:
-    """Return a function that reports the end of the lease to a gate, according to the run's row."""
+    """Return a function that notifies a permit of how its lease ended, based on the run's row."""
     if own and state == RunState.SUCCESS:
         return lambda permit: permit.ended(None)
     if own and kind:
@@ -62,7 +62,7 @@ def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit
 
 
 def _end(row: tuple[Any, ...], tell: Callable[[LeasePermit], None]) -> int:
-    """Delete a permit's row and notify its gate, together.
+    """Delete a permit's row and notify its gate, in one transaction.
 
     Returns 1, or 0 if another process deleted the row or the database failed. An error in the gate
     does not affect the step's result, because the permit lasts no longer than the gate itself

@@ -35,7 +35,7 @@ MOST = 1000  # characters of an error
 
 
 def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.socket) -> NoReturn:
-    """Run the step, then the steps that arrive over `link`, and exit.
+    """Run the order's step, then those of the orders that arrive over `link`; then exit.
 
     An error of the engine is reported to the worker: the step did not cause it. The row says
     whether a step was executed; the exit status only says how the process ended.
@@ -88,7 +88,7 @@ def _next(link: socket.socket) -> SegmentOrder | None:
 
 
 def _confine(order: SegmentOrder, server: int) -> None:
-    """Make the process end with the server, be killed first, and respect the memory limit.
+    """Make the process end with the server, and limit the process's memory.
 
     When memory is short, the kernel kills this process before others.
     """

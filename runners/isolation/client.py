@@ -25,7 +25,7 @@ class ServerLost(Exception):
 
 @dataclass(slots=True)
 class _Pending:
-    """An order that was sent: its process's ID (0 at first), and an error of the engine."""
+    """An order that was sent: the ID of its process (0 at first), and any error of the engine."""
 
     ended: "Future[SegmentReport]" = field(default_factory=Future)
     pid: int = 0
@@ -47,7 +47,7 @@ class End:
 
 
 class IsolationClient:
-    """The client of one fork server, which starts when necessary. Safe to use from any thread."""
+    """The client of one fork server, which it starts when needed. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

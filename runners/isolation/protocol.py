@@ -12,7 +12,7 @@ PACKET = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SegmentOrder:
-    """The segment whose first step must run, with the data of its message."""
+    """The order to run the first step of a segment, with the data of the segment's message."""
 
     number: int
     execution: str
@@ -60,13 +60,13 @@ def packed(message: SegmentOrder | SegmentReport) -> bytes:
 
 
 def order(packet: bytes) -> SegmentOrder:
-    """Return an order that the worker sent, parsed."""
+    """Parse and return an order that the worker sent."""
     facts: dict[str, Any] = json.loads(packet)
     return SegmentOrder(**facts | {"links": tuple(facts["links"])})
 
 
 def report(packet: bytes) -> SegmentReport:
-    """Return a report that the server or one of its children sent, parsed."""
+    """Parse and return a report that the server or one of its children sent."""
     facts: dict[str, Any] = json.loads(packet)
     short = facts.pop("shortage", None)
     return SegmentReport(**facts, shortage=Shortage(**short) if short else None)

@@ -31,7 +31,7 @@ SOONEST, LATEST = 1.0, 4.0
 
 
 class ProcessSlots:
-    """Limits on the isolated processes, and on the threads that run them or wait for a free one."""
+    """Limits on isolated processes, and on the threads that run one or wait for a free process."""
 
     def __init__(self, number: int) -> None:
         self.running = threading.BoundedSemaphore(number)
@@ -158,7 +158,7 @@ def _before_claim(seen: LiveRun, end: End, looked: Looked) -> bool:
 
 
 def _postpone(state: SegmentState, seen: LiveRun) -> None:
-    """Arrange that the suspect is sent again soon; acknowledge its message and free its thread."""
+    """Arrange that the suspect is sent again soon, and free the thread that holds its message."""
     metrics.ISOLATED.labels("postponed").inc()
     delay = random.uniform(SOONEST, LATEST)  # noqa: S311 - spreads load, guards nothing
     asked = {"execution": state.context.execution_id, "run": seen.id, "token": seen.token}

@@ -41,7 +41,7 @@ def _load() -> None:
     """Import the packages that steps need, once for all children.
 
     This opens no connection and starts no thread. The garbage collector is off during the imports,
-    because it would repeatedly scan objects that stay. That saves a tenth of the time.
+    because it would repeatedly scan objects that stay; this saves a tenth of the time.
     """
     gc.disable()
     import django
@@ -79,7 +79,7 @@ def _serve(orders: socket.socket) -> None:
 
 
 class _Children:
-    """The forked processes, the order that each one runs, and the idle processes."""
+    """The forked processes: the order that each process runs, and the idle processes."""
 
     def __init__(self, orders: socket.socket, selector: selectors.BaseSelector) -> None:
         self._orders = orders
@@ -90,7 +90,7 @@ class _Children:
         self._deaths = ChildDeaths()
 
     def carry(self, packet: bytes) -> None:
-        """Give the order to an idle process, or to a new one."""
+        """Give the order to an idle process, or to a new process."""
         number = order(packet).number
         if not self._numbers:
             self._deaths.look()

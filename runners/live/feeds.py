@@ -25,12 +25,12 @@ _NAMES = (
 
 
 def runs_since(execution_ids: Sequence[UUID], since: int) -> dict[UUID, list[Row]]:
-    """Return the runs written since the cursor, by execution, at most `MOST` + 1 for each."""
+    """Return the runs written since the cursor, by execution: at most `MOST` + 1 for each."""
     return _read_runs("watch_runs", {"ids": list(execution_ids), "since": str(since), "most": MOST})
 
 
 def runs_of(execution_id: UUID) -> list[Row]:
-    """Return the runs of one execution, at most `MOST` + 1, the live and failed ones first."""
+    """Return at most `MOST` + 1 runs of an execution, the live and failed ones first."""
     found = _read_runs("watch_whole", {"execution": execution_id, "most": MOST})
     return found.get(execution_id, [])
 
@@ -46,7 +46,7 @@ def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
 
 
 def _name_children(found: dict[UUID, list[Row]]) -> None:
-    """Add the IDs of children for which no run waits. Uses at most one query.
+    """Add the IDs of children for which no run waits to the runs. Uses at most one query.
 
     These IDs are not in any `progress`, but the key under which each child was started names the
     run.
@@ -81,7 +81,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution and its runs (with a cursor: only new ones), or None without it."""
+        """Return the execution and its runs (since the cursor, if any); None if it is missing."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

@@ -1,4 +1,4 @@
-"""The tables of this app."""
+"""The tables of the app `runners`."""
 
 from runners.models.gates import HeldPermit
 from runners.models.run import CachedResult, Run

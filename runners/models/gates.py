@@ -6,7 +6,7 @@ from executions.database.clock import ClockTimestamp
 
 
 class HeldPermit(models.Model):
-    """A permit of a gate for one lease of a run, until the lease ends.
+    """A permit that a gate gave for one lease of a run; it is deleted when the lease ends.
 
     `token` is the lease's fencing token; the gate restores its permit from `kept`.
     """

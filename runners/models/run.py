@@ -1,4 +1,4 @@
-"""One attempt of one step: the hot table. Hand-written statements in `sql/` write most of it.
+"""One attempt of one step: the hot table. Hand-written statements in `sql/` write most rows.
 
 Each run has an entry in four indexes, including the primary key, and in small partial indexes for
 retries, approvals, remote queues and failures. Renewing a lease touches no indexed column.
@@ -182,7 +182,7 @@ class Run(models.Model):
 
 
 class CachedResult(models.Model):
-    """The result of a step, by the inputs that produced it.
+    """The result of a step, stored by the inputs that produced it.
 
     `owner` is the workflow or the workspace within which the result is valid; `key` is the SHA-256,
     in hex, over module type, config hash and inputs hash.
@@ -210,7 +210,7 @@ class CachedResult(models.Model):
 
     @staticmethod
     def sealed_rows(workspace_id: UUID) -> Q:
-        """Return the condition that selects the rows of a workspace or of one of its workflows."""
+        """Return the condition that selects the rows of a workspace and of its workflows."""
         workflows = Workflow.objects.filter(workspace_id=workspace_id).values("pk")
         return Q(owner=workspace_id) | Q(owner__in=workflows)
 

@@ -1,4 +1,4 @@
-"""The workers and remote runners that have reported themselves."""
+"""The workers and remote runners that have reported to this database."""
 
 from django.db import models
 
@@ -10,8 +10,8 @@ from executions.models import Workspace
 class Runner(models.Model):
     """A worker's report about itself, and the time when it was last seen.
 
-    A remote runner (pool `remote`) belongs to the workspace for which it works; our own workers
-    serve all workspaces and belong to none.
+    A remote runner (pool `remote`) belongs to the workspace for which it works; Valkyr's own
+    workers serve all workspaces and belong to none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

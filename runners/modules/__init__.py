@@ -1,1 +1,1 @@
-"""The modules of steps: one family per file; none of them uses tables or the broker."""
+"""The modules of steps, one family per file; no module uses tables or the broker."""

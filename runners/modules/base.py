@@ -29,7 +29,7 @@ _LOADING = RLock()
 
 
 class ModuleInputs(BaseModel):
-    """The base of inputs: camelCase keys, no unknown keys, and no values in the texts of errors."""
+    """The base class of inputs: camelCase keys, no unknown keys, no values in error messages."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -40,7 +40,7 @@ class ModuleInputs(BaseModel):
 
 
 class ModuleOutputs(BaseModel):
-    """The base of typed outputs: keys are camelCase in workflows, attributes have Python names."""
+    """The base class of outputs. Keys are camelCase in workflows; attributes have Python names."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -92,7 +92,7 @@ class StepContext(Protocol):
 
     @property
     def last_details(self) -> Any:
-        """Return the `details` of the previous attempt's last `heartbeat`; None without any."""
+        """Return the details of the previous attempt's last `heartbeat`; None if it sent none."""
 
     @property
     def target_timeout(self) -> float | None:
@@ -111,7 +111,7 @@ class StepContext(Protocol):
 
     @property
     def origin(self) -> str:
-        """Return the place of the workflow's code, such as `shop.flows:fulfil`; "" if unknown."""
+        """Return where the workflow's code is, such as `shop.flows:fulfil`; "" if unknown."""
 
     @property
     def changed(self) -> frozenset[str]:
@@ -123,7 +123,7 @@ class StepContext(Protocol):
 
     @property
     def variables(self) -> Mapping[str, Any]:
-        """Return the declared variables and their values at the start of the step."""
+        """Return the declared variables with the values they had at the start of the step."""
 
     def remaining(self) -> float:
         """Return the seconds until the deadline; negative after it has passed."""
@@ -164,15 +164,15 @@ class StepContext(Protocol):
         """Write bytes to the payload store in parts, and return a reference for the outputs.
 
         `content` is an open file or an iterable of parts; only a few MiB of it are in memory at a
-        time. The values of the step's secrets are replaced in it. Raises StepError if there is no
+        time. The step's secrets in it are replaced with references. Raises StepError if there is no
         payload store, PayloadError if the content exceeds VALKYR_PAYLOAD_CONTENT_LIMIT, and any
         error that `content` raises.
         """
 
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
-        """Open the stored content to which an input refers (`StoredContent`), in a `with` block.
+        """Open the stored content that an input refers to (`StoredContent`), for a `with` block.
 
-        The file supports seeking. It raises an error at its end if the content was changed.
+        The file supports seeking. At its end, it raises an error if the content was changed.
         """
 
 
@@ -192,7 +192,7 @@ class PublishedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a step: JSON-serializable outputs, its outcome, and the variables it sets."""
+    """A step's JSON-serializable outputs, its outcome, and the variables that it sets."""
 
     outputs: Any
     outcome: str = "success"
@@ -367,7 +367,7 @@ class Module(Generic[InputsT]):
         return None
 
     def circuit_with(self, inputs: InputsT, credential: Mapping[str, str] | None) -> str | None:
-        """Return the target, as `circuit` does.
+        """Return the target, or None, as `circuit` does.
 
         Override this method if the module's credential names the server.
         """
@@ -409,13 +409,13 @@ class Module(Generic[InputsT]):
     def execute(
         self, inputs: InputsT, ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Execute the step and return its result or a Wait; raise `StepError` if it fails."""
+        """Execute the step; return its result or a Wait. Raises StepError if the step fails."""
         raise NotImplementedError(f"module {self.type} has no execute()")
 
     def woken(
         self, inputs: InputsT, wake: Mapping[str, Any], ctx: StepContext
     ) -> Result | Wait | BaseModel | Mapping[str, Any] | None:
-        """Continue after a Wait; `wake["by"]` names the cause.
+        """Continue after a Wait, and return as `execute` does; `wake["by"]` names the cause.
 
         The causes and their further keys are `timer`, `person` (`decision`, `comment`, `actor`,
         `at`), `event` (`event`, `payload`, `eventId`), `callback` (`payload`) and `child` (`state`,
@@ -438,7 +438,7 @@ class Module(Generic[InputsT]):
     def run(
         self, config: Any, ctx: StepContext, wake: Mapping[str, Any] | None = None
     ) -> Result | Wait:
-        """Validate rendered inputs, execute or continue the step, and normalise the result.
+        """Validate rendered inputs, execute or resume the step, and return the normalised result.
 
         Raises pydantic's ValidationError for invalid inputs, and the exceptions of `execute`.
         """
@@ -453,7 +453,7 @@ class Module(Generic[InputsT]):
 def as_result(value: Result | Wait | BaseModel | Mapping[str, Any] | None) -> Result | Wait:
     """Convert the value that `execute` returned to a `Result` or `Wait`.
 
-    Raises StepError for anything else.
+    Raises StepError for any other value.
     """
     if isinstance(value, Result | Wait):
         return value

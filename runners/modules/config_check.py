@@ -32,7 +32,7 @@ SHOWN_CHARACTERS = 60
 
 
 def check(module: "Module[Any]", config: Any) -> list[ConfigProblem]:
-    """Return the problems of a `with`; the module's own check runs only if there are no others."""
+    """Return the problems of a `with`; the module's own check runs only if none was found."""
     if not isinstance(config, Mapping):
         return [ConfigProblem((), "type", f"expected an object, found {_shown(config)}")]
     found = list(_schema_problems(module.Inputs, config))
@@ -129,7 +129,7 @@ def _shown(value: Any) -> str:
 def _field_problems(
     inputs: type[BaseModel], config: Mapping[str, Any], already: set[tuple[str | int, ...]]
 ) -> list[ConfigProblem]:
-    """Return the problems that the fields' own validators find in values without templates."""
+    """Return the problems that the fields' validators find in values without templates."""
     unknowable = {key for key, value in config.items() if holds_template(value)}
     try:
         inputs.model_validate(config)
@@ -149,7 +149,7 @@ def _field_problems(
 
 
 def _pointer(location: tuple[str | int, ...], config: Any) -> tuple[str | int, ...]:
-    """Return pydantic's location without the parts that identify members of a union."""
+    """Return pydantic's location without the parts that only name a member of a union."""
     path: list[str | int] = []
     for part in location:
         if isinstance(config, Mapping) and part in config:

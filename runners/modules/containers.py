@@ -33,7 +33,7 @@ LOOP_ENDINGS = ("count", "while", "until")
 
 
 class Container(Module[Any]):
-    """The base of containers: the engine runs their bodies, and no worker runs the module."""
+    """The base class of containers: the engine runs their bodies; no worker runs the module."""
 
     category: ClassVar[str] = "control"
     retry: ClassVar[str] = "none"
@@ -46,7 +46,7 @@ class Container(Module[Any]):
 
 
 class ExpandingContainer(Container):
-    """The base of containers that write, at publication, the body that the engine runs.
+    """The base class of containers that write, at publication, the body that the engine runs.
 
     Authors write a `body` of tasks, which see the names of a `body_kind`. `expand` creates the task
     that the engine runs, with further tasks around the author's tasks. The `credential`, `retry`,
@@ -203,7 +203,7 @@ def _items_problems(items: Any) -> Iterator[ConfigProblem]:
 
 
 def _written_out(config: Mapping[str, Any], *keys: str) -> list[ConfigProblem]:
-    """Return problems for keys that contain a template but are read before the workflow runs."""
+    """Return a problem for each of `keys` that contains a template but is read before the run."""
     return [
         ConfigProblem(
             (key,),

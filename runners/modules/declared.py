@@ -1,4 +1,4 @@
-"""The module types of the engine and of plugins, and the location of each module.
+"""The module types of the engine and of plugins, and the location of each module's class.
 
 This file needs no Django, so that code that only runs or describes modules imports little.
 """
@@ -41,7 +41,7 @@ def declare(
 
 
 def needed(type_name: str) -> tuple[str, str] | None:
-    """Return the package that a module type imports and the extra that installs it, if any."""
+    """Return the package that a module type imports and the extra that installs it, or None."""
     return _needs.get(type_name)
 
 

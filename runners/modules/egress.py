@@ -23,7 +23,7 @@ class EgressRefused(StepError):
 
 
 class RulesInForce:
-    """The rules of the running step, loaded once, at the first connection."""
+    """The rules of the running step, which are loaded once, at the first connection."""
 
     __slots__ = ("_found", "_load")
 
@@ -44,7 +44,7 @@ _in_force: ContextVar[RulesInForce | None] = ContextVar("egress_rules", default=
 
 @contextmanager
 def ruled_by(load: "Callable[[], EgressRules | None]") -> Iterator[None]:
-    """Check every connection of this thread by these rules while the block runs."""
+    """Apply these rules to every connection of this thread while the block runs."""
     mark = _in_force.set(RulesInForce(load))
     try:
         yield
@@ -66,7 +66,7 @@ def judge_egress(host: str, port: int | None) -> None:
 
 
 def address_rules(host: str, port: int | None) -> tuple[str, ...]:
-    """Return the address ranges that decide on a host; an empty tuple if its name alone decides."""
+    """Return the address ranges that decide on a host; () if the host's name alone decides."""
     rules = egress_rules()
     if rules is None or rules.verdict(host, port).name != "BY_ADDRESS":
         return ()
@@ -74,7 +74,7 @@ def address_rules(host: str, port: int | None) -> tuple[str, ...]:
 
 
 def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
-    """Return those addresses of a host that the rules allow.
+    """Return the addresses of a host that the rules allow, of those given.
 
     Raises EgressRefused if none of them is allowed. The caller has checked the host's name.
     """

@@ -16,7 +16,7 @@ MAX_OUTCOME_LENGTH = 100
 
 
 class FlowModule(Module[Any]):
-    """The base of the control modules."""
+    """The base class of the control modules."""
 
     category: ClassVar[str] = "control"
     inline: ClassVar[bool] = True
@@ -42,7 +42,7 @@ class Noop(FlowModule):
 
 
 class IfInputs(ModuleInputs):
-    """The condition to branch on."""
+    """The condition that selects the branch."""
 
     condition: Any = Field(
         description=(
@@ -80,7 +80,7 @@ Scalar = str | bool | int | float | None
 
 
 class SwitchInputs(ModuleInputs):
-    """The value and the cases to compare it with."""
+    """The value, and the cases with which to compare it."""
 
     value: Scalar = Field(
         description="The value that is compared, as text, with each case.",
@@ -324,7 +324,7 @@ class Pinned(FlowModule):
 
 
 def _message(value: Any) -> str:
-    """Return the message of a pinned failure: its text, its `message`, or a default."""
+    """Return the message of a pinned failure: the text, the object's `message`, or a default."""
     said = value.get("message") if isinstance(value, Mapping) else value
     return (
         said

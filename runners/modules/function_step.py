@@ -35,7 +35,7 @@ Retry = str | Mapping[str, Any]
 
 
 class StepDecorator(Protocol):
-    """The result of `@step(...)`: it turns a function into a step and keeps its types."""
+    """The result of `@step(...)`: it turns a function into a step and keeps the type hints."""
 
     @overload
     def __call__(
@@ -179,7 +179,7 @@ def _given(queue: str, retry: Retry, timeout_seconds: float) -> dict[str, Any]:
 
 
 class _Made:
-    """A class attribute that is computed on first read."""
+    """A class attribute that is computed when it is first read."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
@@ -261,7 +261,7 @@ _ENDINGS = {"output": _output, "outcome": _outcome, "pair": _pair, "result": _re
 
 
 def _plain(model: type[BaseModel] | None, returned: Any) -> Any:
-    """Return the output as JSON, with dates, decimals and dataclasses in their annotated form."""
+    """Return the output as JSON, converted by its annotated type; unchanged without a model."""
     if model is None:
         return returned
     return model.model_validate(returned).model_dump(mode="json", by_alias=True)

@@ -1,4 +1,4 @@
-"""Stand-ins for modules whose packages are missing: listed, but rejected with the reason."""
+"""Stand-ins for modules whose packages are missing: publishing rejects them with the reason."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -12,7 +12,7 @@ from runners.modules.base import Module, ModuleInputs, StepContext, StepError
 
 
 class AnyInputs(ModuleInputs):
-    """Any inputs that a workflow passes to the module. The stand-in does not read them."""
+    """Any inputs that a workflow passes to the module. The stand-in does not read the inputs."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -25,7 +25,7 @@ class NotInstalled(Module[BaseModel]):
     Inputs = AnyInputs
 
     def __init__(self, type_name: str, package: str, extra: str) -> None:
-        """Stand in for the type, which needs `package`; `valkyr[extra]` installs it."""
+        """Replace the module type, which needs `package`; `valkyr[extra]` installs the package."""
         # Other modules declare these in their classes; this one class represents many types.
         own: Any = partial(setattr, self)
         own("type", type_name)
@@ -42,7 +42,7 @@ class NotInstalled(Module[BaseModel]):
         return [ConfigProblem((), "not_installed", self.reason)]
 
     def execute(self, inputs: BaseModel, ctx: StepContext) -> NoReturn:
-        """Raise StepError: the workflow was published where the package is installed."""
+        """Raise StepError: the package was installed where the workflow was published, not here."""
         raise StepError(self.reason)
 
 

@@ -1,4 +1,4 @@
-"""Find modules by type: those declared in code, in entry points, and in the environment.
+"""Find modules by type: those of the engine, of plugins, of entry points, and of the settings.
 
 A family's file is imported when one of its types is first used, and a module is described on
 request. A worker therefore starts fast. A third-party module that cannot be loaded or described is
@@ -125,7 +125,7 @@ class Registry:
             return self._specs
 
     def names(self) -> frozenset[str]:
-        """Return the types of all modules found, including those that cannot be described."""
+        """Return the types of all modules that were found, even if they cannot be described."""
         with self._lock:
             self._load_third_parties()
             return frozenset({*declared(), *self._modules})
@@ -152,7 +152,7 @@ class Registry:
             return None
 
     def warm_up(self, queues: Collection[str] | None = None) -> None:
-        """Load every module, and the slow imports of those on these queues, before a worker forks.
+        """Load every module, and the slow imports of those on `queues`, before a worker forks.
 
         The worker's children then share the memory, and no step spends time on imports. Without
         `queues`, all imports are loaded; otherwise the first step that needs further imports loads
@@ -231,7 +231,7 @@ class Registry:
 
 
 class StandIns(UserDict[str, Module[Any]]):
-    """A registry's modules; each lookup returns the module in the wrapper that `wrap` makes."""
+    """The modules of a registry; each lookup returns the module as `wrap` wraps it."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class Described(Mapping[str, ModuleSpec]):
 
 
 def spec(module: Module[Any]) -> ModuleSpec:
-    """Return the description of a module that the graph uses."""
+    """Return the description of a module, which the graph uses."""
     outputs = module.Outputs
     writer = cast("ExpandingContainer", module) if module.expands else None
     return ModuleSpec(
@@ -328,7 +328,7 @@ def _instance_or_stand_in(type_name: str) -> Module[Any]:
 
 
 def _place(module: Module[Any] | None) -> str:
-    """Return the location of a module's code, for error messages."""
+    """Return the location of a module's class, for error messages."""
     kind = type(module)
     return f"{kind.__module__}.{kind.__qualname__}"
 
@@ -339,7 +339,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield the loaded object if it is a step module, or the step modules of a Python module."""
+    """Yield the loaded step module, or those of a Python module. Raises TypeError for others."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):
@@ -358,7 +358,7 @@ def _found_in(loaded: Any) -> Iterator[Module[Any]]:
 
 
 def _declared_in(value: Any, path: str) -> bool:
-    """Return whether a file declares this module itself and did not import it."""
+    """Return whether a Python file declares this module itself, rather than importing it."""
     is_class = isinstance(value, type) and issubclass(value, Module) and hasattr(value, "type")
     is_module = is_class or hasattr(value, MODULE_ATTRIBUTE)
     return is_module and getattr(value, "__module__", None) == path

@@ -27,7 +27,7 @@ DECORATED: "list[StepFunction[..., Any]]" = []
 
 
 class NoResult:
-    """The handle of a step that returns nothing; other steps can only depend on it, not read it."""
+    """The handle of a step that returns nothing: other steps can follow it, but not read it."""
 
 
 class StepFunction(Generic[P, R]):

@@ -1,4 +1,4 @@
-"""Read the inputs and the result of a typed function once; mistakes are reported at import."""
+"""Read the inputs and the result of a typed function once, and report mistakes at import."""
 
 import inspect
 import sys

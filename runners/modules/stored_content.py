@@ -66,7 +66,7 @@ def stored_inputs(inputs: type[BaseModel]) -> tuple[str, ...]:
 
 
 def _takes(kinds: Iterable[Any], seen: set[Any]) -> bool:
-    """Return whether one of these types, or a part of it, is `StoredContent` or `PassedOn`."""
+    """Return whether one of these types is or contains `StoredContent` or `PassedOn`."""
     for kind in kinds:
         if kind is _CHECK or kind is _PASSES or _takes(get_args(kind), seen):
             return True
@@ -88,7 +88,7 @@ def marked(value: Any, known: list[dict[str, Any]]) -> Any:
 
 
 def parts_of(content: BinaryIO | Iterable[bytes]) -> Iterator[bytes]:
-    """Yield content in parts, from an open file or from an iterable of parts."""
+    """Yield the content of an open file in parts, or the parts of an iterable."""
     read = getattr(content, "read", None)
     if read is None:
         yield from content

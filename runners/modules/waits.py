@@ -31,7 +31,7 @@ Patience = Annotated[float, Field(gt=0, le=MAX_SECONDS, allow_inf_nan=False)]
 
 
 class WaitingModule(Module[Any]):
-    """The base of modules that suspend with `Wait`.
+    """The base class of modules that suspend with `Wait`.
 
     The engine keeps the run's row and continues with `woken`.
     """
@@ -267,7 +267,7 @@ class WaitForEvent(WaitingModule):
 
 
 class CallbackInputs(ModuleInputs):
-    """A description of the wait, and its time limit."""
+    """A description of the wait, and the time limit."""
 
     title: str = Field(
         "",

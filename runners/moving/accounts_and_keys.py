@@ -20,7 +20,7 @@ ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "sta
 
 
 def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
-    """Copy the accounts and groups to which rows of the workspace refer; return their number.
+    """Copy the accounts and groups that the workspace's rows refer to; return how many.
 
     With `paused`, copy only those that rows copied during the pause refer to.
     """
@@ -43,7 +43,7 @@ def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = Fal
 
 
 def copy_keys(sessions: MoveSessions) -> None:
-    """Add the source's data keys to the target's keys; the target still seals with its own key.
+    """Add the source's data keys to the target's; the target still seals with its own key.
 
     Raises the errors of `store.present`.
     """
@@ -66,7 +66,7 @@ def tier_in(sessions: MoveSessions, tier_id: UUID) -> UUID:
 
 
 def renumber_permissions(sessions: MoveSessions, workspace: UUID) -> None:
-    """Make copied grants refer to the target's rows of the same permissions."""
+    """Make the copied grants refer to the target's own rows of the same permissions."""
     numbers = {}
     for of in (sessions.source_alias, sessions.target_alias):
         rows = Permission.objects.using(of).order_by()

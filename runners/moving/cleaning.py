@@ -67,7 +67,7 @@ def remove_source(sessions: MoveSessions, workspace: UUID, tell: Callable[[str],
 
 
 def remove_executions(session: Session, workspace: UUID, *, live: bool = False) -> int:
-    """Delete a workspace's executions with all their rows, in batches; return their number.
+    """Delete a workspace's executions with all their rows, in batches; return how many.
 
     With `live`, delete only live executions.
     """

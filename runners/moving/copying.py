@@ -33,7 +33,7 @@ class RowsDiffer(Exception):
 
 @contextmanager
 def snapshot(session: Session) -> Iterator[None]:
-    """Run all statements of the block on one snapshot of the rows."""
+    """Run all statements in the block on one snapshot of the rows."""
     with session.transaction():
         session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         yield
@@ -87,7 +87,7 @@ def digest(
 def copy_ended(
     sessions: MoveSessions, workspace: UUID, after: ExecutionMark | None
 ) -> tuple[ExecutionMark, int] | None:
-    """Copy the next ended executions with all their rows; return the last one and their number.
+    """Copy the next ended executions with all their rows; return the last one and the number.
 
     Return None if no ended execution follows.
     """
@@ -113,9 +113,9 @@ def copy_ended(
 
 
 def catch_up(sessions: MoveSessions) -> int:
-    """Copy executions that changed since they were copied; return their number.
+    """Copy executions that changed since they were copied; return how many.
 
-    If an execution runs again, its rows are removed from the target until the pause.
+    If an execution is running again, its rows stay removed from the target until the pause.
     """
     with snapshot(sessions.source):
         found = sessions.source.execute(
@@ -146,7 +146,7 @@ def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
 
 
 def replace(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> None:
-    """Replace the rows of executions `ids` in the target with the source's rows of `kept`.
+    """Replace the rows of the executions `ids` in the target; copy the source's rows of `kept`.
 
     Call this function in a transaction of the target and a `snapshot` of the source.
     """
@@ -159,7 +159,7 @@ def replace(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -
 
 
 def drop(session: Session, table: MovedTable, ids: Sequence[UUID]) -> None:
-    """Delete a table's rows of these executions."""
+    """Delete the rows of these executions from a table."""
     session.execute(
         f"DELETE FROM {table.name} t WHERE t.{table.key} = ANY(%s::uuid[])",
         [list(ids)],

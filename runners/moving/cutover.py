@@ -1,4 +1,4 @@
-"""Bring the rest of a paused workspace to the target, in one transaction of the target.
+"""Copy the rest of a paused workspace to the target, in one transaction of the target.
 
 The commit of that transaction decides: before it, the workspace is in the source; after it, in the
 target. The target's sweeper then sends the runs that are due, within a second.
@@ -112,7 +112,7 @@ def _count(sessions: MoveSessions, table: str, condition: str, given: copying.Gi
 
 
 def _adapt(sessions: MoveSessions, move: WorkspaceMove, tier_id: UUID) -> None:
-    """Set the values that apply in the target in the copied rows, and record the cutover."""
+    """Set the values in the copied rows that apply in the target, and record the cutover."""
     given = {"workspace": move.workspace_id}
     sessions.target.execute(
         f"UPDATE {Workspace._meta.db_table} SET tier_id = %(tier)s WHERE id = %(workspace)s",

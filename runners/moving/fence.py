@@ -1,9 +1,9 @@
 """The fence at the source: triggers that note changed executions, and reject writes in the pause.
 
-They exist only during a move, so other workspaces have no cost before and after it. Each write of a
-row of the moving workspace takes a shared advisory lock until its transaction ends. The pause takes
-the lock exclusively: then no transaction with such a write is open, and later transactions see the
-gate closed.
+The triggers exist only during a move, so other workspaces have no cost before and after it. Each
+write of a row of the moving workspace takes a shared advisory lock until its transaction ends. The
+pause takes the lock exclusively: then no transaction with such a write is open, and later
+transactions see the gate closed.
 
 A rejected INSERT, or UPDATE of settings, raises an error that the API answers with 503. A rejected
 UPDATE of a run or an execution, or a DELETE, changes no row, as if another process had been faster.
@@ -40,7 +40,7 @@ SELECT count(*) FROM {Run._meta.db_table} r JOIN {WorkflowExecution._meta.db_tab
 
 
 class MoveGate(StrEnum):
-    """The writes to the workspace's rows that are allowed."""
+    """Which writes to the workspace's rows are allowed."""
 
     OPEN = "open"
     DRAINING = "draining"  # nothing starts; steps that run are recorded
@@ -52,7 +52,7 @@ class StillWriting(Exception):
 
 
 def install(session: psycopg.Connection[Any], workspace: UUID) -> None:
-    """Install the fence open, or open an existing fence; writes continue."""
+    """Install an open fence, or open the fence if it exists; writes continue."""
     session.execute(f"CREATE TABLE IF NOT EXISTS {GATE} (workspace uuid NOT NULL, mode text)")
     session.execute(f"CREATE TABLE IF NOT EXISTS {CHANGED} (execution uuid NOT NULL)")
     with session.transaction():
@@ -97,7 +97,7 @@ def set_gate(session: psycopg.Connection[Any], mode: MoveGate, seconds: float = 
 
 
 def pause(session: psycopg.Connection[Any], workspace: UUID) -> int:
-    """Close the gate when running steps have ended, or after two seconds.
+    """Close the gate once the running steps have ended, or after two seconds.
 
     Return how many steps were still running: their results are rejected, and they run again in the
     target. Raises StillWriting if a transaction with writes does not end.

@@ -36,7 +36,7 @@ class MoveRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MoveEstimate:
-    """The size of a move: ended executions before the pause, and rows by table during it."""
+    """The size of a move: the ended executions to copy before the pause, and rows during it."""
 
     workspace: Workspace
     source: str
@@ -162,7 +162,7 @@ def _reopen(sessions: MoveSessions, row: WorkspaceMove) -> None:
 
 
 def _finish(sessions: MoveSessions, row: WorkspaceMove, tell: Tell) -> None:
-    """Do the work that follows the switch; each part can be repeated."""
+    """Do the work that follows the switch. Each part of the work can be repeated."""
     if row.switched_at is None:
         _note(row, state=MoveState.SWITCHED, switched_at=ClockTimestamp())
     accounts_and_keys.copy_schedules(sessions, row.workspace_id)
@@ -176,7 +176,7 @@ def _finish(sessions: MoveSessions, row: WorkspaceMove, tell: Tell) -> None:
 
 
 def _record_once(sessions: MoveSessions, row: WorkspaceMove) -> None:
-    """Record the move in the target's audit trail once, and mark the target's receipt as done."""
+    """Record the move in the target's audit trail once, and mark the target's row as done."""
     with routing.serving(sessions.target_alias), transaction.atomic():
         receipts = WorkspaceMove.objects.using(sessions.target_alias).filter(pk=row.pk)
         if receipts.exclude(state=MoveState.DONE).update(state=MoveState.DONE):
@@ -240,13 +240,13 @@ def _by(name: str) -> dict[str, object]:
 
 
 def _places() -> dict[UUID, str]:
-    """Return the current cells of workspaces that were moved."""
+    """Return the current cell of each workspace that was moved, by the workspace's ID."""
     rows = WorkspaceMove.objects.exclude(switched_at=None).order_by("switched_at")
     return dict(rows.values_list("workspace_id", "target"))
 
 
 def _note(row: WorkspaceMove, **values: object) -> None:
-    """Update the move's row in the directory; times are by the clock of that database."""
+    """Update the move's row in the directory; times come from the clock of that database."""
     WorkspaceMove.objects.filter(pk=row.pk).update(**values)
 
 

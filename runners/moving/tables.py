@@ -20,7 +20,7 @@ from executions.models import WorkflowExecution, Workspace
 
 
 class MoveKind(StrEnum):
-    """The times at which the rows of a table are copied."""
+    """When the rows of a table are copied."""
 
     EXECUTION = "execution"
     WHOLE = "whole"
@@ -88,7 +88,7 @@ def of_kind(*kinds: MoveKind) -> list[MovedTable]:
 
 
 def workspace_of(model: type[Model], row: str, depth: int = 0) -> str:
-    """Return SQL for the ID of a row's workspace; it gives null if a row in between is missing."""
+    """Return SQL for the ID of a row's workspace; null if a row between the two is missing."""
     if model is Workspace:
         return f"{row}.id"
     column = _direct(model) or _parent(model)
@@ -148,7 +148,7 @@ def _within(column: Any, row: str, depth: int) -> str:
 
 
 def _of_execution(model: type[Model]) -> str:
-    """Return the name of the column with the ID of a row's execution; "" if there is none."""
+    """Return the name of the column with the ID of a row's execution; "" if there is no column."""
     if model is WorkflowExecution:
         return "id"
     found = (one for one in _foreign(model) if one.related_model is WorkflowExecution)
@@ -166,7 +166,7 @@ def _direct(model: Any) -> Any:
 
 
 def _parent(model: type[Model]) -> Any:
-    """Return the first foreign key that is never null and leads to a workspace, if any."""
+    """Return the first foreign key that is never null and leads to a workspace, or None."""
     found = (one for one in _foreign(model) if not one.null and one.related_model is not model)
     return next((one for one in found if _leads(one.related_model)), None)
 

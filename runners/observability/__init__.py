@@ -1,1 +1,1 @@
-"""The logs and traces of a worker about the runs it executes."""
+"""A worker's logs, metrics and traces of the runs that it executes."""

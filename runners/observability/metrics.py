@@ -1,7 +1,7 @@
-"""Metrics of this app: recorded steps, their waiting times, and repairs.
+"""Metrics of this app: recorded steps, waiting times, and repairs.
 
 Each event is counted when it is certain: a result after its commit, and a repair by the duty that
-made the repair. Labels come from closed lists: modules, queues, outcomes, duties.
+made the repair. Labels come from closed lists: modules, queues, outcomes and duties.
 """
 
 import time

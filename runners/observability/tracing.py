@@ -17,7 +17,7 @@ MOST_MESSAGE = 500
 
 
 def observed(perform: Perform) -> Perform:
-    """Return the function that executes claimed runs, with logs and traces added.
+    """Return the function that executes claimed runs, wrapped so that it logs and traces.
 
     The IDs stay on log lines until the task ends.
     """

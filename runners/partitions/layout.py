@@ -1,4 +1,4 @@
-"""The partitions of the runs' table, from PostgreSQL's catalogue."""
+"""Read the partitions of the runs' table from PostgreSQL's catalogue."""
 
 import json
 import re
@@ -62,7 +62,7 @@ class RunPartition:
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """The partitions of the table by time, if there are any, and the data to convert it back.
+    """The partitions of the table by time, if there are any, and the data to convert them back.
 
     `foreign_keys` are the foreign keys that were removed: (table, name, definition). `days` is the
     length of new partitions.
@@ -80,12 +80,12 @@ class PartitionLayout:
 
     @property
     def default(self) -> RunPartition | None:
-        """Return the default partition, if there is one."""
+        """Return the default partition; None without one."""
         return next((one for one in self.partitions if one.default), None)
 
     @property
     def last_end(self) -> datetime | None:
-        """Return the time at which the newest partition ends; None without partitions."""
+        """Return the time at which the newest partition ends; None without partitions by time."""
         return max((one.ends for one in self.ranges if one.ends), default=None)
 
 
@@ -117,12 +117,12 @@ def is_partitioned() -> bool:
 
 
 def note(foreign_keys: tuple[tuple[str, str, str], ...], days: int) -> str:
-    """Return the table's comment: the removed foreign keys, and a partition's length in days."""
+    """Return the table's comment: the removed foreign keys, and the partitions' length in days."""
     return MARK + json.dumps({"foreignKeys": foreign_keys, "days": days})
 
 
 def time_of(pk: UUID) -> datetime:
-    """Return the time in a UUIDv7."""
+    """Return the time that a UUIDv7 contains."""
     return datetime.fromtimestamp((pk.int >> 80) / 1000, UTC)
 
 
@@ -132,7 +132,7 @@ def quoted(name: str) -> str:
 
 
 def limits_of(bound: str) -> tuple[UUID | None, UUID | None]:
-    """Return the first ID and the end of a partition, from its bound; None without a limit."""
+    """Return the first ID and the end of a partition, from its bound; None for a missing limit."""
     found = BOUND.search(bound)
     return (None, None) if found is None else (_limit(found["first"]), _limit(found["end"]))
 

@@ -33,7 +33,7 @@ SELECT c.relname, pg_get_expr(c.relpartbound, c.oid)
 
 @dataclass(frozen=True, slots=True)
 class NamedPartitions:
-    """Partitions in the order of their first IDs, valid until `until` of `time.monotonic()`."""
+    """Partitions in the order of their first IDs, valid until the `time.monotonic()` of `until`."""
 
     firsts: tuple[int, ...]
     ends: tuple[int, ...]
@@ -41,7 +41,7 @@ class NamedPartitions:
     until: float
 
     def of(self, pk: UUID) -> str:
-        """Return the partition's name for an execution's runs; "" if none of these has its ID."""
+        """Return the name of the partition with an execution's runs; "" if it is none of these."""
         place = bisect_right(self.firsts, pk.int) - 1
         return self.names[place] if place >= 0 and pk.int < self.ends[place] else ""
 
@@ -50,7 +50,7 @@ _known: dict[str, NamedPartitions] = {}
 
 
 def partition_of(ids: UUID | Sequence[UUID]) -> str:
-    """Return the partition's name for the runs of all these executions; "" if there is none."""
+    """Return the partition with the runs of all these executions; "" if no single one has them."""
     known = _known.get(alias())
     if known is None or known.until < time.monotonic():
         known = _known[alias()] = _read()
@@ -83,5 +83,5 @@ def _is_recent(first: UUID | None, end: UUID, now: datetime) -> bool:
 
 
 def connect() -> None:
-    """Register the runs' table, so that statements name its partitions."""
+    """Register the runs' table, so that statements can name its partitions."""
     register(PartitionedTable(table(), partition_of, forget))

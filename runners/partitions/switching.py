@@ -4,8 +4,8 @@
 repeated, so a call after a crash continues. `turn_off` copies all rows except those of the largest
 partition, and blocks the workers until it ends.
 
-PostgreSQL has no unique key on `id` alone in a partitioned table, so no foreign key can refer to
-it. The foreign keys from and to the table are removed, and their definitions are kept in the
+PostgreSQL allows no unique key on `id` alone in a partitioned table, so no foreign key can refer to
+`id`. The foreign keys from and to the table are removed, and their definitions are kept in the
 table's comment until `turn_off`. `orphans` finds the rows that they would have rejected.
 """
 
@@ -71,7 +71,7 @@ SELECT DISTINCT v.oid::regclass::text, pg_get_viewdef(v.oid),
 
 
 class NotConvertible(ValkyrError):
-    """The runs' table cannot be converted as it is."""
+    """The runs' table cannot be converted in its current state; the message gives the reason."""
 
     code = "not_convertible"
 
@@ -117,7 +117,7 @@ def _boundary() -> datetime:
 def _bound(end: datetime) -> None:
     """Make PostgreSQL check that all runs belong to the first partition, without blocking writes.
 
-    After that, PostgreSQL need not read the table while it is locked.
+    PostgreSQL then need not read the table while it is locked. Raises NotConvertible.
     """
     name, limit = quoted(table()), first_id_at(end)
 
@@ -203,12 +203,12 @@ def _partition(cursor: Any, end: datetime, days: int) -> None:
 
 
 def of_first(index: str) -> str:
-    """Return the name of an index of the first partition."""
+    """Return the name that an index of the first partition gets."""
     return f"{index[:57]}_first"
 
 
 def index_of(definition: str, index: str, of: str) -> str:
-    """Return the statement that creates an equivalent index on another table."""
+    """Return the statement that creates the index of a definition on another table."""
     made, count = INDEX.subn(rf"\1 {quoted(index)} ON {quoted(of)} USING", definition)
     assert count == 1, definition
     return made
@@ -227,7 +227,7 @@ class TableFacts:
         self.views = cursor.fetchall()
 
     def give(self, cursor: Any, name: str) -> None:
-        """Apply the facts to the table that now has the name."""
+        """Apply the facts to the table that now has the original table's name."""
         of = quoted(name)
         cursor.execute(f"ALTER TABLE {of} OWNER TO {self.owner}")
         for privilege, role, grantable in self.grants:
@@ -260,7 +260,7 @@ def copy_rows(cursor: Any, source: str, target: str, where: str = "true", *given
 
 
 def rows_to_copy() -> int:
-    """Return about how many rows `turn_off` copies: all except the largest partition's."""
+    """Return about how many rows `turn_off` copies: all except those of the largest partition."""
     rows = [one.rows for one in layout().partitions]
     return sum(rows) - max(rows, default=0)
 
@@ -312,7 +312,7 @@ def _join(cursor: Any) -> None:
 
 
 def _return_foreign_keys() -> None:
-    """Create the foreign keys again: first for new rows, then PostgreSQL checks existing rows."""
+    """Create the foreign keys again: new rows are checked at once, existing rows afterwards."""
     for of, name, definition in layout().foreign_keys:
         _return_foreign_key(of, name, definition)
 

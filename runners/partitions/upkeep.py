@@ -1,4 +1,4 @@
-"""Add future partitions, and remove partitions whose executions are gone.
+"""Add future partitions, and remove partitions whose executions were deleted.
 
 A start never fails for lack of a partition: the default partition takes the executions of days
 without one. Days whose executions are already in the default partition get no partition. Retention
@@ -44,7 +44,7 @@ NIL = UUID(int=0)
 
 
 def add_ahead(*, attempts: int = SOON) -> int:
-    """Add partitions up to 14 days ahead; return the number of added partitions.
+    """Add partitions up to 14 days ahead; return how many.
 
     Does nothing for a table without partitions. Raises TableBusy if the table stays in use.
     """
@@ -88,7 +88,7 @@ def add(begins: datetime, ends: datetime, *, attempts: int = SOON) -> str:
 
 
 def ahead(now: PartitionLayout) -> int:
-    """Return the number of days from now for which partitions exist."""
+    """Return for how many days from now partitions exist."""
     last = now.last_end
     return 0 if last is None else max(0, (last - database_now()).days)
 
@@ -120,7 +120,7 @@ def problems(now: PartitionLayout) -> list[str]:
 
 
 def _without_right() -> str:
-    """Return this role's quoted name if it may not delete without checks by row; otherwise ""."""
+    """Return this role's name if it may not delete rows without checks of each; otherwise ""."""
     with connection.cursor() as cursor:
         cursor.execute(MAY_SKIP_CHECKS)
         may, role = cursor.fetchone()
@@ -148,7 +148,7 @@ MOST_EXECUTIONS, MOST_RUNS = 1_000, 20_000
 
 @dataclass(frozen=True, slots=True)
 class Leavers:
-    """The executions that remain in a partition, and their runs.
+    """The executions that still exist in a partition, and their runs.
 
     `many` is true if there are too many to move; the counts are then incomplete.
     """
@@ -159,7 +159,7 @@ class Leavers:
 
 
 def leavers(partition: RunPartition) -> Leavers:
-    """Return the executions that still exist in a partition's range."""
+    """Return the executions that still exist in a partition's range, with their number of runs."""
     with connection.cursor() as cursor:
         limits = {"first": partition.first or NIL, "end": partition.end}
         cursor.execute(named(EXECUTIONS_IN), limits | {"most": MOST_EXECUTIONS + 1})
@@ -172,11 +172,11 @@ def leavers(partition: RunPartition) -> Leavers:
 
 
 def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
-    """Remove the oldest partition; the runs of executions that remain are moved.
+    """Remove the oldest partition, and keep the runs of executions that still exist.
 
-    They move to the partition of all earlier executions, whose range grows. Returns False if the
-    partition must stay: too many executions remain, its period has not ended, or it is not the
-    oldest. Raises TableBusy if the table stays in use.
+    These runs move to the partition of all earlier executions, whose range grows. Returns False if
+    the partition must stay: too many executions still exist, its period has not ended, or it is not
+    the oldest. Raises TableBusy if the table stays in use.
     """
     ranges = [one for one in layout().ranges if not is_long(one)]
     over = old.ends is not None and old.ends < database_now() - DAY
@@ -188,7 +188,7 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
 
 
 def drop_detached() -> int:
-    """Drop partitions that a process detached before it ended; return their number."""
+    """Drop partitions that a process had detached when it ended; return how many."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND NOT c.relispartition"
@@ -233,9 +233,9 @@ def detach(cursor: Any, old: RunPartition) -> None:
 
 
 def _detach(cursor: Any, old: RunPartition) -> None:
-    """Detach a partition; the runs of its remaining executions move to the long partition.
+    """Detach a partition, and move the runs of executions that still exist to the long partition.
 
-    The table is locked, so that no run of these executions is written during the move.
+    The table is locked, so none of these runs is written meanwhile. Raises TableBusy.
     """
     of, long = quoted(table()), quoted(long_name())
     cursor.execute(f"LOCK TABLE {of} IN ACCESS EXCLUSIVE MODE")

@@ -26,8 +26,8 @@ def note(state: SegmentState, unit: Unit) -> None:
 def wants_lock(state: SegmentState, work: Work, unit: Unit) -> bool:
     """Return whether to take the lock for a checkpoint: only after a woken step with outcomes.
 
-    Such a step is an approval, for example. After other steps with outcomes, the checkpoint is
-    taken with the next locked step.
+    An approval is such a step. After other steps with outcomes, the checkpoint is taken with the
+    next locked step.
     """
     if work.wake is None:
         return False
@@ -57,5 +57,5 @@ def after_step(state: SegmentState, work: Work, unit: Unit) -> None:
 
 
 def _policy(state: SegmentState) -> CheckpointPolicy | None:
-    """Return the workflow's settings; None if no plugin stores checkpoints."""
+    """Return the workflow's checkpoint settings; None if no plugin stores checkpoints."""
     return state.context.version.graph.checkpoint if take_checkpoint.provided else None

@@ -32,7 +32,7 @@ Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A claim to make: the rendered inputs, and the assessment of the lost holder's crash."""
+    """A claim to make: the rendered inputs, and the decision about the lost holder's crash."""
 
     state: SegmentState
     seen: LiveRun
@@ -43,7 +43,7 @@ class ClaimRequest:
     made_at: float = field(default_factory=time.monotonic)
 
     def claimed(self, row: tuple[Any, ...] | None) -> Work | None:
-        """Return the run that this process holds, from the claim's row; None if there is no row."""
+        """Return the run that this process now holds, from the claim's row; None without a row."""
         if row is None:
             return None
         state, seen = self.state, self.seen
@@ -130,8 +130,8 @@ def request_claim(
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
     """Return the claim of the next execution's run, made when the current run's end is recorded.
 
-    Return None if there is no next run, if this worker is late, or if the run was tried before. A
-    run that was tried before is loaded separately.
+    Return None if there is no next run, if this worker is late, or if the run was tried before;
+    such a run is loaded separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None
@@ -156,7 +156,7 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """Return a woken run's recorded inputs, or another run's rendered inputs, or the failure."""
+    """Return (inputs, None): recorded for a woken run, else rendered; or (None, failure)."""
     if seen.wake is not None and state.unreadable is None:
         return _attempt(
             state, seen.step, lambda: recorded(state.data, seen.step, seen.inputs, seen.overrides)
@@ -165,14 +165,14 @@ def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failur
 
 
 def held_seconds(waits_for: str, wake: Any) -> float:
-    """Return the seconds for which a gate held a run before its module ran; 0 without a gate."""
+    """Return how many seconds a gate held a run before its module ran; 0 if no gate held it."""
     return float((wake or {}).get("waitedSeconds", 0)) if waits_for in HOLDS else 0.0
 
 
 def attempt_prepare(
     state: SegmentState, step: Step, attempt: int, overrides: Any = None
 ) -> tuple[Prepared | None, Failure | None]:
-    """Return the step's inputs, or the failure to render or store them.
+    """Return the step's inputs and None, or None and the failure to render or store them.
 
     In a transaction, raises LoadsOutside if a template reads a stored value, or if the inputs must
     be stored.
@@ -217,5 +217,5 @@ def poisoned(path: str, crashes: int, cause: str) -> Failure:
 
 
 def give_back(work: Work) -> None:
-    """Release a held run, and send it again at once, without counting an attempt."""
+    """Release the run that this process holds, and send it again without counting an attempt."""
     resend(release(work.execution_id, work.run_id, work.token))

@@ -22,9 +22,9 @@ FIRST_DELAY, MOST_DELAY = 1.0, 60.0
 
 
 def blame(execution_id: UUID, run_id: UUID, token: int, cause: str) -> bool:
-    """Count a crash of the run that stalled or ended its process; send the run again or fail it.
+    """Count a crash of the run that stalled or ended its process; send the run again, or fail it.
 
-    Return False, and count nothing, if the run was taken over since `token` was read.
+    Return False, and count nothing, if another worker took the run over since `token` was read.
     """
     looked = end_run.look(execution_id, run_id)
     if looked is None or looked.token != token:
@@ -62,7 +62,7 @@ def mend(
 
 
 def backoff(crashes: int) -> float:
-    """Return the seconds that a run waits after this many crashes; 0 after the first."""
+    """Return how many seconds a run waits after this many crashes; 0 after the first crash."""
     if crashes <= 1:
         return 0.0
     return float(min(MOST_DELAY, FIRST_DELAY * 2 ** min(crashes - 2, 10)))
@@ -80,7 +80,7 @@ def _end(execution_id: UUID, run_id: UUID, token: int, crashes: int, death: Deat
 
 
 def _send_siblings(execution_id: UUID, run_id: UUID) -> None:
-    """Send again the siblings that may have been in the same message and have no holder."""
+    """Resend the siblings without a holder that may have been in the lost run's message."""
     limits = config()
     asked = {"execution": execution_id, "run": run_id, "most": limits.pack_steps - 1}
     found = statements.fetch("stranded", asked)

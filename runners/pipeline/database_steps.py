@@ -35,7 +35,7 @@ TRANSACTION_TIMEOUT_SINCE = 170000  # PostgreSQL 17 has `transaction_timeout`
 
 
 def applies(work: Work) -> bool:
-    """Return whether the step's module, as installed now, writes in the recording transaction."""
+    """Return whether the step's module, as now installed, writes in the recording transaction."""
     if work.step.inline or work.failure is not None:
         return False
     try:
@@ -45,7 +45,7 @@ def applies(work: Work) -> bool:
 
 
 def perform_and_record(state: SegmentState, work: Work) -> Work | None:
-    """Execute the claimed step and record it in one transaction; return the next work.
+    """Execute the claimed step and record it in one transaction; return the next work, or None.
 
     A failure undoes the module's writes and is recorded in a separate transaction. Raises
     LeaseLost, or IntegrityError if another worker planned the same steps; in both cases, nothing is
@@ -88,7 +88,7 @@ class _StepTransaction(ExitStack):
 
     @contextmanager
     def module(self) -> Iterator[None]:
-        """Run the module in the block. Raises an error if it is late or cannot be committed."""
+        """Run the module in the block. Raises an error if it is too slow or cannot be committed."""
         began, limits = time.monotonic(), config()
         outermost = not connection.in_atomic_block  # not in a test that is rolled back
         hooks = hooks_for_commit(connection)

@@ -19,7 +19,7 @@ RETRIED = (ErrorType.TRANSIENT, ErrorType.TIMEOUT)
 
 
 class Ending(StrEnum):
-    """The ways to end a unit."""
+    """The ways in which a unit can be recorded."""
 
     RECORD = "record"
     """It succeeded: one statement, without the execution's lock."""
@@ -101,7 +101,7 @@ def ends_execution(state: "SegmentState", unit: "Unit") -> bool:
 
 
 def needs_lock(state: "SegmentState", unit: "Unit") -> bool:
-    """Return whether a join may be ready, or the execution over, without this worker knowing."""
+    """Return whether, unknown to this worker, a join may be ready or the execution over."""
     if state.resumed:
         return True
     frontier = state.frontier

@@ -1,4 +1,4 @@
-"""End a live run from outside its holder: after a timeout or crashes, or by quarantine.
+"""End a live run without its holder: after a timeout or crashes, or by quarantine.
 
 The run's token is increased first, so the database rejects later writes by its holder. The run then
 fails like any other, with a retry, an error edge or a dead letter. A run that a gate holds before a

@@ -56,7 +56,7 @@ from runners.waits import events
 
 
 def seconds_for(step: Step) -> float:
-    """Return a step's timeout in seconds; for an inline step, at most half of the lease."""
+    """Return a step's timeout in seconds; an inline step's is at most half of the lease."""
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 
@@ -67,7 +67,7 @@ def _seconds(work: Work) -> float:
 def failure_of(
     error: BaseException, seconds: float, path: str, revealed: Revealed | None = None
 ) -> Failure:
-    """Return the failure to record for an error, without the step's secrets.
+    """Return the failure to record for an error; its texts do not contain the step's secrets.
 
     `seconds` is the step's timeout.
     """
@@ -88,7 +88,7 @@ def failure_of(
 
 
 def _of_the_engine(error: BaseException, path: str) -> Failure | None:
-    """Return the failure for an error that the engine raises; None for an error of the module."""
+    """Return the failure for an error that the engine raised; None for an error of the module."""
     if isinstance(error, TemplateError):
         return template_failure(error, path)
     if isinstance(error, PayloadError):
@@ -137,7 +137,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _egress_rules(workspace_id: UUID) -> EgressRules | None:
-    """Return the workspace's egress rules; a thread that queries them closes its connection."""
+    """Return the workspace's egress rules; in a thread, close the connection opened for them."""
     held_before = connection.connection is not None
     found = rules_of(workspace_id)
     if not held_before and pool() == "threads" and not connection.in_atomic_block:
@@ -241,7 +241,7 @@ def stretch(state: SegmentState, unit: Unit) -> None:
 def next_item(state: SegmentState, unit: Unit) -> bool:
     """Enter the next item of a pure map's batch if every task of the current item has ended.
 
-    Returns whether it entered an item.
+    Returns whether there was a next item to enter.
     """
     if not state.batch or not state.settled or state.frontier.ready:
         return False
@@ -256,7 +256,7 @@ def next_item(state: SegmentState, unit: Unit) -> bool:
 
 
 def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Context) -> Revealed:
-    """Return the step's secrets, which only the step's module receives."""
+    """Return the step's inputs with its secrets, which only the step's module receives."""
     revealed = reveal_secrets.revealed(
         state.data,
         work.step,
@@ -302,7 +302,7 @@ def _run_module(
 def _ask(
     state: SegmentState, work: Work, prepared: Prepared, revealed: Revealed | None
 ) -> gates.Passage | Wait:
-    """Ask the gates whether the step may run; inline and woken steps pass without a question."""
+    """Return a passage for an inline or woken step; for other steps, the answer of the gates."""
     if work.step.inline or work.wake is not None:
         return gates.OPEN
     module = registry.get(work.step.module)
@@ -374,7 +374,7 @@ def run_module(
 def held(
     work: Work, context: Context, pack: Pack[Any] | None = None, sealer: PayloadSealer | None = None
 ) -> Iterator[None]:
-    """Run a module in the block: limit its time, renew its lease, and keep no connection.
+    """Run a module in the block: limit its time, renew its lease, and hold no connection.
 
     The rendering time of the step's inputs counts towards its time limit. Raises LeaseLost if the
     lease could not be renewed, so that the step did not begin or was stopped.
@@ -443,7 +443,7 @@ def _writes(unit: Unit) -> bool:
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
     """Return the target of the step's circuit, without secrets and without the text before a colon.
 
-    Return "" if the module names no target, or if its inputs do not contain it. Never raises.
+    Return "" if the module names no target, or if the inputs are invalid. Never raises.
     """
     try:
         kind = registry.get(module)

@@ -48,7 +48,7 @@ class Heart:
         pack: Pack[Any] | None = None,
         sealer: PayloadSealer | None = None,
     ) -> ActiveRun:
-        """Watch a step. If the step is slow, other workers get the rest of its message's work."""
+        """Watch a step; return it. If it is slow, other workers get the rest of its message."""
         now = time.monotonic()
         beat = ActiveRun(
             work, until=now + seconds, renewed=work.claimed_at, pack=pack, sealer=sealer
@@ -151,7 +151,7 @@ class Heart:
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
     def _end(self, beat: ActiveRun) -> None:
-        """Fail the run if this process holds it, and end a process that does not run threads."""
+        """Fail the run if this process holds it; then kill the process, unless it runs threads."""
         from runners.pipeline import end_run
 
         work = beat.work

@@ -55,7 +55,7 @@ from runners.states import RunState
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """The columns of a run whose lease was checked and whose row is locked."""
+    """The columns of a locked run whose lease was checked."""
 
     inputs_hash: str
     key: str
@@ -63,7 +63,7 @@ class _Held:
 
 
 def reveal(looked: Looked, inputs: Any, places: Sequence[Place]) -> Revealed:
-    """Put the step's secrets into its inputs. Raises the errors of `reveal_secrets.filled`."""
+    """Return the inputs with the step's secrets. Raises the errors of `reveal_secrets.filled`."""
     work = looked.work
     return filled(
         looked.state.data,
@@ -106,7 +106,7 @@ class Leasable:
 
 
 def question(run: Leasable) -> gates.Asked:
-    """Return the question for the run's gates. Raises the validation errors of the run's inputs."""
+    """Return what the run's gates are asked. Raises the validation errors of the run's inputs."""
     prepared = Prepared(run.inputs, "", "", "")
     work = Work(
         run_id=run.run_id,
@@ -183,7 +183,7 @@ def record_failure(
 def _record(
     looked: Looked, token: int, make: Callable[[_Held], Unit], failure: Failure | None
 ) -> bool:
-    """Record the unit that `make` returns, and then notify the gates that the step ended."""
+    """Record the unit that `make` returns, and notify the gates; False if the lease is over."""
     state, work = looked.state, looked.work
     work.token = token
     # The previous holder knew no more than the rows, so there is nothing else to look for.
@@ -204,7 +204,7 @@ def _record(
 
 
 def _hold(state: SegmentState, work: Work) -> _Held | None:
-    """Lock the execution and then the run; return None if the lease is over.
+    """Lock the execution, then the run; return the run's columns, or None if the lease is over.
 
     Requires an open transaction.
     """
@@ -230,7 +230,7 @@ def _hold(state: SegmentState, work: Work) -> _Held | None:
 
 
 def prepare_runs(execution_id: UUID, version_id: UUID, segments: Sequence[str]) -> int:
-    """Render the inputs of these segments' pending runs; return the number of leasable runs.
+    """Render the inputs of these segments' pending runs; return how many can be leased.
 
     Skips runs that are prepared, taken, not due or not remote, so a second call is safe.
     """
@@ -303,7 +303,7 @@ def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
 
 
 def _reused(state: SegmentState, seen: LiveRun, prepared: Prepared) -> bool:
-    """Record the existing result of an equal step for the run; return whether there is one."""
+    """Record an equal step's stored result for the run; return whether there is such a result."""
     done = result_cache.lookup(state, seen.step, prepared)
     if done is None:
         return False

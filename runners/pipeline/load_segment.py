@@ -103,7 +103,7 @@ def load_pack(
 
 
 def _asked(version: Compiled, segment: str, others: Sequence[str] = ()) -> dict[str, Any] | None:
-    """Return the parameters of the query; None for an outdated or foreign message."""
+    """Return the query's parameters; None if the version has no such segment (an old message)."""
     try:
         reads = reads_of(*find(version.graph, segment))
         for other in others:
@@ -127,7 +127,7 @@ def _found(
     *,
     header: bool = False,
 ) -> tuple[SegmentState, LiveRun]:
-    """Return the state of the segment and its live run, from the loaded row."""
+    """Return the state of the segment, and its live run, both built from the loaded row."""
     unreadable = None
     if found.sealing_key is not None:
         payload_keys.opened(found.sealing_key)  # now: no lock is held while a KMS is called
@@ -248,7 +248,7 @@ def load_siblings(state: SegmentState, others: deque[str]) -> SiblingPack:
 
 
 def _patience(version: Compiled, segments: Sequence[str]) -> float:
-    """Return the seconds that these segments may take: fewer if a step's duration is unknown."""
+    """Return how many seconds these segments may take: fewer if a step's duration is unknown."""
     steps = [find(version.graph, segment)[1] for segment in segments]
     effects = [step for step in steps if not step.inline]
     estimates.learn_durations(version.workflow_id, effects)

@@ -37,7 +37,7 @@ class StepSelection:
 def choose(
     state: "SegmentState", work: "Work", broken: "Broken | None", limits: SegmentLimits
 ) -> StepSelection:
-    """Return the choice among ready steps; a `broken` step, which failed in memory, goes first."""
+    """Choose among ready steps; a `broken` step (failed in memory or not rendered) goes first."""
     ready, steps = state.frontier.ready, state.graph.steps
     if state.hands_over:
         return StepSelection(None, list(ready), [])
@@ -54,9 +54,9 @@ def choose(
 def _mine(
     state: "SegmentState", work: "Work", effects: list[int], limits: SegmentLimits
 ) -> int | None:
-    """Return the next effect step on this queue that is within limits and not a chord's branch.
+    """Return the index of the next effect step on this queue within the limits; None without one.
 
-    If siblings are left, only steps of the same segment qualify.
+    A chord's branch does not qualify. If siblings are left, only steps of the same segment do.
     """
     graph = state.graph
     if not effects or state.carried >= limits.steps:

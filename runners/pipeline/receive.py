@@ -110,7 +110,7 @@ def run_executions(execution_ids: Sequence[UUID], version_id: UUID, segment: str
 def next_execution(
     pack: ExecutionPack[SegmentState],
 ) -> tuple[SegmentState, Work] | None:
-    """Return the pack's next execution, and the run of it that this worker holds; or None."""
+    """Return the pack's next execution with its claimed run; None if no run could be claimed."""
     claimed, pack.claimed = pack.claimed, None
     while claimed is None and (found := pack.following()) is not None:
         state, seen = found
@@ -130,7 +130,7 @@ def _leave(pack: ExecutionPack[SegmentState]) -> None:
 
 
 def _run_execution(state: SegmentState, work: Work, until: float) -> Failure | None:
-    """Run one execution of a pack as far as this message allows; return its failure, if any."""
+    """Run one execution of a pack as far as this message allows; return its failure or None."""
     context = state.context
     ended: SegmentState | None = _run_on(state, work, until)
     failure = state.failure
@@ -150,7 +150,7 @@ def _run_one(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> SegmentState | None:
-    """Run one segment; return the state that names the next segment, if any.
+    """Run one segment; return the state that names the next segment, or None.
 
     After `until` (of `time.monotonic`) this worker takes no further segment. `others` are siblings
     that this worker also runs; the function removes the siblings that ran.
@@ -217,7 +217,7 @@ def _may_stay(state: SegmentState, until: float) -> bool:
 def run_one_step(
     execution_id: UUID, version_id: UUID, segment: str, *, links: tuple[str, ...] = ()
 ) -> bool:
-    """Run a segment's current step only; send everything after the step to workers.
+    """Run a segment's current step only, and send all later steps to workers.
 
     Return False if the step's lease was lost; in that case, the row may name this process as the
     holder for a while.
@@ -241,7 +241,7 @@ def run_one_step(
 
 
 def hand_back(state: SegmentState, work: Work | None) -> None:
-    """Leave the held run, and the siblings that have not started, to other workers."""
+    """Release the held run, and the siblings that have not started, to other workers."""
     if work is not None:
         claim_run.give_back(work)
     if state.pack is not None:
@@ -257,10 +257,10 @@ def claim_segment(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> tuple[SegmentState, Work | None] | None:
-    """Load a segment and claim its live run.
+    """Load a segment and claim its live run; return the state and the work.
 
-    Return None if there is no live run, and None for the work if `take` does not claim the run.
-    `others` are the siblings in the segment's message; the function removes the siblings that ran.
+    Return None if there is no live run. The work is None if `take` does not claim the run. `others`
+    are the siblings in the segment's message; the function removes the siblings that ran.
     """
     found = load_segment.load(
         execution_id, version_id, segment.path, others=others or (), links=links, header=header
@@ -279,7 +279,7 @@ def take(
 ) -> Work | None:
     """Claim the live run of a loaded segment.
 
-    Return None if another worker has the run, or if the run must be isolated.
+    Return None if another worker holds the run, or if the run must be isolated.
     """
     if run_isolated.provided and run_isolated(state, seen):
         return None

@@ -131,7 +131,7 @@ def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun 
 def _hand_on(state: SegmentState, work: Work, unit: Unit, sibling: LiveRun) -> Work | None:
     """Record a unit and claim a sibling in the same statement; return the sibling's work.
 
-    Return None if another worker has the sibling.
+    Return None if another worker holds the sibling.
     """
     prepared, failure = attempt_prepare(state, sibling.step, sibling.attempt)
     claimed_at = time.monotonic()
@@ -171,7 +171,7 @@ def _record_retry(state: SegmentState, work: Work, unit: Unit, delay: float) -> 
 
 
 def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
-    """Record a failure that an `error` edge, or the container around the step, handles."""
+    """Record a failure that an `error` edge or the container around the step handles; go on."""
     state.failure = failure = unit.failure
     assert failure is not None
     error = failed(failure.message, failure.error_type.value, work.path)
@@ -253,7 +253,7 @@ def _record_locked(
     run_state: RunState = RunState.SUCCESS,
     outcome: str | None = None,
 ) -> Work | None:
-    """Under the execution's lock, record a unit, plan the execution, and end it if it is over."""
+    """Lock the execution, record a unit, and plan or end the execution; return the next work."""
     finish.load_output(state)
     with transaction.atomic():
         next_steps, others = _write_locked(state, work, unit, run_state, outcome)
@@ -274,7 +274,7 @@ def _record_locked(
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> tuple[NextSteps, bool | None]:
-    """Lock the execution, and choose and write the next steps.
+    """Lock the execution, then choose and write the next steps.
 
     Return the next steps, and whether other runs are live. Takes one round trip if the choice does
     not depend on data that only the lock makes certain.
@@ -318,7 +318,7 @@ def _record_wait(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 
 
 def _settle_joins(state: SegmentState) -> None:
-    """Read the outcomes of the other predecessors of this segment's joins; decide these joins."""
+    """Read the outcomes of other segments that this segment's joins need; decide these joins."""
     graph = state.graph
     frontier = state.frontier
     looked: set[int] = set()
@@ -370,7 +370,7 @@ def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work |
 
 
 def _merge_variables(state: SegmentState, changes: dict[str, Any]) -> dict[str, Any]:
-    """Merge the declared variables of `changes` into the execution's; return all its variables."""
+    """Merge the declared variables of `changes` into the execution's variables; return them all."""
     declared = {key: value for key, value in changes.items() if key in state.graph.variables}
     row = statements.fetch_one(
         "variables",

@@ -28,7 +28,7 @@ WORKSPACE = "workspace"
 
 
 def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
-    """Return an equal step's result as if this step had run; None if the step must run.
+    """Return an equal step's result, as if this step had run; None if the step must run.
 
     The result's `cached_from` is the run that produced it.
     """
@@ -89,7 +89,7 @@ def key(step: Step, inputs_hash: str) -> str:
 
 
 def _place(step: Step, prepared: Prepared) -> str:
-    """Return the place to which a sealed result is bound: its key, regardless of the execution."""
+    """Return the place to which a sealed result is bound: its key, without the execution."""
     return f"cached {key(step, prepared.hash)}||outputs"
 
 

@@ -59,7 +59,7 @@ class SecretUnavailable(StepError):
 
 
 class SecretRefused(SecretUnavailable):
-    """A step names a credential whose boundary does not allow the step."""
+    """A step names a credential whose boundary excludes the step."""
 
 
 @dataclass(slots=True, repr=False)
@@ -85,7 +85,7 @@ class Revealed:
         return using(self.boundaries, self.kept_from)
 
     def cleaned(self, ended: Result | Wait, path: str) -> Result | Wait:
-        """Return the module's result without secrets. Raises StepError or PayloadError."""
+        """Return the module's result without its secrets. Raises StepError or PayloadError."""
         scrub = self.scrub
         if isinstance(ended, Wait):
             if scrub.text(ended.key) != ended.key:
@@ -115,7 +115,7 @@ def revealed(
     attempt: int,
     overrides: Any = None,
 ) -> Revealed:
-    """Read the secret values of a step, and insert them where the step's inputs name them.
+    """Read a step's secrets, and return its inputs with the secrets' values.
 
     `inputs` are the rendered inputs, with references (`Prepared.value`); they stay unchanged.
     Raises SecretUnavailable, TemplateError, and the errors of `credentials.opened_for`.
@@ -185,7 +185,7 @@ def _given(
     attempt: int,
     overrides: Any,
 ) -> Any:
-    """Return the inputs with the secrets' values."""
+    """Return the inputs with the values of the secrets in place of the references."""
     found = {name: one.fields for name, one in opened.items()}
     values = {secret: _value(data, step, found, secret) for secret in step.secrets}
     if not step.secrets:
@@ -222,7 +222,7 @@ def filled(
     run_id: UUID,
     attempt: int,
 ) -> Revealed:
-    """Reveal inputs whose `secret_places` are known, as `revealed` does, for a remote runner.
+    """Reveal inputs for a remote runner, as `revealed` does, at the places from `secret_places`.
 
     Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
     credential says whether remote runners may have it. Raises the errors of `revealed`, except
@@ -257,7 +257,7 @@ def _asking(
     *,
     remote: bool = False,
 ) -> UsingStep:
-    """Return the description of the step for the records of credential use."""
+    """Return the description of the step that the records of credential use contain."""
     version = data.context.version
     return UsingStep(
         version.workspace_id,
@@ -273,7 +273,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port in the step's inputs; "" if there are none or they hold a secret."""
+    """Return the host and port in the step's inputs; "" if none, or if they name a secret."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]
@@ -379,7 +379,7 @@ def _revealed(
 
 
 def _references(step: Step, opened: Mapping[str, OpenedCredential]) -> dict[str, str]:
-    """Return, for each value that the step gets, the reference that replaces it."""
+    """Return the references by which scrubbing replaces the step's secrets, by secret value."""
     names = {
         opened[name].fields[field]: reference((name, field))
         for name, field in step.secrets

@@ -38,13 +38,13 @@ class LeaseGuard:
     """Checks the leases of one process, and stops steps in time."""
 
     def __init__(self, active: Callable[[], list[ActiveRun]]) -> None:
-        """Store `active`, which returns the current steps and takes no lock."""
+        """Store `active`, a function that returns the current steps without taking a lock."""
         self._active = active
         self._armed = False
         self._word = last_words.OwnWord()
 
     def begin(self) -> None:
-        """Start the checks, in a worker. A thread that executes a step calls this method once."""
+        """Start the checks if this is a worker. A thread that executes a step calls this once."""
         self._armed = of_a_worker()
         if not self._armed:
             return
@@ -53,7 +53,7 @@ class LeaseGuard:
             signal.signal(signal.SIGCONT, self._wakes)
 
     def look(self) -> None:
-        """Stop the steps that must stop now. Safe in a signal handler."""
+        """Stop the steps whose leases end soon. Safe in a signal handler."""
         if not self._armed:
             return
         lease, now, latest = config().lease, time.monotonic(), LeaseStage.HELD

@@ -39,7 +39,7 @@ class SecretNotIssued(StepError):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShortLived:
-    """Issued values, their issuer, and whether they were issued just now."""
+    """Values that a server issued, that server, and whether they were issued just now."""
 
     source: CredentialSource
     values: Issued
@@ -49,7 +49,7 @@ class ShortLived:
 def issue(
     who: str, step: UsingStep, stored: Mapping[str, OpenedCredential]
 ) -> tuple[Mapping[str, OpenedCredential], list[ShortLived]]:
-    """Return the credentials, with issued values in place of the data that requests them.
+    """Return the credentials with issued values, in place of the data for requesting the values.
 
     Error messages begin with `who`. Raises SecretNotIssued if a server issues no values.
     """
@@ -97,7 +97,7 @@ def _is_issued(one: OpenedCredential) -> bool:
 
 
 def _release() -> None:
-    """Close the connection of a pool's thread, which is idle during the request to a server."""
+    """Close the connection of a pool's thread, because a request to a server does not need it."""
     if pool() == "threads" and not connection.in_atomic_block:
         connection.close()
 

@@ -25,7 +25,7 @@ from runners.segment.stored_results import release_connection
 
 
 class StepContents:
-    """The stored content of a step; a thread holds no connection while it waits for the store."""
+    """The stored content of a step. A thread holds no connection while it waits for the store."""
 
     def __init__(self, context: SegmentContext) -> None:
         self._context = context
@@ -86,9 +86,9 @@ def _advice(found: dict[str, Any]) -> str:
 
 
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
-    """Return a result in which references are the objects that the step stored or received.
+    """Return a result whose references are the same objects that the step stored or received.
 
-    A module can return copies of them, as pydantic does.
+    A module can return copies of these objects, as pydantic does.
     """
     known = [*passed, *context.stored]
     if not known:

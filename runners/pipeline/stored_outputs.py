@@ -18,7 +18,7 @@ from runners.segment.work import Done
 
 
 def dumped(value: Any, what: str) -> tuple[str, Encoded | None]:
-    """Return an output's JSON for its row, or "" and the encoded output for `store`.
+    """Return an output's JSON for its row and None, or "" and the encoded output for `store`.
 
     A step that writes in the recording transaction keeps its output in the row, because its
     transaction holds locks. Raises PayloadError.
@@ -61,7 +61,7 @@ def store(state: SegmentState, done: Done) -> Done:
 
 
 def _remember(state: SegmentState, done: Done, large: Encoded, reference: Any) -> None:
-    """Keep the value in memory for the next steps.
+    """Keep the value in memory for the next steps, or only its reference.
 
     Templates load a value that is too large to keep, or that contains references.
     """

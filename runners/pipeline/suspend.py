@@ -67,7 +67,7 @@ def _logs(state: SegmentState, work: Work, unit: Unit) -> str | None:
 
 
 def _heard(state: SegmentState, work: Work, wait: Wait) -> bool:
-    """Hand an early callback to the run; return whether there was one.
+    """Hand an early callback to the run; return whether a callback had arrived.
 
     For an event, the events that arrived during the suspension are looked up after the commit.
     """

@@ -1,4 +1,4 @@
-"""The statement that records a unit and inserts the next runs, and the rows that it inserts."""
+"""The statement that records a unit and inserts the next runs, and the rows of these runs."""
 
 import logging
 import time
@@ -34,7 +34,7 @@ ASSESSING = "quality.assess"  # `figures` reads the results of its runs
 
 @dataclass(slots=True)
 class Also:
-    """An additional statement for the same round trip, and the rows that it returns."""
+    """An additional statement for the same round trip, and the rows that the statement returns."""
 
     asked: tuple[str, dict[str, Any]]
     rows: list[tuple[Any, ...]] = field(default_factory=list)
@@ -84,7 +84,7 @@ def write(
 def _went_on(state: SegmentState, work: Work, unit: Unit, next_steps: NextSteps) -> bool:
     """Record a unit of one step and begin the next step, if no other write is necessary.
 
-    Return whether this was done.
+    Return whether the unit was recorded.
     """
     done, step, prepared = unit.head, next_steps.step, next_steps.prepared
     more = unit.more or unit.skipped or state.frontier.skipped or next_steps.pending or unit.costs
@@ -136,7 +136,7 @@ def lock_and_write(
     """Lock the execution, then `write`, in one round trip; return whether other runs are live.
 
     Call this function inside a transaction. The record is a separate statement, so it sees commits
-    made while it waited for the lock. Raises LeaseLost; the transaction then undoes the writes.
+    made while it waited for the lock. If LeaseLost is raised, the transaction undoes the writes.
     """
     record = _record(state, work, unit, next_steps, run_state, outcome, survey=True)
     locked, recorded = statements.fetch_together([execution_lock.asked(state), record])
@@ -293,7 +293,7 @@ def _note(
     recorded: int,
     retried: bool,
 ) -> None:
-    """Raise LeaseLost if nothing was recorded; otherwise count the unit and cache its result."""
+    """Raise LeaseLost if no row was recorded; otherwise count the unit and cache its result."""
     if not recorded:
         log.warning(
             "fenced: run %s of step %s lost its lease; result discarded",
@@ -342,7 +342,7 @@ def _insist(name: str, params: dict[str, Any]) -> tuple[Any, ...] | None:
 
 
 def _twice(record: Callable[[], T]) -> T:
-    """Call `record`; outside a transaction, call it once more if the connection was lost.
+    """Return the result of `record`; outside a transaction, retry once after a lost connection.
 
     The fence makes the retry safe: a recorded result is not recorded again.
     """
@@ -356,7 +356,7 @@ def _twice(record: Callable[[], T]) -> T:
 
 
 def publish(state: SegmentState, next_steps: NextSteps) -> None:
-    """Send the pending steps to workers after the commit, except those that a chain sends."""
+    """Send the pending steps to workers after the commit, except those that a chain will send."""
     steps = state.graph.steps
     ready = [
         index for index in next_steps.pending if state.path(steps[index]) not in state.context.links
@@ -376,7 +376,7 @@ def publish(state: SegmentState, next_steps: NextSteps) -> None:
 
 
 def renew_connection() -> None:
-    """Replace a connection that died while the step ran, at the cost of one query."""
+    """Replace a connection that broke while the step ran; the check costs one query."""
     if not connection.in_atomic_block and connection.connection and not connection.is_usable():
         connection.close()
 

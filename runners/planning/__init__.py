@@ -1,4 +1,4 @@
-"""Decide from the rows how an execution continues: more work, an iteration's end, or its own end.
+"""Decide from the rows how an execution continues: with more work, the next iteration, or its end.
 
 Read in this order: `plan_from_rows`, `finish`, `plan_execution`.
 """

@@ -33,7 +33,7 @@ UNDER_WAY = (CompensationState.WAITING, CompensationState.RUNNING)
 
 
 def figures(execution_id: UUID) -> object:
-    """Return the figures that are stored with an execution when it ends."""
+    """Return the figures to store with an execution when it ends."""
     row = statements.fetch_one("metrics", {"execution": execution_id})
     return row[0] if row else None
 
@@ -45,7 +45,7 @@ def in_flight(execution_id: UUID) -> bool:
 
 
 def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
-    """End the live runs of an execution if it must be undone; return whether it must be.
+    """End the live runs of an execution that must be undone; return whether it must be undone.
 
     See `ports.stop_to_undo`.
     """
@@ -76,8 +76,8 @@ def fail(state: SegmentState, message: str, trace: str) -> bool:
 def go_on(state: SegmentState) -> bool | None:
     """Start the next undo step, or end the execution after the last one.
 
-    Return whether this was done, or None if the execution is not being undone. The caller holds the
-    execution's lock.
+    Return True, False if this must wait, or None if the execution is not being undone. The caller
+    holds the execution's lock.
     """
     if not state.context.version.graph.undone:
         return None
@@ -95,7 +95,7 @@ def go_on(state: SegmentState) -> bool | None:
 
 
 def waiting(batch: int) -> list[UUID]:
-    """Return the IDs of executions that must be undone and have no live run, at most `batch`."""
+    """Return the IDs of at most `batch` executions that must be undone and have no live run."""
     found = statements.fetch("undo_waits", {"execution": None, "batch": batch})
     return [pk for (pk,) in found]
 
@@ -117,7 +117,7 @@ def _proceeds(state: SegmentState) -> bool:
 def remaining(
     execution_id: UUID, epoch: int, graph: Graph, most: int
 ) -> list[tuple[str, UndoStatus]]:
-    """Return the paths of the remaining undo steps, in their order, and their states."""
+    """Return the paths and the states of at most `most` remaining undo steps, in their order."""
     found = statements.fetch(
         "undo_next",
         {

@@ -58,7 +58,7 @@ def conclude(state: SegmentState, *, others: bool) -> None:
 
 
 def settle_or_end(state: SegmentState) -> bool:
-    """Plan the execution from its rows: start the remaining steps, or end it.
+    """Plan the execution from its rows: start the remaining steps, or end the execution.
 
     Return whether a step was started or the execution ended.
     """
@@ -117,7 +117,7 @@ def _whole(state: SegmentState) -> bool:
 def end_well(state: SegmentState) -> None:
     """End the execution, unless it is paused: SUCCESS, or FAILED if its output cannot be rendered.
 
-    During an HTTP request, this is left to a worker, which renders the output.
+    During an HTTP request, a worker does this instead, because it renders the output.
     """
     if state.paused or left_to_worker(state, state.context.version.graph.output):
         return
@@ -192,7 +192,7 @@ def _output(state: SegmentState) -> Any:
 
 
 def _present(state: SegmentState) -> tuple[SegmentContext, dict[str, Any]]:
-    """Return the context with the input, and the current variables."""
+    """Return the context, complete with the input, and the current variables."""
     context, variables = state.context, state.data.variables
     if context.started_at is None:
         variables, payload, started_at = template_data.current(context.execution_id)

@@ -17,7 +17,7 @@ UNDER_WAY = ("RUNNING", "PAUSED")
 
 
 def advance(execution_id: UUID) -> bool:
-    """Start every ready step, or end the execution; a second call is harmless.
+    """Start every ready step, or end the execution; a second call changes nothing.
 
     Returns whether the execution was running or paused.
     """
@@ -32,7 +32,7 @@ def advance(execution_id: UUID) -> bool:
 
 
 def catch_up(execution_id: UUID) -> bool:
-    """Plan like `advance`; return whether it started a step that another worker had missed."""
+    """Plan as `advance` does; return whether a step was started that another worker had missed."""
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:
@@ -76,7 +76,7 @@ def insert_first(execution: WorkflowExecution) -> None:
 
 
 def send_pending(state: SegmentState) -> None:
-    """Send a locked execution's due pending runs again, after the commit."""
+    """Send the due pending runs of a locked execution again, after the commit."""
     graph = state.graph
     waiting = statements.fetch(
         "waiting_segments",

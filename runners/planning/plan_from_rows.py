@@ -1,7 +1,7 @@
 """Plan an execution from its rows, including each open iteration of each body.
 
-This is used when in-memory state is unavailable: by a chord's body, a resume, the sweeper, or a
-worker that took a segment over. The caller holds the execution's lock.
+A chord's body, a resume, the sweeper, or a worker that took a segment over plans in this way,
+because the state in memory is unavailable. The caller holds the execution's lock.
 """
 
 from collections import defaultdict
@@ -52,7 +52,7 @@ class _Container:
 
     @property
     def changed(self) -> bool:
-        """Return whether the container's counters change, or items wait while no item runs."""
+        """Return whether the container's counters change, or items wait although no item runs."""
         idle = not self.turns.places and bool(self.spare)
         return idle or self.counted_anew or bool(self.ended or self.begun or self.unstarted)
 
@@ -91,7 +91,7 @@ def place_facts(state: SegmentState, place: Place) -> dict[int, StepFact]:
 
 
 def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
-    """Return the facts of steps by the step's index, from rows of (path, state, outcome, …).
+    """Return the facts of steps by the steps' indexes, from rows of (path, state, outcome, …).
 
     The prefix of a path is ignored. A failed or cancelled step without an outcome has no fact. If a
     step has several rows, a live, successful or skipped run takes precedence.
@@ -115,7 +115,7 @@ def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFa
 
 
 def begin(state: SegmentState, place: Place, planned: Plan) -> bool:
-    """Insert the runs that a plan starts or skips, and send the started runs after the commit.
+    """Insert the runs that a plan starts or skips; after the commit, send those that it starts.
 
     Returns whether the plan starts any run.
     """

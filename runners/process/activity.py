@@ -34,7 +34,7 @@ _NO_RUN = bytes(16)
 
 
 class _Own(threading.local):
-    """The calling thread's number among the threads of this process, and its native ID."""
+    """The calling thread: its number among this process's threads, and its native ID."""
 
     def __init__(self) -> None:
         self.number = next(_numbers)
@@ -144,5 +144,5 @@ def draining() -> bool:
 
 
 def forget_draining() -> None:
-    """Stop draining. This is for tests, which end no process."""
+    """Stop draining; only tests need this, because they end no process."""
     _flag[0] = 0

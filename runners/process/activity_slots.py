@@ -33,7 +33,7 @@ NOTHING, EXECUTES, AFTERWARDS = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class SlotHead:
-    """A slot's head: the process, its start and last tick, and its ticker and heartbeat threads."""
+    """A slot's head: the process, its start and last tick, and the ticker and heart threads."""
 
     place: int
     pid: int
@@ -45,7 +45,7 @@ class SlotHead:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The state of a thread: its native ID, its run, the newest token it has seen, its phase."""
+    """A thread's state: its native ID, its run, the newest token seen of the run, and its phase."""
 
     thread: int
     run_id: UUID
@@ -98,7 +98,7 @@ class StallSlot:
         _FIELD.pack_into(self._memory, self._head + _TICK, now)
 
     def name_ticker(self, thread: int) -> None:
-        """Record the thread that reports activity."""
+        """Record which thread is the ticker."""
         _FIELD.pack_into(self._memory, self._head + _TICKER, thread)
 
     def name_heart(self, thread: int) -> None:
@@ -125,7 +125,7 @@ def heads(descriptor: int, *, free: bool = False) -> Iterator[SlotHead]:
 
 
 def note_of(descriptor: int, place: int, thread: int) -> Note | None:
-    """Return the note of a thread of the process in that slot; None if it has no run."""
+    """Return the note of a thread of the process in slot `place`; None if the thread has no run."""
     first = _HEADS_BYTES + place * THREADS * _NOTE.size
     data = os.pread(descriptor, THREADS * _NOTE.size, first)
     for number in range(len(data) // _NOTE.size):

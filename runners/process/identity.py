@@ -50,7 +50,7 @@ def of_a_worker() -> bool:
 
 
 def isolate() -> None:
-    """Record that a worker waits for this process and decides why it ended."""
+    """Record that a worker waits for this process, and decides why the process ended."""
     _Process.isolated = True
 
 
@@ -69,7 +69,7 @@ def lives(other: str) -> bool:
 
 
 def shared(other: str) -> bool:
-    """Return whether the holder may have executed several runs concurrently; True if unknown."""
+    """Return whether the holder may have executed several runs concurrently; True if not known."""
     return len(other.split(SEPARATOR)) < ALONE
 
 
@@ -87,7 +87,7 @@ def parent_lives(other: str) -> bool:
 
 
 def unreaped(other: str) -> bool:
-    """Return whether an ended holder is a zombie not yet reaped by its living parent."""
+    """Return whether the ended holder is a zombie, which its living parent has not yet reaped."""
     parts = other.split(SEPARATOR)
     if len(parts) < ALONE or not gone(other) or not parent_lives(other):
         return False
@@ -95,7 +95,7 @@ def unreaped(other: str) -> bool:
 
 
 def shortage_at_end(other: str) -> out_of_memory.Shortage | None:
-    """Return the memory shortage that the holder's parent noted at the holder's end, if any."""
+    """Return the memory shortage that the holder's parent noted at the holder's end, or None."""
     parts = other.split(SEPARATOR)
     return out_of_memory.told(int(parts[1]), parts[2])
 

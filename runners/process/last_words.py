@@ -1,4 +1,4 @@
-"""A note of a process that ended because it could not renew its leases: no step caused this.
+"""The note of a process that ended because it could not renew its leases: no step was the cause.
 
 The note is a file next to the signs of life, for processes on the machine that judge the process's
 end. This module imports no Django.
@@ -31,7 +31,7 @@ class OwnWord:
         self._written = _thread.allocate_lock()
 
     def leave(self) -> None:
-        """Begin to write, once, that this process may end because of its leases. Does not wait."""
+        """Begin to write, once, that this process may end because of its leases; do not wait."""
         if not self._left:
             self._left = True
             self._written = begin(leave, os.getpid())
@@ -43,13 +43,13 @@ class OwnWord:
             begin(_unlink_after, self._written, os.getpid())
 
     def wait(self) -> None:
-        """Wait until the note is written, or `SECONDS` have passed."""
+        """Wait until the note is written, for at most `SECONDS`."""
         if self._written.acquire(timeout=SECONDS):
             self._written.release()
 
 
 def begin(act: Callable[..., object], *args: Any) -> _thread.LockType:
-    """Start a thread that calls `act`; the returned lock is released when `act` is done."""
+    """Start a thread that calls `act`; return a lock that is released when `act` is done."""
     done = _thread.allocate_lock()
     done.acquire()
 

@@ -1,4 +1,4 @@
-"""Find out whether memory ran out when a child was killed, and whether the child had used it.
+"""Find out whether memory ran out when a child was killed, and whether the child had used it up.
 
 The kernel's OOM killer ends a process of its choice, which may not be the one that used the memory:
 isolated steps are killed first, and the cause may be an unrelated process. Only the parent sees a
@@ -55,7 +55,7 @@ class KillWatch:
         return now < self._until
 
     def look(self) -> None:
-        """Ignore all kills so far, because none of them was a child of this process."""
+        """Ignore all kills until now: this process had no child that they can have ended."""
         self._seen = kills()
 
 
@@ -68,7 +68,7 @@ class ChildDeaths(KillWatch):
         self._peaks: list[tuple[float, int]] = []
 
     def judge(self, pid: int, peak: int) -> Shortage:
-        """Return the shortage, and whether the child, with a peak of `peak` KiB, caused it.
+        """Return the shortage, which says whether the child caused it; `peak` is in KiB.
 
         Call this after the child was killed while memory was short.
         """
@@ -113,7 +113,7 @@ def tell(pid: int, start: str, found: Shortage) -> None:
 
 
 def told(pid: int, start: str) -> Shortage | None:
-    """Return the note that a process's parent left about its end; None if there is none."""
+    """Return the note that a process's parent left about the process's end; None without one."""
     try:
         return Shortage(**json.loads(_word(pid, start).read_text()))
     except (OSError, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Signs of life: a file that each worker and each beat renews, and the check that reads it.
+"""Signs of life: a file that each worker and each beat renews, and the check that reads the files.
 
 For containers: `python runners/process/signs_of_life.py worker` exits with 0 or 1 and prints the
 reason, within 0.05 s, because it starts neither Django nor Celery. A worker renews its file only
@@ -38,12 +38,12 @@ class Sign:
 
     @property
     def age(self) -> float:
-        """Return the seconds since the sign."""
+        """Return the seconds since the sign was given."""
         return time.monotonic() - self.at
 
 
 def patience() -> float:
-    """Return the seconds without a sign after which a process counts as unhealthy."""
+    """Return after how many seconds without a sign a process counts as unhealthy."""
     return float(os.environ.get("VALKYR_HEALTH_SECONDS", "").strip() or DEFAULT_SECONDS)
 
 
@@ -56,7 +56,7 @@ def folder() -> Path:
 def give(
     kind: str, name: str, state: str, queues: tuple[str, ...] = (), grace: float = 0.0
 ) -> None:
-    """Write a sign of this process. Raises OSError if the file cannot be written."""
+    """Write this process's sign of life. Raises OSError if the file cannot be written."""
     where = folder()
     where.mkdir(mode=0o700, parents=True, exist_ok=True)
     sign = Sign(kind, name, os.getpid(), queues, state, time.monotonic(), grace)
@@ -66,12 +66,12 @@ def give(
 
 
 def take_back(kind: str) -> None:
-    """Remove this process's sign when it ends."""
+    """Remove this process's sign of life, because the process ends."""
     (folder() / f"{kind}-{os.getpid()}.json").unlink(missing_ok=True)
 
 
 def check(kind: str, queue: str = "") -> tuple[bool, str]:
-    """Return whether every process of this kind on this machine is healthy, and the reason."""
+    """Return whether processes of this kind (and queue) exist and are all healthy, and why."""
     if kind == "web":
         return _answers()
     found = [sign for sign in _signs(kind) if not queue or queue in sign.queues]
@@ -85,7 +85,7 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
 
 
 def _answers() -> tuple[bool, str]:
-    """Return whether the web process at `PORT` answers without a server error, and a sentence."""
+    """Return whether the web process on `PORT` answers without a server error, and a sentence."""
     from http.client import HTTPConnection, HTTPException
 
     port = int(os.environ.get("PORT", "").strip() or 8000)
@@ -138,7 +138,7 @@ def _runs(pid: int) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return 0 if all is healthy, otherwise 1; print one line with the reason."""
+    """Print one line with the reason; return 0 if all processes are healthy, otherwise 1."""
     parser = argparse.ArgumentParser(description="Check the local process.")
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--queue", default="", help="only workers of this queue")

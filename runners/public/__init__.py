@@ -3,13 +3,13 @@
 - `admin`: show why a run is held
 - `api`: show runs over HTTP
 - `checkpoints`: save variables when the engine takes a checkpoint
-- `circuits`: targets whose circuit is open
+- `circuits`: report targets whose circuit is open
 - `costs`: receive the costs of attempts
 - `events`: the signals
-- `explain`: why runs are held
+- `explain`: explain why runs are held
 - `gates`: hold steps before they run
 - `forks`: start new executions in the middle of others
-- `leased_runs`: runs that external programs execute
+- `leased_runs`: let external programs execute runs
 - `models`: the tables
 - `modules`: the contract of modules: a step's inputs, outputs and errors
 - `queues`: queue lengths and workers

@@ -1,4 +1,4 @@
-"""Report the targets that steps call and whose circuit is open."""
+"""Report which targets of steps have an open circuit."""
 
 from runners.ports import open_circuits
 

@@ -1,4 +1,4 @@
-"""Receive the costs of attempts in the transactions that record them, and sum the costs."""
+"""Receive the costs of attempts in the transactions that record the attempts, and sum the costs."""
 
 from runners.ports import record_costs, spent_by
 from runners.segment.context import SegmentContext

@@ -1,4 +1,4 @@
-"""Hold steps before their modules run, and resume them."""
+"""Hold steps before their modules run, and resume these steps."""
 
 from runners.conf import config
 from runners.failures.classification import Failure

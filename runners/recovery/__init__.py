@@ -1,1 +1,1 @@
-"""The sweeper, which repairs lost work, and the steps after a backup is restored."""
+"""The sweeper, which repairs lost work, and the repair of a database that was restored."""

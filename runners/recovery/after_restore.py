@@ -33,7 +33,7 @@ class StillConnected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The result of the restore command, and the time of the newest execution in the backup."""
+    """What the restore command did, and the time of the newest execution in the backup."""
 
     runs: int
     sessions: int
@@ -73,7 +73,7 @@ def settle(actor: Actor, *, force: bool = False) -> Restored:
 
 
 def connected() -> list[str]:
-    """Return the names of Valkyr's other processes with a session in this database."""
+    """Return the names of Valkyr's other sessions in this database, at most 100."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT application_name FROM pg_stat_activity "
@@ -85,7 +85,7 @@ def connected() -> list[str]:
 
 
 def _leap() -> list[int]:
-    """Fence the live runs in batches, each in one transaction; return the size of each batch."""
+    """Fence the live runs in batches, one transaction each; return the sizes of the batches."""
     done, after = [], FIRST
     while found := fetch("fence", {"after": after, "most": BATCH, "leap": LEAP}):
         done.append(len(found))

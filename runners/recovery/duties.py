@@ -21,8 +21,8 @@ EVERY_FIVE_SECONDS: dict[str, Duty] = {}
 def each(what: str, serve: Callable[P, int], *args: P.args, **kwargs: P.kwargs) -> int:
     """Process one row of a duty and return the result of `serve`.
 
-    If this fails, log the error and return 0, so that a row with an error never blocks the rows
-    after it.
+    If `serve` fails, log the error and return 0, so that one bad row never blocks the rows after
+    it.
     """
     try:
         return int(serve(*args, **kwargs))

@@ -26,7 +26,7 @@ WHOLE = "(whole)"  # the name for an input that is not an object
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """The changes, each merged into the current value (RFC 7396).
+    """The changes that a fork makes, each merged into the current value (RFC 7396).
 
     `steps` changes the inputs of the steps with which the fork begins, by their paths.
     """
@@ -51,7 +51,7 @@ class Overrides:
 
 
 def merged_payload(workspace_id: UUID, recorded: Any, changes: Any) -> Any:
-    """Return a recorded payload with changes; a large result is stored.
+    """Return a recorded payload with changes; store the result if it is large.
 
     A payload in the payload store is loaded, so call this function before a transaction. Raises
     InvalidPayload if it is too large to load, and the errors of `stored_input.from_row`.
@@ -69,7 +69,7 @@ def merged_payload(workspace_id: UUID, recorded: Any, changes: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ForkRequest:
-    """An execution to fork, the step before the fork (None: the beginning), and the changes.
+    """An execution to fork, the step with which the fork begins (None: the first), and the changes.
 
     `version` is `pinned`, `latest` or a number; a priority of None keeps the priority of the
     origin. If a changed payload belongs in the payload store, `payload` contains it, because it was

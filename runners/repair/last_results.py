@@ -19,7 +19,7 @@ _TURN = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """A value, or only its minimum size in characters if it is too large."""
+    """A value; if it is too large to show, only its size in characters, or a lower bound of it."""
 
     value: Any
     size: int
@@ -32,7 +32,7 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The newest run of a task; `path` is without iteration numbers, such as `refine.draft`."""
+    """The newest run of a task; `path` has no iteration numbers, such as `refine.draft`."""
 
     path: str
     run_id: UUID
@@ -79,5 +79,5 @@ def last_results(execution_id: UUID) -> Iterator[TaskResult]:
 
 
 def task_path(step_path: str) -> str:
-    """Return the path of a step's task, such as `refine.draft` for `refine[2].draft.main`."""
+    """Return the path of a step's task: `refine.draft` for `refine[2].draft.main`."""
     return _TURN.sub("", step_path).rpartition(".")[0]

@@ -35,7 +35,7 @@ class ResultRefused(WithProblems):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A result that the step could have had; `note` names its author."""
+    """A valid manual result of a step; `note` names its author."""
 
     outputs: Any
     outcome: str
@@ -106,7 +106,7 @@ def give(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, given
 
 
 def _completed(module: str, outputs: Any) -> Any:
-    """Return the outputs with null for missing nullable values, as the module returns them."""
+    """Return the outputs with null for each missing value that may be null, as the module does."""
     spec = catalog().get(module)
     if not isinstance(outputs, dict) or spec is None or spec.outputs_schema is None:
         return outputs
@@ -135,7 +135,7 @@ def _schema_problems(module: str, outputs: Any) -> list[DefinitionProblem]:
 
 @lru_cache(maxsize=256)
 def _validator(module: str) -> Any:
-    """Return the validator of a module's outputs; None if the module does not describe them."""
+    """Return the validator of a module's outputs; None if the module declares no outputs."""
     spec = catalog().get(module)
     if spec is None or spec.outputs_schema is None:
         return None

@@ -38,7 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Return the IDs of those executions in which, or in whose relatives, an approval was given."""
+    """Return the IDs of those executions with an approval given in them or in their relatives."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})
@@ -46,10 +46,10 @@ def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
 
 
 def check_repair(may: Powers, execution_id: UUID) -> None:
-    """Raise Forbidden if inputs or a result would be changed manually after an approval.
+    """Raise Forbidden if a user who may not author changes values manually after an approval.
 
-    Authors are allowed to do so, because they could remove the approval from the workflow. For
-    other users the check takes one query.
+    Authors may change inputs or a result, because they could remove the approval from the workflow.
+    For other users the check takes one query.
     """
     if not may.allows(Action.AUTHOR):
         check_change(may, AccessChange(approved=bool(given_in([execution_id]))))

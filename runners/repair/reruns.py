@@ -1,4 +1,4 @@
-"""Reruns of permanently failed steps that users request: one step, or many at once."""
+"""Reruns of permanently failed steps, as requested by users: one step, or many at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,7 +103,7 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
 
 
 def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
-    """Return the dead runs that are the newest attempts of their steps. Uses one query.
+    """Return the dead runs, by ID, that are the newest attempts of their steps. Uses one query.
 
     The two lists are parallel: the runs, and the execution of each run.
     """
@@ -117,7 +117,7 @@ def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> di
 
 
 def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
-    """Return the run if it is dead and its step's newest attempt. Otherwise, raise WrongState."""
+    """Return the run. Raises WrongState unless it is dead and its step's newest attempt."""
     dead = Run.objects.only(
         "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
     ).get(pk=dead_run_id)
@@ -173,7 +173,7 @@ def _parcel(rerun: Rerun, state: SegmentState) -> Parcel:
 
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
-    """Return the overrides of the next run: merged inputs, and a salt for a new key; or None."""
+    """Return the overrides of the next run (merged inputs, and a salt for a new key), or None."""
     earlier = before or {}
     out: dict[str, Any] = {}
     if inputs or earlier.get("inputs"):
@@ -185,7 +185,7 @@ def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
 
 
 def one_after_other(first: Any, second: Any) -> Any:
-    """Return one JSON merge patch with the effect of two in sequence; its nulls remove keys."""
+    """Return one JSON merge patch with the effect of two in sequence; nulls in it remove keys."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
     changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}

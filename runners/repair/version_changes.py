@@ -65,7 +65,7 @@ class StepRunning(CannotMove):
 
 @dataclass(frozen=True, slots=True)
 class VersionMove:
-    """The source version of an execution, its target version, and the renamed tasks."""
+    """The version that executions leave, the version to which they move, and the renamed tasks."""
 
     source_id: UUID
     target_id: UUID
@@ -83,7 +83,7 @@ class VersionMove:
 
     @property
     def change(self) -> VersionPair:
-        """Return both graphs, which the decision compares."""
+        """Return both graphs, for the decision whether the executions can move."""
         target = self.target
         return VersionPair(self.source.graph, target.graph, target.number, self.names)
 
@@ -104,7 +104,7 @@ class _ReachedRun(NamedTuple):
 
 
 def reached(execution_ids: Sequence[UUID]) -> dict[UUID, list[ReachedStep]]:
-    """Return the steps that executions have reached, by execution ID. Uses one query, no locks."""
+    """Return the steps that each execution has reached, by execution ID; one query, no locks."""
     found: dict[UUID, list[ReachedStep]] = defaultdict(list)
     for run in _runs(execution_ids):
         found[run.execution_id].append(_step(run))
@@ -178,7 +178,7 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row per step: a live, successful or skipped run's, otherwise a failed run's."""
+    """Return one row per step: of a live, successful or skipped run, otherwise of a failed run."""
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)
@@ -224,7 +224,7 @@ def _refuse(found: Judgement) -> None:
 
 
 def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
-    """Return the payload if the new version has a different input schema; otherwise None."""
+    """Return the payload if its schema changes, otherwise None. Raises NotFound or CannotMove."""
     if move.target.input_schema in (None, move.source.input_schema):
         return None
     row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)
@@ -253,7 +253,7 @@ def _check_payload(payload: Any, move: VersionMove) -> None:
 
 
 def _write(execution: WorkflowExecution, move: VersionMove, runs: Sequence[_ReachedRun]) -> None:
-    """Change the version, and fence the live runs."""
+    """Set the execution's new version, and fence its live runs."""
     graph = move.target.graph
     steps: dict[str, tuple[str, str, str]] = {}
     for run in runs:
@@ -280,7 +280,7 @@ def _write(execution: WorkflowExecution, move: VersionMove, runs: Sequence[_Reac
 
 
 def _rename(execution: WorkflowExecution, move: VersionMove) -> None:
-    """Give the runs of renamed tasks their new paths, and seal their sealed payloads again."""
+    """Give the runs of renamed tasks their new paths, and seal their payloads for these paths."""
     graph = move.target.graph
     for run in Run.objects.filter(execution_id=execution.pk).iterator(chunk_size=200):
         path, segment = new_path(run.step_path, move.names), new_path(run.segment, move.names)
@@ -304,6 +304,6 @@ def _rename(execution: WorkflowExecution, move: VersionMove) -> None:
 
 
 def _open(row: Run | EarlyCallback) -> None:
-    """Open the sealed columns before the path changes; their envelopes name the old path."""
+    """Open the sealed columns before the path changes, because the envelopes name the old path."""
     for column in row._meta.concrete_fields:
         getattr(row, column.attname)

@@ -46,12 +46,12 @@ class Scrubber:
         self._pieces = tuple((form, _piece(form), name) for form, name in self._forms)
 
     def text(self, text: str) -> str:
-        """Return the text with every secret replaced."""
+        """Return the text with every secret replaced by its reference."""
         spans = self._whole(text)
         return _without(text, spans) if spans else text
 
     def message(self, text: str) -> str:
-        """Return the text as `text` does, and also replace truncated secrets.
+        """Return the text as `text` does, but replace truncated secrets as well.
 
         Error messages can quote prefixes of values.
         """
@@ -65,7 +65,7 @@ class Scrubber:
         return _without(text, spans) if spans else text
 
     def value(self, value: Any, what: str = "value") -> Any:
-        """Return a JSON value with every secret replaced, also in keys and in numbers.
+        """Return a JSON value with every secret replaced, including in keys and numbers.
 
         Values that are not JSON are left for the storage to reject. Raises PayloadError, which
         names `what`, if the value nests deeper than 200 levels.
@@ -113,7 +113,7 @@ class Scrubber:
 
 
 def _replaced(data: bytes, forms: list[tuple[bytes, str]], most: int) -> tuple[bytes, int]:
-    """Return about the first `most` bytes of data without secrets, and their original length."""
+    """Return about the first `most` bytes of `data` without secrets, and their original length."""
     spans = sorted(
         (start, -len(form), name) for form, name in forms for start in _places(data, form)
     )
@@ -160,7 +160,7 @@ def _number(value: float, scrub: Callable[[str], str]) -> Any:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """Yield the value in every form to search for: escaped or not, then encoded or not."""
+    """Yield every form of the value to search for: with and without escapes, then encodings."""
     for text in (value, *_lines(value), *_inside(value)):
         if len(text) >= SHORTEST:
             for escaped in dict.fromkeys(_escaped(text)):
@@ -189,7 +189,7 @@ def _encoded(text: str) -> Iterator[str]:
 
 
 def _lines(value: str) -> list[str]:
-    """Return the lines of a multi-line key, because texts often quote them one by one."""
+    """Return the long lines of a multi-line value, because texts often quote them one by one."""
     lines = [line.strip() for line in value.splitlines()]
     if len(lines) < 2:
         return []
@@ -240,7 +240,7 @@ def _places(text: AnyStr, part: AnyStr) -> Iterator[int]:
 
 
 def _agreeing(text: str, start: int, form: str) -> int:
-    """Return the number of characters at `start` that equal the beginning of the form."""
+    """Return how many characters of the text at `start` equal the beginning of the form."""
     length = 0
     for found, expected in zip(text[start : start + len(form)], form, strict=False):
         if found != expected:
@@ -250,7 +250,7 @@ def _agreeing(text: str, start: int, form: str) -> int:
 
 
 def _without(text: str, spans: list[Span]) -> str:
-    """Return the text with each span replaced by its name.
+    """Return the text with each span replaced by the span's name.
 
     Overlapping spans are replaced by the name of the first one.
     """

@@ -33,6 +33,6 @@ class SegmentContext:
     sealer: PayloadSealer = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Set the sealer of the execution's payloads."""
+        """Set the sealer for the execution's payloads."""
         sealer = PayloadSealer(self.execution_id, self.version.workspace_id, self.sealing_key)
         object.__setattr__(self, "sealer", sealer)

@@ -20,7 +20,7 @@ from runners.segment.template_data import TemplateData
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Inputs ready to run: their value, canonical JSON, hash and idempotency key.
+    """A step's inputs, ready to run: value, canonical JSON, hash and idempotency key.
 
     The hash is computed from the complete inputs. `text` is for the row: it contains references in
     place of stored values. It is empty for `large` inputs, until `put_away` has stored them.
@@ -40,7 +40,7 @@ class Prepared:
 def prepare(
     data: TemplateData, step: Step, attempt: int, overrides: Mapping[str, Any] | None = None
 ) -> Prepared:
-    """Render a step's `with`.
+    """Render a step's `with`, and return the prepared inputs.
 
     `overrides` are the values that a requeue stored: `inputs`, merged into the rendered inputs
     (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError, and
@@ -72,10 +72,9 @@ def restored(
     overrides: Mapping[str, Any] | None = None,
     began: float | None = None,
 ) -> Prepared:
-    """Return prepared inputs from their value.
+    """Return prepared inputs, built from their value.
 
-    `began` is the time on the clock of `time.monotonic` at which this attempt's rendering began, or
-    None.
+    `began` is when this attempt's rendering began (`time.monotonic`); None means no rendering.
     """
     text, hashed, large = _for_row(data, step, value)
     seconds = 0.0 if began is None else time.monotonic() - began
@@ -114,7 +113,7 @@ def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
 
 
 def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Encoded | None]:
-    """Return the text for the row, the hash, and the value to store first, or None."""
+    """Return the text for the row, the hash, and the value to store first (None: nothing)."""
     what = _what(data, step)
     above = valkyr_settings().payload_store_above
     if not payload_store.enabled() or _read_in_rows(step) or not writing.is_above(value, above):
@@ -129,7 +128,7 @@ def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Enco
 
 
 def _read_in_rows(step: Step) -> bool:
-    """Return whether other processes read parts of the step's inputs in its row."""
+    """Return whether other processes read parts of the step's inputs from the run's row."""
     return bool(step.container) or step.queue in limits().remote_queues
 
 
@@ -170,7 +169,7 @@ def stored_inputs(data: TemplateData, step: Step, prepared: Prepared | None) -> 
 
 
 def merged(base: Any, changes: Any) -> Any:
-    """Apply a JSON merge patch (RFC 7396): nested keys are merged, and null removes a key."""
+    """Return `base` changed by a JSON merge patch (RFC 7396): keys merge, and null removes keys."""
     if not isinstance(changes, Mapping):
         return changes
     out = dict(base) if isinstance(base, dict) else {}

@@ -27,7 +27,7 @@ State = TypeVar("State")
 
 @dataclass(slots=True)
 class Pack(ABC, Generic[T]):
-    """Work that has not started, in the order in which it runs.
+    """The work of one message that has not started, in the order in which it runs.
 
     The heartbeat's thread can return the remaining work while a step runs, so each item is removed
     only once.
@@ -61,7 +61,7 @@ class Pack(ABC, Generic[T]):
 
     @abstractmethod
     def _parcel(self, part: Sequence[T]) -> Parcel:
-        """Return a message with these segments."""
+        """Return a message that carries this part of the work."""
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class SiblingPack(Pack[str]):
     seen: dict[str, LiveRun] = field(default_factory=dict)
 
     def following(self) -> LiveRun | None:
-        """Remove and return the next sibling to claim without another query; None without one."""
+        """Remove and return the next sibling that needs no query for its claim, or None."""
         if self.late():
             self.hand_back()
         try:
@@ -107,14 +107,14 @@ class ExecutionPack(Pack[UUID], Generic[State]):
     claimed: tuple[State, Work] | None = None
 
     def following(self) -> tuple[State, LiveRun] | None:
-        """Remove and return the next execution that has work; None if there is none."""
+        """Remove and return the next execution that has a run to claim; None without one."""
         while (execution_id := self._next()) is not None:
             if (seen := self.seen.pop(execution_id, None)) is not None:
                 return seen
         return None
 
     def put_back(self, execution_id: UUID, state: State, seen: LiveRun) -> None:
-        """Put an unclaimed execution back to the front of the pack."""
+        """Put an unclaimed execution back at the front of the pack."""
         self.seen[execution_id] = state, seen
         self.left.appendleft(execution_id)
 

@@ -130,7 +130,7 @@ def succeeded(
 
 
 def insert(state: SegmentState, parts: list[str]) -> int:
-    """Insert rows of this module into the state's execution; return the number of new runs."""
+    """Insert rows made by this module into the state's execution; return how many runs are new."""
     return len(insert_all(owned(state, parts), [state.context.execution_id]))
 
 
@@ -147,7 +147,7 @@ def insert_all(texts: Sequence[str], executions: Sequence[UUID]) -> set[UUID]:
 
 
 def owned(state: SegmentState, parts: Sequence[str]) -> list[str]:
-    """Return rows of this module with the state's execution as owner."""
+    """Return rows made by this module, with the state's execution as their owner."""
     owner = (
         f'{{"execution":"{state.context.execution_id}","epoch":{state.context.epoch},'
         f'"priority":{state.context.priority},'
@@ -166,7 +166,7 @@ def release(
 ) -> list[tuple[Any, ...]]:
     """Set a held run back to pending; return its row for `resend`, or [] if it was taken over.
 
-    With a delay, no message is sent now: the sweeper sends the run when it is due.
+    With a delay, do not send the row: the sweeper sends the run when it is due.
     """
     rows = statements.fetch(
         "release",

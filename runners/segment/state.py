@@ -1,4 +1,4 @@
-"""A worker's progress in the segment that it runs. Only the pipeline changes it.
+"""A worker's progress in the segment that it runs. Only the pipeline changes this state.
 
 If every predecessor ran in this segment, the outcomes known here decide the next step without a
 query. Otherwise, planning under the execution's lock decides.
@@ -21,7 +21,7 @@ from runners.segment.template_data import TemplateData, result
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment to run next; `batch` are further items of a pure map for the same worker."""
+    """A segment to run next; `batch` are further items of a pure map that the same worker takes."""
 
     path: str
     queue: str
@@ -31,7 +31,7 @@ class Segment:
 
 @dataclass(slots=True)
 class Frontier:
-    """The steps that became ready or are skipped, because steps ended since the last record."""
+    """The steps that became ready, or are skipped, because steps ended since the last record."""
 
     ready: list[int] = field(default_factory=list)  # step indexes
     skipped: list[int] = field(default_factory=list)  # task indexes
@@ -74,7 +74,7 @@ class SegmentState:
 
     @property
     def place(self) -> Place:
-        """Return the workflow itself, or the iteration of a container's body."""
+        """Return the place of the segment: the workflow itself, or an iteration of a body."""
         return self.data.place
 
     @property
@@ -92,7 +92,7 @@ class SegmentState:
         return self.data.place.prefix + step.path
 
     def ended(self, step: Step, outcome: str, outputs: Any, error: Any = None) -> None:
-        """Record that a step has ended for good, and find the next steps."""
+        """Record that a step has ended for good, and find the steps that follow."""
         if step.following is not None and error is None:
             self.data.chain[step.index] = outputs
             self.frontier.ready.append(step.following)
@@ -103,7 +103,7 @@ class SegmentState:
         self.follow([task.index])
 
     def follow(self, tasks: list[int]) -> None:
-        """Add the steps that follow the end of these tasks to the frontier."""
+        """Add the steps that follow these ended tasks to the frontier."""
         self._extend(settle(self.graph, self.outcomes, tasks))
 
     def decide_joins(self) -> None:
@@ -131,7 +131,7 @@ class SegmentState:
         return len(self.outcomes) == len(self.graph.tasks)
 
     def enter(self, index: int) -> None:
-        """Switch to another item of the same map, and forget the last item's data."""
+        """Switch to another item of the same map, and forget the data of the last item."""
         self.data.enter(self.place.turn(index))
         self.outcomes = {}
         self.frontier = Frontier(

@@ -1,4 +1,4 @@
-"""The API of a running module: its data, its reports and its time limit."""
+"""The API that a running module uses: its data, its reports and its time limit."""
 
 import signal
 import threading
@@ -60,7 +60,7 @@ class Log:
         self._add("error", message, fields)
 
     def kept(self) -> list[dict[str, Any]] | None:
-        """Return the log to store with the run, or None if it is empty."""
+        """Return the log to store with the run, or None if the log is empty."""
         if self.left_out:
             more = {"level": "warning", "message": f"{self.left_out} more messages were left out"}
             return [*self.entries, more]
@@ -96,7 +96,7 @@ class Log:
 
 
 class Context:
-    """The engine's `StepContext`; `modules/base.py` documents each name."""
+    """The engine's `StepContext`; `modules/base.py` documents each attribute and method."""
 
     __slots__ = (
         "_cancelled",
@@ -166,7 +166,7 @@ class Context:
         return self.log.scrub is not None
 
     def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
-        """Connect the process's heartbeat, which reports cancellations and stores details."""
+        """Connect the process's heartbeat, which reports a cancellation and stores details."""
         self._cancelled = cancelled
         self._details = details
 
@@ -243,7 +243,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Expense:
-    """One cost that a step reported; `StepContext.cost` documents each name."""
+    """One cost that a step reported; `StepContext.cost` documents each field."""
 
     tokens: int = 0
     amount: Decimal = Decimal(0)
@@ -307,7 +307,7 @@ def _ring(signum: int, frame: FrameType | None) -> None:
 
 
 class time_limit:  # noqa: N801 - a block, not a thing
-    """Raise StepTimeout in the block after this many seconds, if it runs in the main thread."""
+    """Raise StepTimeout if the block takes more than `seconds`; only in the main thread."""
 
     __slots__ = ("here", "seconds")
 

@@ -1,4 +1,4 @@
-"""Load stored outputs that templates read, in place of the references in the loaded results.
+"""Load the stored outputs that templates read, in place of the references to them.
 
 Values are loaded before a transaction begins. In a transaction, `load` raises `LoadsOutside`, and
 the caller sends the step as a message instead.
@@ -47,7 +47,7 @@ def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
 
 
 def given_read(data: Any, references: Any, scope: dict[str, Any]) -> dict[Any, dict[str, Any]]:
-    """Return the values with stored parts that templates read, other than results.
+    """Return the values other than results that templates read and that contain stored parts.
 
     The result is by place: (name,) or ("vars", name). Each value is in a dictionary, in the same
     form as a result.
@@ -147,7 +147,7 @@ def load_outputs(data: Any, results: dict[Any, dict[str, Any]]) -> None:
 
 
 class NotLoaded(dict[str, Any]):
-    """A stored value that is too large for templates, which can only pass it on."""
+    """A stored value that is too large for templates, which can only pass the value on."""
 
     def __init__(self, reference: dict[str, Any], message: str) -> None:
         super().__init__({STORED: ""})
@@ -172,7 +172,7 @@ def _not_loaded(value: Any, message: str) -> Any:
 
 
 def reference_to(data: Any, value: Any) -> Any:
-    """Return the reference to a stored value, or the value itself if it is not stored."""
+    """Return the reference to a value that is stored, or the value itself if it is not stored."""
     kept = data.stored.get(id(value))
     return value if kept is None else kept[1]
 
@@ -180,7 +180,7 @@ def reference_to(data: Any, value: Any) -> Any:
 def passed_on(data: Any, value: Any, *, loaded: bool = False) -> Any:
     """Return a rendered value with references in place of values that were not loaded.
 
-    With `loaded`, values that were completely loaded are replaced as well.
+    With `loaded`, values that were completely loaded are also replaced.
     """
     if isinstance(value, NotLoaded):
         return value.reference
@@ -242,12 +242,12 @@ def put(data: Any, found: Encoded) -> StoredReference:
 
 
 def read(workspace_id: UUID, value: Any) -> Any:
-    """Return a value with its stored parts loaded; hold no connection during the loading."""
+    """Return a value with its stored parts loaded; hold no database connection meanwhile."""
     release_connection()
     return reading.load(workspace_id, value)
 
 
 def release_connection() -> None:
-    """Put a thread's connection back into the pool while the thread waits for the store."""
+    """Return a thread's connection to the pool while the thread waits for the payload store."""
     if pool() == "threads" and not connection.in_atomic_block:
         connection.close()

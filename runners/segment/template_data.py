@@ -1,4 +1,4 @@
-"""The data that a step's templates read: variables, results, items, callback URLs."""
+"""The data that a step's templates read: variables, results, items and callback URLs."""
 
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -54,7 +54,7 @@ MAX_HISTORIES = 10_000  # and a rendering
 
 
 def complete(data: "TemplateData", step: Step) -> None:
-    """Load the data that the step's templates read, unless it is already loaded."""
+    """Load the data that the step's templates read and that is not loaded yet."""
     paths = missing(data, step)
     if paths:
         data.learn(data.source.results(data.context.execution_id, paths))
@@ -65,7 +65,7 @@ def complete(data: "TemplateData", step: Step) -> None:
 
 
 class ResultSource(Protocol):
-    """The source from which templates get results of finished steps and items of maps."""
+    """Where templates get the results of finished steps and the items of maps from."""
 
     def results(self, execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
         """Return rows of finished steps' results, in the form that `TemplateData.learn` accepts."""
@@ -103,7 +103,7 @@ def results_of(execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
 
 
 def current(execution_id: UUID) -> tuple[dict[str, Any], Any, Any]:
-    """Return the execution's current variables, its input and the time of its start."""
+    """Return the execution's current variables, its input, and the time of its start."""
     row = statements.fetch_one("current", {"execution": execution_id})
     assert row is not None
     variables, payload, started_at = row
@@ -112,7 +112,7 @@ def current(execution_id: UUID) -> tuple[dict[str, Any], Any, Any]:
 
 
 def missing(data: "TemplateData", step: Step) -> list[str]:
-    """Return the paths of results that this step's templates read but that are not loaded."""
+    """Return the paths of the results that this step's templates read but that are not loaded."""
     graph = data.graph
     paths = [
         path
@@ -145,7 +145,7 @@ def task_paths(place: Place, task: int) -> list[str]:
 
 
 def last_paths(place: Place) -> list[str]:
-    """Return the paths of the last steps of all tasks, which hold an iteration's outputs.
+    """Return the paths of the last steps of all tasks; they hold an iteration's outputs.
 
     A failed task ends with another step, which has no output.
     """
@@ -153,7 +153,7 @@ def last_paths(place: Place) -> list[str]:
 
 
 def turn(data: "TemplateData") -> dict[str, Any]:
-    """Return `item` and `index` of the innermost map, and `loop` of the innermost loop."""
+    """Return `item` and `index` of the innermost map and `loop` of the innermost loop, if any."""
     scope: dict[str, Any] = {}
     of_map, of_loop = data.place.nearest("map"), data.place.nearest("loop")
     if of_map is not None:
@@ -169,7 +169,7 @@ def turn(data: "TemplateData") -> dict[str, Any]:
 
 
 def load_items(data: "TemplateData", indexes: list[int]) -> None:
-    """Load the items of the innermost map that have these indexes."""
+    """Load the items with these indexes of the innermost map."""
     place = data.place.nearest("map")
     assert place is not None
     data.items = data.source.items(data, place, indexes)
@@ -193,7 +193,7 @@ def _items_of(data: "TemplateData", place: Place, indexes: list[int]) -> dict[in
 
 
 def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
-    """Return the outputs of one iteration's tasks by ID; null for a skipped or failed task."""
+    """Return the outputs of one iteration's tasks by task ID; null for a skipped or failed task."""
     paths = dict(zip(last_paths(place), place.graph.tasks, strict=True))
     outputs: dict[str, Any] = {task.id: None for task in place.graph.tasks}
     rows = data.source.results(data.context.execution_id, list(paths))
@@ -204,7 +204,7 @@ def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
 
 
 def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
-    """Return the tasks whose history the step reads, each with its `history`."""
+    """Return the tasks whose history the step reads, by ID, each with its `history`."""
     graph = data.graph
     for task in step.histories:
         name = graph.tasks[task].id
@@ -218,7 +218,7 @@ def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
 
 
 def with_callback_urls(data: "TemplateData", step: Step, tasks: dict[str, Any]) -> dict[str, Any]:
-    """Return the tasks whose URL the step reads, each with its `callbackUrl`.
+    """Return the tasks whose callback URL the step reads, by ID, each with its `callbackUrl`.
 
     These tasks may not have started.
     """
@@ -294,7 +294,7 @@ class TemplateData:
         return self.place.prefix + step.path
 
     def enter(self, place: Place) -> None:
-        """Switch to another item of the same map, and forget the last item's results."""
+        """Switch to another item of the same map, and forget the results of the last item."""
         self.place = place
         self.results, self.chain = {}, {}
 
@@ -364,7 +364,7 @@ class TemplateData:
 
 
 def described(context: SegmentContext, graph: Graph, attempt: int) -> dict[str, Any]:
-    """Return the execution as templates see it."""
+    """Return an execution's description as templates see it."""
     return {
         "id": str(context.execution_id),
         "startedAt": context.started_at.isoformat() if context.started_at else None,
@@ -374,7 +374,7 @@ def described(context: SegmentContext, graph: Graph, attempt: int) -> dict[str, 
 
 
 def result(outputs: Any, outcome: str, error: Any = None) -> dict[str, Any]:
-    """Return a finished task as templates see it."""
+    """Return a finished task's result as templates see it."""
     return {"output": outputs, "outcome": outcome, "error": error, "history": []}
 
 

@@ -19,7 +19,7 @@ from runners.segment.inputs import Prepared
 
 @dataclass(slots=True)
 class Work:
-    """A run that this process holds: claimed, with rendered inputs or a known failure."""
+    """A run that this process has claimed, with its rendered inputs or a failure to record."""
 
     run_id: UUID
     execution_id: UUID
@@ -65,7 +65,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Done:
-    """A step that ran: its result, as a value and as JSON text, and its duration."""
+    """A step that ran: its result (a value, and its JSON text), and the duration."""
 
     step: Step
     place: Place
@@ -83,7 +83,7 @@ class Done:
 
 @dataclass(slots=True)
 class Broken:
-    """The step to claim next, because its inputs could not be rendered or it failed in memory."""
+    """The step to claim next, because it failed in memory or its inputs could not be rendered."""
 
     step: Step
     prepared: Prepared | None
@@ -107,7 +107,7 @@ class Unit:
 
     @property
     def costs(self) -> tuple[Cost, ...]:
-        """Return the costs of the attempt, regardless of how it ended."""
+        """Return the costs of the attempt, whether it succeeded or failed."""
         return self.head.costs if self.head is not None else self.spent
 
     @property
@@ -125,7 +125,7 @@ class Unit:
         return any(done.result.variables for done in (self.head, *self.more) if done is not None)
 
     def cost_totals(self) -> tuple[int, Decimal]:
-        """Return the tokens and the amount in the installation's currency for a run's row."""
+        """Return the tokens, and the amount in the installation's currency, for a run's row."""
         if not self.costs:
             return 0, Decimal(0)
         ours = default_currency()
@@ -139,7 +139,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """A live run as it was read. The claim checks that its token has not changed."""
+    """A live run as it was read. The claim succeeds only if the run's token has not changed."""
 
     id: UUID
     step: Step

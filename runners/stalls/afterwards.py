@@ -21,7 +21,7 @@ log = logging.getLogger("runners.stalls")
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A process that was killed, and the run that was blamed for the stall, if any."""
+    """A process that was killed, and the run that was blamed for the stall (or none)."""
 
     pid: int
     start: str

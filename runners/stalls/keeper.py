@@ -1,4 +1,4 @@
-"""Start a worker's watchdog from the main process before the pool starts; restart it if it ends."""
+"""Start a worker's watchdog from the main process before the pool; restart it if it ended."""
 
 import json
 import logging
@@ -20,13 +20,13 @@ START_SECONDS = 20.0
 
 @dataclass(slots=True)
 class Keeper:
-    """Starts one worker's watchdog process, and restarts it. It has no process before `begin`."""
+    """Starts a worker's watchdog process and restarts it; no process runs before `begin`."""
 
     pid: int = 0
     start: int = 0
 
     def begin(self) -> None:
-        """Start the watchdog, if the system supports it and the limit is not 0."""
+        """Start the watchdog, if the system supports it and the stall limit is not 0."""
         if not (sys.platform.startswith("linux") and config().stall):
             return
         try:
@@ -39,7 +39,7 @@ class Keeper:
             log.warning("this worker has no watchdog (%s); a step may stall it", error)
 
     def look(self) -> None:
-        """Start the watchdog again if it ended."""
+        """Start the watchdog again if its process has ended."""
         if self.pid and activity_slots.start_of(self.pid) != self.start:
             log.warning("the watchdog ended; it starts again")
             try:

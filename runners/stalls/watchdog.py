@@ -49,7 +49,7 @@ FENCED, TAKEN_OVER = 0, 3
 
 @dataclass(frozen=True, slots=True)
 class Fencer:
-    """Records blamed runs in the database that these arguments of `psycopg.connect` select."""
+    """Records blamed runs in the database, with the given arguments of `psycopg.connect`."""
 
     connection: Mapping[str, Any]
 
@@ -106,7 +106,7 @@ class Fencer:
 
 
 def say(message: str) -> None:
-    """Write to the worker's log."""
+    """Write a line to the worker's log."""
     sys.stderr.write(f"watchdog: {message}\n")
     sys.stderr.flush()
 
@@ -122,14 +122,14 @@ HALF = 0.5  # of what the whole process uses
 
 @dataclass(frozen=True, slots=True)
 class CpuUsage:
-    """Clock ticks used so far by each thread of a process, and whether the process is stopped."""
+    """The clock ticks that a process's threads have used, and whether the process is stopped."""
 
     threads: dict[int, int]
     stopped: bool  # by a signal or a debugger
 
 
 def usage(pid: int) -> CpuUsage | None:
-    """Return the CPU use of the process's threads; None if the process has ended."""
+    """Return how much CPU time the process's threads have used; None if the process has ended."""
     try:
         names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - pathlib is a megabyte here
     except OSError:
@@ -147,8 +147,8 @@ def usage(pid: int) -> CpuUsage | None:
 def busiest(before: CpuUsage, after: CpuUsage, seconds: float) -> int | None:
     """Return the ID of the thread that used most of the process's CPU time between two readings.
 
-    Return None if no thread used most of the time, or if the process hardly used the processor: it
-    is stopped, swapped out, or waiting.
+    Return None if no thread used most of the time, or if the process hardly used the processor
+    because it was stopped, swapped out, or waiting.
     """
     if before.stopped or after.stopped:
         return None
@@ -199,7 +199,7 @@ class Watchdog:
         self._lost: dict[tuple[int, int], int] = {}
 
     def watch(self) -> None:
-        """Check periodically, until the worker and all its processes have ended."""
+        """Check the processes periodically, until the worker and all of them have ended."""
         last = time.monotonic()
         while True:
             found = [head for head in heads(self._descriptor) if _lives(head.pid, head.start)]
@@ -270,13 +270,13 @@ class Watchdog:
         _end(head)
 
     def _moved(self, head: SlotHead) -> bool:
-        """Return whether the process ticked, or was replaced, since `head` was read."""
+        """Return whether the process has ticked, or another has its slot, since `head` was read."""
         now = next((one for one in heads(self._descriptor) if one.place == head.place), None)
         return now is None or (now.pid, now.start, now.tick) != (head.pid, head.start, head.tick)
 
 
 def _pause(seconds: float) -> None:
-    """Wait for a relative time; `time.sleep` uses an absolute time and fails if clocks jump."""
+    """Wait for some seconds; unlike `time.sleep`, this does not fail if clocks jump."""
     select.select((), (), (), seconds)
 
 
@@ -285,7 +285,7 @@ def _lives(pid: int, start: int) -> bool:
 
 
 def _end(head: SlotHead) -> None:
-    """Kill this process, but not a new process with the same ID."""
+    """Kill the process of `head`, but not a new process with the same ID."""
     try:
         process = os.pidfd_open(head.pid)
     except OSError:

@@ -1,1 +1,1 @@
-"""Targets of steps: the rule for a host or a model, and the defaults. This module is pure."""
+"""Targets of steps: the rule for each host or model, and the defaults. This module is pure."""

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TargetRule:
-    """The limits of the targets that a pattern matches; `*` stands for any characters, or none.
+    """The limits of the targets that a pattern matches; `*` stands for any number of characters.
 
     A limit of None is taken from the next matching rule. Times are in seconds; `timeout` is the
     maximum duration of a call of a model.
@@ -79,7 +79,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def _joined(parts: list[str]) -> str:
-    """Return a glob as a regular expression; its last part matches at the end."""
+    """Return the regular expression for a glob's parts, of which the last matches at the end."""
     first, *others = parts
     if not others:
         return first

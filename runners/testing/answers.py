@@ -1,7 +1,7 @@
-"""Answers that a test provides in place of modules: by task, by step path or by module type.
+"""Answers that a test provides instead of modules: by task, by step path or by module type.
 
-The engine runs unchanged; only the module's own work is skipped. Its inputs are still rendered and
-checked, so that mistakes in a `with` are found.
+The engine runs unchanged; only the module's own work is skipped. A module's inputs are still
+rendered and checked, so that mistakes in a `with` are found.
 """
 
 import re
@@ -17,7 +17,7 @@ _TURN = re.compile(r"\[\d+\]")
 
 
 class Turns:
-    """Answers for successive calls; the last is repeated."""
+    """Answers for successive calls; the last answer is repeated."""
 
     def __init__(self, answers: tuple[Any, ...]) -> None:
         if not answers:
@@ -38,7 +38,7 @@ def in_turn(*answers: Any) -> Turns:
 
 
 class StandIn:
-    """A module whose result a test can replace; all other behaviour is the module's own."""
+    """A module whose result a test can replace; everything else behaves as the module does."""
 
     def __init__(self, module: Module[Any], answers: Answers) -> None:
         self._module = module
@@ -65,9 +65,9 @@ def wrapped(answers: Answers) -> Callable[[Module[Any]], Module[Any]]:
 
 
 def keys(step_path: str, module_type: str) -> list[str]:
-    """Return the keys of a test's answer for a step, the most specific first, the type last.
+    """Return the keys under which a test can answer a step, the most specific first, the type last.
 
-    `refine[1].draft.main` is also `refine[1].draft`, `refine.draft.main`, `refine.draft`, `draft`.
+    The keys of `refine[1].draft.main` also include `refine[1].draft`, `refine.draft` and `draft`.
     """
     plain = _TURN.sub("", step_path)
     task = plain.rpartition(".")[0]
@@ -76,7 +76,7 @@ def keys(step_path: str, module_type: str) -> list[str]:
 
 
 def check_names(answers: Answers, graphs: Iterable[Graph], types: Iterable[str]) -> None:
-    """Raise AssertionError for an answer that no step would use, and suggest similar names."""
+    """Raise AssertionError for an answer that no step would use; the message has similar names."""
     known = set(types)
     for graph in graphs:
         known |= _names(graph, "")

@@ -1,4 +1,4 @@
-"""Run executions as far as possible in this process, from rows and without messages.
+"""Run executions as far as possible in this process, from their rows and without messages.
 
 Each segment is run by the function that a worker's task calls. For other messages (children's ends,
 events, admission, planning after a fan-out), the kit calls their functions directly.
@@ -56,7 +56,7 @@ def drive(root: UUID, answers: Answers) -> None:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Send no messages to a broker while the block runs."""
+    """Send no messages to the broker while the block runs."""
 
     def ignore(*_: Any) -> None:
         """Ignore a message, because the rows hold the same information."""
@@ -68,7 +68,7 @@ def silent() -> Iterator[None]:
 
 
 def family(root: UUID) -> list[UUID]:
-    """Return the IDs of an execution, its descendants, and the error workflows they started."""
+    """Return the IDs of an execution, its descendants, and the error executions they started."""
     found, newest = [root], [root]
     while newest:
         started = Q(parent_id__in=newest) | Q(failure_of_id__in=newest)
@@ -79,7 +79,7 @@ def family(root: UUID) -> list[UUID]:
 
 
 def _round(root: UUID, answers: Answers) -> bool:
-    """Run all steps that are ready now; return whether there were any."""
+    """Run everything that is ready or due now; return whether anything changed."""
     ids = family(root)
     moved = bool(executions.overdue_executions() + waits.due_timers())
     moved |= _admitted(ids)
@@ -105,7 +105,7 @@ def _pending(ids: Sequence[UUID], answers: Answers) -> list[Pending]:
 
 
 def _carry(pending: Pending) -> bool:
-    """Run a segment as the task `run_segment` does; return whether this changed the run."""
+    """Run a segment as the task `run_segment` does; return whether its pending run changed."""
     run, execution, version, segment, token = pending
     with suppress(LeaseLost, StepFailed):  # Flower shows it; here the rows do
         receive.run_segment(execution, version, segment)

@@ -26,10 +26,10 @@ Definition = Mapping[str, Any] | str | Path
 
 
 class Valkyr:
-    """The fixture `valkyr`, which works in the default workspace of the test's database."""
+    """The object that the fixture `valkyr` provides; it uses the database's default workspace."""
 
     def __init__(self) -> None:
-        """Disable the idle timeout in a test's transaction: no other process waits for the test."""
+        """Disable the idle timeout in a test's transaction, for which no other process waits."""
         if connection.in_atomic_block:
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
@@ -44,9 +44,9 @@ class Valkyr:
         return found
 
     def publish(self, definition: Definition) -> Workflow:
-        """Publish a definition (a mapping, YAML text, or the path of a file) under its own name.
+        """Publish a definition (a mapping, YAML text, or a file's path); return the workflow.
 
-        A workflow of that name gets a new version, unless the definition is unchanged. Raises
+        A workflow of the same name gets a new version, unless the definition is unchanged. Raises
         AssertionError, whose message lists every problem.
         """
         workflow = self._draft(_document(definition))
@@ -81,7 +81,7 @@ class Valkyr:
         return WorkflowRun(started.execution.pk, answers or {}).carry()
 
     def install(self, *modules: What) -> None:
-        """Make modules available that are not installed: functions, classes or modules.
+        """Make modules that are not installed available: functions, classes or modules.
 
         They stay available for the rest of the session.
         """

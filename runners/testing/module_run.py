@@ -1,4 +1,4 @@
-"""Run one module alone, and return its result or its failure as the engine would see it."""
+"""Run one module alone, and return its result or its failure as the engine would record it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ What = str | Module[Any] | type[Module[Any]] | Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class ModuleRun:
-    """The result of a module: JSON-serializable outputs, its outcome, its logs and its costs.
+    """What a module returned: JSON-serializable outputs, its outcome, its logs and its costs.
 
     `waits` describes the wait, if the module was suspended. `logs` are entries with `level`,
     `message` and optionally `fields`. Values of the credential are removed from outputs and logs,
@@ -76,7 +76,7 @@ def run_module(
 
 
 def failing_module(module: What, given: Mapping[str, Any] | None = None, **more: Any) -> Failure:
-    """Return a module's failure: `error_type`, `message`, `retry_after`.
+    """Run a module that must fail; return its failure: `error_type`, `message`, `retry_after`.
 
     Takes the arguments of `run_module`. Raises AssertionError if the module succeeds.
     """
@@ -107,7 +107,7 @@ def check_bad_inputs(module: What) -> None:
 
 
 def found(module: What) -> Module[Any]:
-    """Return the module for a type, function, class or module.
+    """Return the module for a type name, a @step function, a Module class or a Module.
 
     Raises `UnknownModule` for an unknown type, and TypeError for any other object.
     """
@@ -141,7 +141,7 @@ def _context(
 
 
 def _check(module: Module[Any], given: dict[str, Any], ended: Result, outputs: Any) -> None:
-    """Assert that the outcome and the outputs match the module's declaration."""
+    """Raise AssertionError unless the outcome and the outputs match the module's declaration."""
     declared = module.outcomes_for(given) or ("success",)
     assert ended.outcome in (*declared, "success"), (
         f"{module.type} ended with the outcome {ended.outcome!r}; it declares {', '.join(declared)}"

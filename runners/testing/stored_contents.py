@@ -1,4 +1,4 @@
-"""Stored content, kept in memory, for modules that are tested one by one."""
+"""Stored content, kept in memory, for modules that are tested without a workflow."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ def content_of(reference: dict[str, Any]) -> bytes:
 
 
 class MemoryContents:
-    """The stored content of a step that is being tested."""
+    """The content store of a step that is being tested."""
 
     def store(self, parts: Iterable[bytes], media_type: str) -> StoredReference:
         """Store content in memory, and return a reference to it."""

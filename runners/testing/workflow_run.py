@@ -32,7 +32,7 @@ LONGEST = 100
 
 
 def table(ids: Sequence[UUID]) -> str:
-    """Return the executions with their runs in order of creation, one per line."""
+    """Return a text with one line per execution and run, in order of creation."""
     parts = []
     for execution in WorkflowExecution.objects.filter(pk__in=ids).order_by("pk"):
         title = f"{execution.workflow.name} is {execution.state}"
@@ -54,7 +54,7 @@ def _lines(execution: WorkflowExecution) -> list[str]:
 
 
 def _row(run: Run) -> tuple[str, str, str, str, str]:
-    """Return a run's path and attempt, module, state, outcome or wait, and result."""
+    """Return a run's path with its attempt, its module, state, outcome or wait, and result."""
     state = str(run.state)
     how = run.waits_for if state == "WAITING" else run.outcome
     return f"{run.step_path} #{run.attempt}", run.module, state, how, _came(run)
@@ -77,9 +77,9 @@ ANYBODY = "tester"
 
 
 def person(name: str, workspace: Workspace) -> Any:
-    """Return the workspace's member with this name; a new user becomes a workflow author.
+    """Return the user with this name, created and made a member of the workspace if necessary.
 
-    The name of a role (`ADMIN`) selects a member with that role, and "" selects an administrator.
+    A new member gets the role that `name` names (`ADMIN`), otherwise WORKFLOW; for "", ADMIN.
     """
     role = name if name in Role.values else (Role.WORKFLOW if name else Role.ADMIN)
     model = get_user_model()
@@ -105,7 +105,7 @@ def advance(ids: Sequence[UUID], span: timedelta) -> None:
 
 
 def until_next(ids: Sequence[UUID]) -> timedelta | None:
-    """Return the time to these executions' next timer, retry or deadline; None without one."""
+    """Return the time until these executions' next timer, retry or deadline; None without one."""
     runs = Run.objects.filter(execution_id__in=ids)
     retries = runs.filter(state=RunState.PENDING, retry_after__gt=Now())
     timers = runs.filter(state=RunState.WAITING, due_at__isnull=False)
@@ -126,7 +126,7 @@ ACTOR = Actor.system("a test")
 class WorkflowRun:
     """An execution that the kit runs; `answers` replace modules (see `answers.py`).
 
-    Name a task by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
+    A task is named by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
     path of a step (`charge.pay`). The ID of a task with several modules refers to the task's last
     step.
     """
@@ -156,7 +156,7 @@ class WorkflowRun:
 
     @property
     def children(self) -> list["WorkflowRun"]:
-        """Return the executions that the execution's steps started, oldest first."""
+        """Return the executions that the execution's steps started, the oldest first."""
         rows = WorkflowExecution.objects.filter(parent_id=self.id).order_by("pk")
         return [WorkflowRun(pk, self.answers) for pk in rows.values_list("pk", flat=True)]
 
@@ -170,17 +170,17 @@ class WorkflowRun:
 
     @property
     def waits(self) -> dict[str, str]:
-        """Return the kinds of waits, by step: `timer`, `approval`, `event`, `callback`, `child`."""
+        """Return the kinds of waits by path: `timer`, `approval`, `event`, `callback`, `child`."""
         found = self._runs().filter(state=RunState.WAITING).exclude(waits_for=WaitKind.BODY)
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or all its steps wait; other methods end with this."""
+        """Run the execution until it ends or waits, and return it; other methods end with this."""
         drive(self.id, self.answers)
         return self
 
     def ran(self) -> list[str]:
-        """Return the tasks that ran, each once, in the order in which they became ready."""
+        """Return the tasks that ran, each only once, in the order in which they became ready."""
         found = self._runs().exclude(state=RunState.SKIPPED).exclude(started_at=None)
         paths = found.order_by("id").values_list("step_path", flat=True)
         return list(dict.fromkeys(path.rpartition(".")[0] for path in paths))
@@ -227,7 +227,7 @@ class WorkflowRun:
         return self
 
     def advance_time(self, span: timedelta | float | None = None) -> "WorkflowRun":
-        """Advance the time (seconds, or a timedelta); by default until the next wait is due.
+        """Advance the time by `span` (seconds, or a timedelta), or until the next wait is due.
 
         The times of waits, retries and deadlines in the rows are moved; the clock itself does not
         change. Raises AssertionError if no wait will become due.
@@ -241,34 +241,34 @@ class WorkflowRun:
         return self.carry()
 
     def approve(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
-        """Approve the approval of a task; `by` is a user's name, or a role."""
+        """Approve the approval of a task; `by` is the name of a user, or a role."""
         return self._decide(task, approvals.APPROVED, by, comment)
 
     def reject(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
-        """Reject the approval of a task."""
+        """Reject the approval of a task; `by` is the name of a user, or a role."""
         return self._decide(task, approvals.REJECTED, by, comment)
 
     def signal(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Send a signal to this execution. Raises NobodyWaits if no step waits for it."""
+        """Send a signal to this execution. Raises NobodyWaits if no step waits for the signal."""
         with silent():
             signal(self.execution, name, payload, actor=ACTOR)
         return self.carry()
 
     def send_event(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Publish an event: it starts workflows with that trigger and wakes waiting steps."""
+        """Publish an event, which starts workflows that it triggers and wakes waiting steps."""
         with silent():
             publish_event(self.execution.workspace, name, payload, actor=ACTOR)
         return self.carry()
 
     def call_back(self, task: str, payload: Any = None) -> "WorkflowRun":
-        """Call the address of a task with a `flow.callback`."""
+        """Call the callback URL of a task that uses `flow.callback`."""
         address = callback_url_of(self.id, self._path(task))
         with silent():
             callbacks.receive(address.rpartition("/")[2], payload, actor=ACTOR)
         return self.carry()
 
     def table(self) -> str:
-        """Return a text with the executions and their runs, as failing assertions show it."""
+        """Return a text that shows the executions and their runs, as failing assertions do."""
         return table(family(self.id))
 
     def _decide(self, task: str, decision: str, by: str, comment: str) -> "WorkflowRun":

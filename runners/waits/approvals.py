@@ -23,7 +23,7 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
     """Approve or reject a run's question; return the run, which continues with the decision.
 
     If two users decide, the first decision counts. Raises NotFound if the user may not see the run,
-    and Forbidden if the user may not decide. Raises WrongState if the run does not wait for a
+    and Forbidden if the user may not decide. Raises WrongState if the run is not waiting for a
     decision.
     """
     with transaction.atomic():
@@ -62,7 +62,7 @@ def decide(run_id: UUID, decision: str, comment: str, *, user: User, actor: Acto
 
 
 def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
-    """Return whether a member may decide.
+    """Return whether the member with this name and these powers may decide.
 
     Approvers have one of the listed names or roles; without a list, any operator may decide. A name
     that equals a role refers to the role, even if a user has that name.
@@ -76,13 +76,13 @@ def may_decide(name: str, may: Powers, approvers: Sequence[str]) -> bool:
 
 
 def approvers_of(run: Run) -> list[str]:
-    """Return a waiting run's approvers, or [] if all operators may decide."""
+    """Return a waiting run's approvers; [] if all operators may decide."""
     facts: Any = run.progress or {}
     return list(facts.get("approvers", ()))
 
 
 def _locked(run_id: UUID) -> Run | None:
-    """Return the run, with its execution locked; None if there is no such run."""
+    """Return the run, with its execution locked; None if the run does not exist."""
     own = Run.objects.filter(pk=run_id).values("execution_id")
     locked = WorkflowExecution.objects.select_for_update(no_key=True).filter(pk__in=own)
     if not locked.values_list("pk", flat=True):

@@ -1,7 +1,7 @@
-"""Calls to a step's own URL: a call resumes the step once.
+"""Calls to the URL of a step: the first call resumes the step.
 
-A call that arrives before the step waits is stored until the step waits. The execution's lock
-decides which comes first.
+A call that arrives before the step waits is stored until then. The execution's lock decides which
+comes first.
 """
 
 from typing import Any
@@ -55,7 +55,7 @@ class CallbackGone(ValkyrError):
 
 
 def receive(token: str, payload: Any, *, actor: Actor) -> None:
-    """Resume the step of a URL with `payload`, or store the payload until the step waits.
+    """Resume the step of a URL's `token` with `payload`, or store the payload until the step waits.
 
     `actor` is the caller, known only by its address. Raises UnknownCallback, CallbackUsed or
     CallbackGone.
@@ -83,7 +83,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
 
 
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
-    """Wake a step that begins to wait if its callback has already arrived; return whether it has.
+    """Wake a step that begins to wait if its callback arrived early; return whether it was woken.
 
     The caller holds the execution's lock and has suspended the run.
     """
@@ -112,7 +112,7 @@ def _audit(actor: Actor, execution: WorkflowExecution, path: str, *, early: bool
 
 
 def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:
-    """Return the step's newest attempt that was not rolled back; None without one."""
+    """Return the step's newest attempt that was not rolled back; None if there is no attempt."""
     rows = Run.objects.filter(execution_id=execution_id, step_path=path, superseded=False)
     found = rows.filter(epoch=epoch).order_by("-attempt")
     return found.only("id", "state", "waits_for", "wake").first()

@@ -1,4 +1,4 @@
-"""Deliver events and signals once to each waiting run; publish steps' events.
+"""Deliver events and signals once to each waiting run, and publish the events of steps.
 
 One worker delivers the events of all workspaces. Each call therefore evaluates filters only
 briefly, stores its progress in the event's row, and sends another message. Other events can be
@@ -45,7 +45,7 @@ FILTER_SECONDS = 0.25
 
 
 def stamped(looked_at: datetime | None) -> str:
-    """Return the progress stamp of a message that requests a delivery; "" before the first call."""
+    """Return the stamp of a message that requests a delivery: the progress so far, "" at first."""
     return "" if looked_at is None else looked_at.isoformat()
 
 
@@ -78,8 +78,8 @@ def _announced(event_id: UUID) -> None:
 def deliver(event_id: UUID, stamp: str | None = None) -> int:
     """Wake the runs that an event matches, batch by batch; return how many this call woke.
 
-    If the filters take longer than FILTER_SECONDS, another message continues after the last decided
-    run. A message with an outdated stamp is a duplicate and has no effect.
+    If the filters take longer than FILTER_SECONDS, another message continues after the last run
+    that was decided. A message with an outdated stamp is a duplicate and has no effect.
     """
     event = with_key(Event.objects.filter(pk=event_id, delivered_at=None)).first()
     if event is None or (stamp is not None and stamp != stamped(event.looked_at)):
@@ -179,7 +179,7 @@ def _keep(event: Event, to: UUID) -> None:
 
 
 def _deliver_anew(event_ids: Sequence[UUID]) -> None:
-    """Let a worker check all runs that waited for these events again."""
+    """Request that a worker checks all runs that waited for these events again."""
     now = database_now()
     Event.objects.filter(pk__in=event_ids).update(
         delivered_at=None, delivered_to=None, looked_at=now
@@ -204,7 +204,7 @@ def _waking(event: Event) -> dict[str, Any]:
 
 
 def _delivered(event_id: UUID, looked_at: datetime | None = None) -> None:
-    """Record that all runs were checked, unless another call did so since `looked_at`."""
+    """Record that all runs were checked, unless another call made progress since `looked_at`."""
     Event.objects.filter(pk=event_id, delivered_at=None, looked_at=looked_at).update(
         delivered_at=ClockTimestamp()
     )
@@ -261,7 +261,7 @@ def _publish(state: SegmentState, work: Work, name: str, payload: Any, number: i
 
 
 def chain_of(execution_id: UUID) -> int:
-    """Return the length of the chain of steps' events that led to this execution."""
+    """Return how many events of steps led, one after another, to this execution."""
     found = _first(execution_id)
     started = STARTED_BY.fullmatch(found["idempotency_key"] or "")
     if found["trigger_type"] != TriggerType.EVENT or started is None:
@@ -272,7 +272,7 @@ def chain_of(execution_id: UUID) -> int:
 
 
 def _first(execution_id: UUID) -> dict[str, Any]:
-    """Return columns of the first execution above all parents and failures of this one."""
+    """Return columns of the first execution in the chain of parents and failures of this one."""
     for _ in range(MAX_CLIMB):
         found: Any = WorkflowExecution.objects.values(
             "parent_id", "failure_of_id", "trigger_type", "idempotency_key"
@@ -311,14 +311,14 @@ class NobodyWaits(WrongState):
 
 
 class FiltersTooCostly(WrongState):
-    """The filters of the waiting steps take longer than one request may use."""
+    """The filters of the waiting steps need more time than one request may use."""
 
     code = "filters_too_costly"
 
 
 @dataclass(frozen=True, slots=True)
 class Woken:
-    """A run that continues with the signal."""
+    """A run that the signal woke."""
 
     run_id: UUID
     step_path: str

@@ -39,7 +39,7 @@ Pair = tuple[UUID, UUID]  # run, execution
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """A run that waits for an event."""
+    """A run that waits for an event, and its step."""
 
     run_id: UUID
     execution_id: UUID
@@ -51,7 +51,7 @@ class Listener:
 
     @property
     def filter(self) -> Template | None:
-        """Return the filter of events; None accepts every event."""
+        """Return the filter of events; None if the run accepts every event of the name."""
         return self.step.deferred.get(FILTER)
 
 
@@ -73,7 +73,7 @@ class EventTarget:
 class Decided:
     """The matches of a batch; `over` is true if time ran out before all filters were evaluated.
 
-    `last` is the ID of the last run whose filter was evaluated; None if there is none.
+    `last` is the ID of the last run whose filter was evaluated, or None.
     """
 
     pairs: list[Pair]
@@ -82,7 +82,7 @@ class Decided:
 
 
 def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Listener]]:
-    """Yield the runs that may receive the event, in batches, by run ID, starting after `after`."""
+    """Yield the runs that may receive the event, in batches ordered by ID, those after `after`."""
     after = after or UUID(int=0)
     values: dict[str, Any] = {
         "name": call.name,
@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Return the matches as `meant` does; if time runs out, return the matches found so far."""
+    """Return the matches as `meant` does, but if time runs out, only the matches found so far."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []
@@ -143,7 +143,7 @@ def _listener(
 def _judged(
     found: Sequence[Listener], payload: Any, allowance: Allowance
 ) -> Iterator[tuple[Listener, bool]]:
-    """Yield each listener, and whether its filter matches."""
+    """Yield each listener with whether its filter matches."""
     failures: dict[UUID, str] = {}
     try:
         for listener, data in _loaded(found):
@@ -168,7 +168,7 @@ def _judged(
 
 
 def _loaded(found: Sequence[Listener]) -> list[tuple[Listener, TemplateData]]:
-    """Return the data of all listeners' filters, loaded together."""
+    """Return each listener with the data of its filter, loaded together."""
     facts = _facts(found)
     made = []
     for listener in found:
@@ -235,7 +235,7 @@ def _load_results(made: Sequence[tuple[Listener, TemplateData]]) -> None:
 
 
 def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
-    """Load the items of one map together, because each query unpacks the map's whole list."""
+    """Load the items of each map together, because each query unpacks the map's whole list."""
     sharing: dict[tuple[UUID, str], list[TemplateData]] = defaultdict(list)
     for listener, data in made:
         place = listener.place.nearest("map") if listener.step.reads_item else None

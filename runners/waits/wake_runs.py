@@ -1,4 +1,4 @@
-"""Wake waiting runs because of an external event or their timer.
+"""Wake waiting runs because of an external event or because their timer is due.
 
 Waking only marks the row and sends its segment; a worker then resumes the module. A run that no
 longer waits for that cause is not changed, so waking twice is harmless.
@@ -54,7 +54,7 @@ def wake_each(
 ) -> set[UUID]:
     """Wake (run, execution) pairs that wait for one of `kinds`; return the IDs of the woken runs.
 
-    `key` seals the payloads of all of them; with None, nothing is sealed. By default, the key is
+    `key` seals the payloads of all these runs; with None, nothing is sealed. By default, the key is
     read for each execution. Call this function in a transaction that holds no run's lock:
     executions that need a slot again are locked first.
     """

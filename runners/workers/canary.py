@@ -1,4 +1,4 @@
-"""A worker checks that it still receives messages: it sends a message to itself and waits for it.
+"""Check that a worker still receives messages: it sends a message to itself and waits for it.
 
 The message uses the same connection, channel and loop as the steps' messages. After a broker
 outage, a consumer can run and answer pings but receive no messages; such a worker then stops its
@@ -30,12 +30,12 @@ RECONNECT_SECONDS = 600.0
 
 
 class Consuming(bootsteps.StartStopStep):
-    """A consumer step, which Celery restarts with every connection to the broker."""
+    """The check as a consumer step, which Celery restarts with every connection to the broker."""
 
     requires = (Tasks,)
 
     def __init__(self, parent: Any, **kwargs: Any) -> None:
-        """Start without sent or received messages."""
+        """Start with no message sent or received."""
         super().__init__(parent, **kwargs)
         self._timer: Any = None
         self._sent_at = self._heard_at = float("-inf")
@@ -52,7 +52,7 @@ class Consuming(bootsteps.StartStopStep):
         self._send(parent, name)
 
     def stop(self, parent: Any) -> None:
-        """Stop the checks over a closed connection.
+        """Stop the checks when the connection is closed.
 
         The checks resume with the next connection. A restart of the worker would not bring the
         broker back, but would end the running steps.
@@ -87,7 +87,7 @@ class Consuming(bootsteps.StartStopStep):
         self._heard_at = time.monotonic()
 
     def _send(self, parent: Any, name: str) -> None:
-        """Send over a separate connection, so that an unresponsive broker blocks only briefly."""
+        """Send the message over a separate connection; a stuck broker then blocks only briefly."""
         options = {"socket_connect_timeout": CONNECT_SECONDS, "socket_timeout": CONNECT_SECONDS}
         redis = messaging.is_redis(messaging.broker_url())
         self._sent_at = time.monotonic()
@@ -131,7 +131,7 @@ class Consuming(bootsteps.StartStopStep):
 
 
 def _own_queue(hostname: str) -> Queue:
-    """Return a queue that ends with the connection, if the broker supports this (RabbitMQ).
+    """Return a queue that ends with the connection, if the broker supports such queues (RabbitMQ).
 
     In a cluster, a queue that outlives its connection is on one node. While that node is down, a
     worker cannot declare the queue on any other node.
@@ -149,7 +149,7 @@ def every() -> float:
 
 
 def proven() -> bool:
-    """Return whether the worker has recently received messages."""
+    """Return whether the worker has recently shown that it receives messages."""
     return time.monotonic() - _proven_at <= signs_of_life.patience()
 
 

@@ -17,7 +17,7 @@ EXPECTED = f"a worker of each of {', '.join(sorted(OWN_QUEUES))} seen in the las
 
 
 def workers(session: Session) -> HealthFinding:
-    """Check that each Valkyr queue has a worker."""
+    """Check that each Valkyr queue has a worker that was seen recently."""
     served = dict(session.execute(QUERY, [SILENT_SECONDS]).fetchall())
     missing = sorted(OWN_QUEUES - served.keys())
     seen = ", ".join(f"{number} of {queue}" for queue, number in sorted(served.items()))

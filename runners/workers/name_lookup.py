@@ -6,10 +6,10 @@ import threading
 
 
 class NameLookup:
-    """A lookup of a host name, which begins at once."""
+    """A lookup of a host name in a thread; it begins at once."""
 
     def __init__(self, host: str) -> None:
-        """Start the thread, which ends at the latest with the resolver's own timeout."""
+        """Start the thread, which ends at the latest after the resolver's own timeout."""
         self._host = host
         self._addresses: list[str] = []
         self._error: OSError | None = None

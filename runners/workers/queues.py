@@ -1,4 +1,4 @@
-"""Each queue's backlog and workers, and each worker's current runs."""
+"""The backlog and workers of each queue, and the current runs of each worker."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ OWN = ("control", "default", "io")
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue, its waiting runs and its workers; `oldest` is when the first run became ready."""
+    """A queue, its waiting runs and its workers; `oldest` is when the oldest run became ready."""
 
     name: str
     waiting: int
@@ -36,7 +36,7 @@ class Queue:
     capped: bool = False
 
     def unserved(self, now: datetime) -> bool:
-        """Return whether runs have waited for more than 15 s in a queue without a live worker."""
+        """Return whether runs have waited for over 15 s in a queue without a live worker."""
         return self.workers == 0 and self.oldest is not None and now - self.oldest > PATIENCE
 
 
@@ -44,7 +44,7 @@ def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> lis
     """Return the queues with work or workers, by name. Uses two statements.
 
     `runs` and `runners` contain only rows that the user may see. At most 50,000 waiting runs are
-    counted, and each queue says whether there are more.
+    counted; a queue is `capped` if there are more.
     """
     due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
     some = Run.objects.filter(pk__in=due.order_by().values("pk")[:BOUND])
@@ -98,7 +98,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A run that a worker holds: its execution, and the time of its start."""
+    """A run that a worker holds, the run's execution, and the time of the run's start."""
 
     run_id: UUID
     execution_id: UUID
@@ -109,7 +109,7 @@ class Step:
 
 @dataclass(slots=True)
 class Busy:
-    """A worker's current runs: the longest-running ones, and the total number."""
+    """A worker's current runs: those that have run the longest, and the total number."""
 
     steps: list[Step] = field(default_factory=list)
     number: int = 0
@@ -118,7 +118,7 @@ class Busy:
 def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
     """Return each worker's runs among `runs`, the longest-running first. Uses one statement.
 
-    At most 1,000 runs are read.
+    At most 1,000 runs are read in total.
     """
     rows: QuerySet[Run, Any] = runs.filter(in_states(*HELD)).order_by("started_at")
     found: dict[str, Busy] = {}

@@ -74,7 +74,7 @@ class DatabaseProbe:
         self._asked_at = float("-inf")
 
     def look(self, question: bytes = QUESTION) -> bool:
-        """Read an available answer, and send a query every 2 s; connect first if necessary.
+        """Read an answer if there is one, and send a query every 2 s; connect first if necessary.
 
         Returns whether a query was sent.
         """
@@ -99,9 +99,9 @@ class DatabaseProbe:
         return time.monotonic() - self._answered_at
 
     def close(self) -> None:
-        """Drop the connection; the next look opens another one.
+        """Drop the connection; the next `look` opens another one.
 
-        The next look begins with the first host, or, after a failed handshake, with the next host.
+        That `look` begins with the first host, or, after a failed handshake, with the next host.
         """
         self._attempt = 0 if self._ready else self._attempt + 1
         if self._connection is not None:
@@ -110,7 +110,7 @@ class DatabaseProbe:
         self._waits_for = ""
 
     def _begin(self) -> None:
-        """Connect to the next host, unless its address is not yet known."""
+        """Begin to connect to the next host, if its address is known. Raises OperationalError."""
         target = self._targets[self._attempt % len(self._targets)]
         host = str(target.get("host", ""))
         if is_name(host) and not target.get("hostaddr"):
@@ -125,7 +125,7 @@ class DatabaseProbe:
             raise psycopg.OperationalError(_said(self._connection))
 
     def _look_up(self, host: str) -> list[str] | None:
-        """Return the host's addresses; None until they are known. Raises OSError.
+        """Return the host's addresses; None until they are known. Raises OSError if there are none.
 
         Each host has one thread, even if the resolver answers after the next attempt begins.
         """
@@ -163,7 +163,7 @@ class DatabaseProbe:
                 return
 
     def _hear(self) -> bool:
-        """Return whether the server answered the last query.
+        """Return whether the last query was answered.
 
         Raises OperationalError if the connection is broken.
         """
@@ -191,7 +191,7 @@ class Reaching(bootsteps.StartStopStep):
     requires = (Tasks,)
 
     def __init__(self, parent: Any, **kwargs: Any) -> None:
-        """Start with all queues consumed."""
+        """Start with all queues being consumed."""
         super().__init__(parent, **kwargs)
         self._timer: Any = None
         self._probe: DatabaseProbe | None = None
@@ -201,7 +201,7 @@ class Reaching(bootsteps.StartStopStep):
         self._seen_at = float("-inf")
 
     def start(self, parent: Any) -> None:
-        """Check periodically; a new connection to the broker consumes all queues."""
+        """Start the periodic check; a new connection to the broker consumes all queues."""
         self._held, self._holds, self._changing = [], False, False
         self._seen = _seen(parent)
         self._probe = DatabaseProbe(own_connection.parameters())
@@ -217,7 +217,7 @@ class Reaching(bootsteps.StartStopStep):
             self._probe = None
 
     def shutdown(self, parent: Any) -> None:
-        """Close the connection."""
+        """Stop the checks, and close the connection to the database."""
         self.stop(parent)
 
     def _look(self, parent: Any, probe: DatabaseProbe) -> None:
@@ -269,7 +269,7 @@ def _seen(consumer: Any) -> bytes:
 
 
 def _by_host(parameters: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the parameters for one host at a time; `hostaddr` can contain each host's address."""
+    """Yield the parameters for one host at a time; `hostaddr` may contain an address per host."""
     several = {
         name: str(parameters[name]).split(",")
         for name in ("host", "hostaddr", "port")

@@ -45,7 +45,7 @@ WORKERS = "workers"  # the tag of checks that each worker makes
 
 
 class WorkerShare(enum.Enum):
-    """The part of a worker's tasks that are Valkyr's: none, some or all of them."""
+    """How many of a worker's tasks are Valkyr's: none, some, or all of them."""
 
     NOTHING = enum.auto()
     SOME = enum.auto()
@@ -53,7 +53,7 @@ class WorkerShare(enum.Enum):
 
 
 def connect() -> None:
-    """Connect the receivers of the signals of a worker's start."""
+    """Connect the receivers of Celery's signals about a worker's start and end."""
     for signal, receiver in (
         (worker_init, name_process),
         (celeryd_after_setup, warm_up),
@@ -70,7 +70,7 @@ def connect() -> None:
 
 
 def share_of(worker: Any) -> WorkerShare:
-    """Return the share of Valkyr's tasks in the worker, according to its app and queues."""
+    """Return how many of the worker's tasks are Valkyr's, according to its app and queues."""
     if worker.app is not messaging.celery_app():
         return WorkerShare.NOTHING
     consumed = list(worker.app.amqp.queues.consume_from)
@@ -110,7 +110,7 @@ def name_process(sender: Any = None, **_: Any) -> None:
 
 
 def _refuse_other_cells(worker: Any) -> None:
-    """Reject a worker that would receive messages of another cell, whose rows it does not have."""
+    """Raise SystemExit if the worker would receive messages of a cell whose rows it lacks."""
     if worker.app is not messaging.celery_app():
         return
     if found := messaging.of_other_cells(worker.app.amqp.queues.consume_from):
@@ -136,14 +136,14 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 
 
 def share_memory(**_: Any) -> None:
-    """Freeze objects that children share; otherwise the garbage collector would copy each page."""
+    """Freeze objects that children share, because the garbage collector would copy their pages."""
     if _share is WorkerShare.ALL:
         parent.remember()
         gc.freeze()
 
 
 def arrive(sender: Any = None, **_: Any) -> None:
-    """Write the worker's row, and check its watchdog and killed children periodically."""
+    """Write the worker's row, and from now on check its watchdog and killed children."""
     if _share is WorkerShare.NOTHING:
         return
     queues = messaging.ours_among(sender.app.amqp.queues.consume_from)
@@ -174,7 +174,7 @@ def end_child(**_: Any) -> None:
 
 
 def leave(**_: Any) -> None:
-    """Begin the shutdown: take no new steps.
+    """Begin the shutdown: the worker takes no new steps.
 
     If other workers take over steps from now on, this does not count as a crash.
     """
@@ -183,7 +183,7 @@ def leave(**_: Any) -> None:
 
 
 def gone(**_: Any) -> None:
-    """Finish the shutdown: leave the watchdog, and close the connection."""
+    """Finish the shutdown: leave the watchdog and close the database connection."""
     if _share is not WorkerShare.NOTHING:
         activity.be_left_alone()
         _departure.done()
@@ -191,7 +191,7 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """Note that a pool's child was killed; return a function that judges the kill.
+    """Note that a pool's child was killed; return a function that judges the kill from its peak.
 
     Returns None if memory is not short.
     """

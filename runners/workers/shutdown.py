@@ -33,7 +33,7 @@ VANISH_SECONDS = 2.0
 
 
 class WorkerShutdown:
-    """The shutdown of one worker, which runs in a separate thread."""
+    """The shutdown of one worker, whose thread waits for the worker's steps."""
 
     def __init__(self, announce: Callable[[], None]) -> None:
         """Store `announce`, which records this worker's shutdown in the database."""
@@ -43,7 +43,7 @@ class WorkerShutdown:
         self._thread = threading.Thread(target=self._mind, name="valkyr-departure", daemon=True)
 
     def begin(self, *, end: bool = True) -> None:
-        """Begin no further step; return at once, because a signal handler calls this method.
+        """Begin the shutdown: no further step starts. Return at once, as a signal handler must.
 
         Without `end`, no process is killed, because other tasks may run in the processes.
         """
@@ -53,7 +53,7 @@ class WorkerShutdown:
             self._thread.start()
 
     def done(self) -> None:
-        """Finish the shutdown when all steps have ended in time; return after the announcement."""
+        """Finish the shutdown because all steps ended in time; return after the announcement."""
         self._done.set()
         if self._thread.is_alive():
             self._thread.join(config().drain)
@@ -76,7 +76,7 @@ class WorkerShutdown:
 
 
 def give_back() -> int:
-    """Release the runs of this process and its ended children, and send them; return their number.
+    """Release and send the runs of this process and its ended children; return how many.
 
     Steps that still run in this process are fenced by a newer token.
     """

@@ -4,6 +4,7 @@ A model with a foreign key to a workspace, or to a row that has one, gets its po
 A model without one names the column in `rows_belong_to`, or is listed here.
 """
 
+import pytest
 from django.apps import apps
 
 from executions.database import statements
@@ -48,8 +49,9 @@ def test_a_policy_asks_its_own_table_by_a_sub_select_that_is_computed_once() -> 
         assert "ANY ((SELECT current_setting(" in one.seen or "(SELECT true FROM" in one.seen
 
 
-def test_a_statement_that_runs_in_any_scope_reads_no_table_with_a_policy() -> None:
-    read = statements.statement("account_in_session")
+@pytest.mark.parametrize("name", ["account_in_session", "account_in_scope"])
+def test_a_statement_that_runs_in_any_scope_reads_no_table_with_a_policy(name: str) -> None:
+    read = statements.statement(name)
 
     assert "executions_accountsession" in read
     assert not [one.table for one in policies() if one.table in read]

@@ -80,6 +80,12 @@ def _cells(stage: Stage, options: Options) -> None:
     cells.report(*cells.measure(stage, options))
 
 
+def _moves(stage: Stage, options: Options) -> None:
+    from tests.benchmarks import moving
+
+    moving.report(moving.measure(stage, options))
+
+
 def _history(stage: Stage, options: Options) -> None:
     from tests.benchmarks import history
 
@@ -140,6 +146,7 @@ ALONE: dict[str, Callable[[Stage, Options], None]] = {
     "backtest": _backtest,
     "history": _history,
     "cells": _cells,
+    "moves": _moves,
     "watching": _watching,
     "archive": _archive,
     "partitions": _partitions,

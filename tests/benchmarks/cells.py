@@ -54,7 +54,7 @@ def measure(stage: Stage, options: Options) -> tuple[ServerUse, list[ServerUse]]
     _run(stage, [first], max(8, executions // 10), steps)
     say("one server")
     [alone] = _run(stage, [first], executions, steps)
-    with _further(stage, options) as cells:
+    with further(stage, options, FURTHER) as cells:
         shares = [first, *(Share(c, p, _publish(c, document)) for c, p in cells.items())]
         _run(stage, shares, max(8, executions // 10), steps)
         say("four cells")
@@ -62,13 +62,13 @@ def measure(stage: Stage, options: Options) -> tuple[ServerUse, list[ServerUse]]
 
 
 @contextmanager
-def _further(stage: Stage, options: Options) -> Iterator[dict[str, Postgres]]:
-    """Start three more servers, migrated, each with a worker."""
+def further(stage: Stage, options: Options, names: Sequence[str]) -> Iterator[dict[str, Postgres]]:
+    """Start more servers, the cells with these names, migrated, each with a worker."""
     from tests.support.cell_databases import cells_at
 
     with ExitStack() as stack:
         servers = {}
-        for cell in FURTHER:
+        for cell in names:
             home = stage.folder / cell
             home.mkdir(mode=0o711)
             servers[cell] = Postgres(home, durable=True)
@@ -76,9 +76,9 @@ def _further(stage: Stage, options: Options) -> Iterator[dict[str, Postgres]]:
             servers[cell].start()
         urls = {cell: server.url for cell, server in servers.items()}
         own = {"VALKYR_CELLS": json.dumps(urls)}
-        for cell in FURTHER:
+        for cell in names:
             _add(stage, cell, own)
-        for cell in FURTHER:
+        for cell in names:
             queues = f"{cell}:default,{cell}:control"
             worker = programs.engine_worker(
                 stage.folder, concurrency=options.concurrency, queues=queues, name=cell,

@@ -55,6 +55,8 @@ ALONE = {
     "redrive": "redriving 10,000 dead letters, and 1,000 at a set pace",
     "backtest": "a backtest of 1,000 executions, of which a counting server hears nothing",
     "cells": "chains on one PostgreSQL, and on four cells: CPU a step and WAL of each server",
+    "moves": "the move of a workspace with 1,000,000 finished and 10,000 sleeping executions to "
+    "another server",
     "history": "10,000 outputs of 1 MiB in a payload store, one of 60 MiB, and a response of 1 GiB "
     "that is streamed: workers' memory",
     "watching": "50 monitors on running executions",

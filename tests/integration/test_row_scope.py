@@ -16,6 +16,7 @@ from executions import configuration
 from executions.database.row_scope import (
     ANY,
     LIST,
+    UNKNOWN,
     RowScope,
     ScopeWatcher,
     Setting,
@@ -28,6 +29,7 @@ from executions.vendor_seams.psycopg_scoped import watch
 
 pytestmark = pytest.mark.django_db
 SET = "SELECT coalesce(current_setting('valkyr.workspaces', true), '')"
+BY_STATEMENT = "SELECT set_config('valkyr.workspaces', %s, false)"
 FAILING = "SELECT no_such_thing"
 STEPS = 400
 
@@ -52,7 +54,8 @@ class Session:
         self.raw = psycopg.connect(**given, autocommit=True)
         self.raw.prepared_max = MOST_PREPARED
         self._unwatched = self.raw.cursor()
-        watch(self.raw, ScopeWatcher())
+        self.watcher = ScopeWatcher()
+        watch(self.raw, self.watcher)
 
     def seen(self) -> str:
         """Return the list of workspaces that a statement of the application sees."""
@@ -74,6 +77,10 @@ def scope() -> tuple[RowScope, str]:
     """Return a row scope of one workspace, and the text of its list of IDs."""
     workspace = uuid4()
     return RowScope(None, UUID(str(workspace))), f"{{{workspace}}}"
+
+
+def role_of(session: Session) -> str:
+    return str(session.raw.info.user)
 
 
 def test_a_scope_stays_in_a_session_until_another_is_asked_for(session: Session) -> None:
@@ -118,6 +125,25 @@ def test_a_session_that_is_reset_gets_its_scope(session: Session) -> None:
         session.raw.execute("DISCARD ALL")
 
 
+def test_commands_are_prepared_again_in_any_order_after_all_were_removed(session: Session) -> None:
+    def see_another_list() -> None:
+        wanted, ids = scope()
+        with limited(wanted):
+            assert session.seen() == ids
+
+    def see_another_member() -> None:
+        by_member = RowScope(None)
+        by_member.setting = Setting(LIST + " -- another command", role_of(session), "{}")
+        with limited(by_member):
+            assert session.seen() == "{}"
+
+    chance = random.Random(0)
+    for _ in range(60):
+        chance.choice([see_another_list, see_another_member])()
+        if chance.random() < 0.4:
+            session.raw.execute("DEALLOCATE ALL")
+
+
 def test_a_statement_without_policies_leaves_the_scope_as_it_is(session: Session) -> None:
     wanted, ids = scope()
     with limited(wanted):
@@ -129,6 +155,40 @@ def test_a_statement_without_policies_leaves_the_scope_as_it_is(session: Session
     with limited(ANY):
         session.seen()
     assert session.seen() == ""
+
+
+def test_a_statement_can_set_the_scope_of_those_after_it(session: Session) -> None:
+    wanted, ids = scope()
+
+    assert session.watcher.can_be_set(session.raw)
+    session.watcher.is_set_to(UNKNOWN)
+    session.raw.execute(BY_STATEMENT, [ids])
+    session.watcher.is_set_to(wanted)
+
+    with limited(wanted):
+        assert session.seen() == ids
+    assert session.seen() == ""
+
+
+def test_a_statement_that_failed_to_set_the_scope_leaves_it_to_be_set(session: Session) -> None:
+    wanted, ids = scope()
+    with limited(wanted):
+        session.seen()
+        session.watcher.is_set_to(UNKNOWN)
+        with pytest.raises(psycopg.Error):
+            _set_and_fail(session.raw)
+
+        assert session.seen() == ids
+
+
+def test_a_transaction_prevents_that_a_statement_sets_the_scope(session: Session) -> None:
+    session.raw.autocommit = False
+    assert not session.watcher.can_be_set(session.raw)
+
+    session.raw.autocommit = True
+    session.raw.execute("BEGIN")
+    assert not session.watcher.can_be_set(session.raw)
+    session.raw.execute("ROLLBACK")
 
 
 def test_a_scope_that_cannot_be_set_runs_no_statement(session: Session) -> None:
@@ -182,6 +242,12 @@ def _fail(raw: Any, chance: random.Random) -> None:
 def _fail_together(raw: Any, chance: random.Random) -> None:
     with one_round_trip(raw):
         raw.execute(SET)
+        raw.execute(FAILING)
+
+
+def _set_and_fail(raw: Any) -> None:
+    with one_round_trip(raw):
+        raw.execute(BY_STATEMENT, ["{}"])
         raw.execute(FAILING)
 
 

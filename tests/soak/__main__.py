@@ -24,8 +24,9 @@ DESCRIPTION = """Run a whole stack under steady load, with schedules, waits, fai
 redrives, viewers and retention, and tell what grows. The exit code is 1 where memory, descriptors,
 tables or latency grow by more than 1 % an hour and by more than their noise, or where an
 execution was lost."""
-# Seconds: between two readings; before the machine's load is measured, and for how long it is.
-EVERY, BEFORE, MEASURED = 5.0, 10.0, 30.0
+# Seconds: between two readings; how long the machine's load is measured.
+EVERY, MEASURED = 5.0, 30.0
+WARM_UP = 1 / 12  # of the minutes, at the highest load, by default
 SHARE = 0.6  # of the machine's processors
 SHOWN = ("web: memory, MB", "default-1: memory, MB", "chain: median, s")
 
@@ -34,6 +35,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the soak test; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=DESCRIPTION)
     parser.add_argument("--minutes", type=float, default=60.0, help="how long (60)")
+    parser.add_argument(
+        "--warm-up",
+        type=float,
+        metavar="MINUTES",
+        help="first run as much load as the machine can do, so that memory and tables have the "
+        "size of a peak (a twelfth of --minutes)",
+    )
     parser.add_argument("--rate", type=float, help="starts a second; else what loads 60 %% of it")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--broker", choices=("redis", "rabbitmq"), default="redis")
@@ -53,7 +61,10 @@ def _soaked(stage: Stage, given: Any) -> int:
     try:
         say("starting workers, beat and API")
         world.build()
-        rate = given.rate or SHARE * _capacity(world)
+        warm_up = WARM_UP * given.minutes if given.warm_up is None else given.warm_up
+        say(f"full load for {warm_up:g} minutes")
+        capacity = _capacity(world, warm_up * 60)
+        rate = given.rate or SHARE * capacity
         say(f"{rate:.1f} executions a second for {given.minutes:g} minutes")
         _begin(world, rate)
         chores = Chores(world)
@@ -73,14 +84,14 @@ def _soaked(stage: Stage, given: Any) -> int:
         world.stop()
 
 
-def _capacity(world: "World") -> float:
+def _capacity(world: "World", warm_up: float) -> float:
     """Return the executions per second that would use this process's CPUs completely.
 
-    This rate is proportional to the starts: it is the starts per second of one thread, divided by
-    the busy share of the CPUs.
+    One thread starts executions without pause. Its starts are counted after `warm_up` seconds, and
+    divided by the busy share of the CPUs.
     """
     _begin(world, 1_000.0)
-    world.pause(BEFORE)
+    world.pause(warm_up)
     _busy()
     already, began = len(world.load.accepted), time.monotonic()
     world.pause(MEASURED)

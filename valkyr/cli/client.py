@@ -1,4 +1,4 @@
-"""The API client of the commands. It raises CliError for errors and yields lists as rows.
+"""The API client that commands use. It raises CliError for errors and yields lists as rows.
 
 The same client calls a server over HTTP or, with `--local`, the project in this process; only the
 transport differs.
@@ -28,7 +28,7 @@ NOT_OURS = (
 
 @dataclass(frozen=True)
 class StreamEvent:
-    """A server-sent event; an event without a name is a keep-alive."""
+    """A server-sent event; an event with the name "" only keeps the connection alive."""
 
     name: str
     id: str
@@ -36,10 +36,10 @@ class StreamEvent:
 
 
 class ApiClient:
-    """An installation's API; every method raises CliError for an unsuccessful response."""
+    """The API of an installation; every method raises CliError for an unsuccessful response."""
 
     def __init__(self, http: httpx.Client, *, token: bool = True) -> None:
-        """Store `http`, which has the address and the credentials."""
+        """Store `http`, a client with the installation's address and the credentials."""
         self._http, self._token = http, token
         # Whether the list that was read last continues beyond its limit.
         self.more = False
@@ -49,7 +49,7 @@ class ApiClient:
         return self._json(self._send("GET", path, params=_given(query)))
 
     def text(self, path: str, accept: str) -> str:
-        """Send a GET request and return the response's text in the requested media type."""
+        """Send a GET request and return the response as text of the media type `accept`."""
         return self._send("GET", path, headers={"Accept": accept}).text
 
     def post(
@@ -57,8 +57,8 @@ class ApiClient:
     ) -> Any:
         """Send a POST request and return the response's JSON.
 
-        The client repeats the request after a failure only if it has an Idempotency-Key. `seconds`
-        replaces the default timeout.
+        A failed request is repeated only if it has a `key`, its Idempotency-Key. `seconds` replaces
+        the default timeout.
         """
         more: dict[str, Any] = {"headers": {"Idempotency-Key": key} if key else {}}
         if seconds is not None:
@@ -70,7 +70,7 @@ class ApiClient:
         return self._json(self._send("PATCH", path, json=body))
 
     def upload(self, path: str, content: bytes, media: str, **query: Any) -> Any:
-        """Upload a document in its media type and return the response's JSON."""
+        """Upload a document of the media type `media` and return the response's JSON."""
         headers = {"Content-Type": media}
         sent = self._send("POST", path, content=content, headers=headers, params=_given(query))
         return self._json(sent)
@@ -80,7 +80,7 @@ class ApiClient:
         self._send("DELETE", path)
 
     def rows(self, path: str, limit: int | None = None, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield at most `limit` rows of a list, and request its pages one by one."""
+        """Yield at most `limit` rows of a list, whose pages are requested one by one."""
         wanted = _given(query) | {"limit": str(min(limit or PAGE, PAGE))}
         left = limit
         while True:
@@ -183,7 +183,7 @@ def _given(query: dict[str, Any]) -> dict[str, str]:
 
 
 def _parsed(lines: Iterator[str]) -> Iterator[StreamEvent]:
-    """Parse a stream's lines into events, as the standard for server-sent events defines."""
+    """Yield the events in a stream's lines, as the standard for server-sent events defines."""
     fields: dict[str, str] = {}
     for line in lines:
         if line.startswith(":"):

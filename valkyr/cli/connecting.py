@@ -1,4 +1,4 @@
-"""Create an API client from the chosen options."""
+"""Create an API client from the options of a command."""
 
 import importlib
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def require(package: str, what: str, extra: str = "cli") -> None:
 
 @contextmanager
 def connected(choices: Choices) -> Iterator["ApiClient"]:
-    """Yield the API of the chosen installation until the block ends."""
+    """Yield a client for the API of the chosen installation; close it after the block."""
     require("httpx", "Asking an installation")
     import httpx
 

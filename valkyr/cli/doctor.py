@@ -46,7 +46,7 @@ APART = timedelta(seconds=5)
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """A problem, or advice if `warning` is true: its part, its message and what to do."""
+    """A problem, or advice if `warning` is true: the part, a message, and what to do."""
 
     part: str
     id: str
@@ -61,7 +61,7 @@ class DoctorFinding:
 
 @dataclass(frozen=True)
 class Report:
-    """The findings, and the parts that were checked, in the order of the report."""
+    """The findings, and the parts that were checked, in the order in which they are shown."""
 
     findings: list[DoctorFinding]
     parts: list[str]
@@ -72,12 +72,12 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Return whether there is a problem, not only advice."""
+        """Return whether the report contains a problem, not only advice."""
         return any(not one.warning for one in self.findings)
 
 
 def examine(choices: Choices) -> Report:
-    """Check all parts of the project in this folder, except those that need a part that failed."""
+    """Return a report on all parts of the project; parts that need a failed part are skipped."""
     from valkyr.cli.project_settings import set_up
 
     try:
@@ -132,7 +132,7 @@ def _running() -> list[DoctorFinding]:
 
 
 def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
-    """Return the messages of the system checks: errors of all apps, and advice about Valkyr."""
+    """Return findings from the system checks: errors of all apps, and advice about Valkyr."""
     try:
         messages = run()
     except Exception as error:  # a third-party check that cannot be run
@@ -150,7 +150,7 @@ def _told(run: Callable[[], list[Any]]) -> list[DoctorFinding]:
 
 
 def _runs_code() -> bool:
-    """Return whether workflows can contain code; if not, the sandbox check reports nothing."""
+    """Return whether workflows can contain code. If not, findings about the sandbox are omitted."""
     from django.apps import apps
 
     if not apps.is_installed("valkyr_plugins.connectors"):
@@ -200,7 +200,7 @@ SELECT c.relname, string_agg(g.privilege, ', ' ORDER BY g.privilege)
 
 
 def _grants() -> Iterator[DoctorFinding]:
-    """Check that the database lets Valkyr read and write the existing tables."""
+    """Check that the database role may read and write the tables that exist."""
     from executions.database import alias, connection
 
     wanted = [*_wanted_grants()]
@@ -221,7 +221,7 @@ def _grants() -> Iterator[DoctorFinding]:
 
 
 def _wanted_grants() -> Iterator[tuple[str, str]]:
-    """Yield the tables and the privileges that Valkyr needs on them."""
+    """Yield each table that Valkyr needs, with the necessary privileges."""
     from django.apps import apps
     from django.contrib.auth import get_user_model
 
@@ -274,7 +274,7 @@ def _clock() -> Iterator[DoctorFinding]:
 
 
 def _partitions() -> Iterator[DoctorFinding]:
-    """Check the partitions of the runs' table, if there are any."""
+    """Check the partitions of the runs' table, if the table is partitioned."""
     from runners.partitions.layout import layout
     from runners.partitions.upkeep import problems
 
@@ -284,7 +284,7 @@ def _partitions() -> Iterator[DoctorFinding]:
 
 
 def _people() -> Iterator[DoctorFinding]:
-    """Check that at least one user has permission to view and start workflows."""
+    """Check that there is an active superuser, or an active user with a role in a workspace."""
     from django.contrib.auth import get_user_model
 
     from executions.models import Membership
@@ -302,7 +302,7 @@ def _people() -> Iterator[DoctorFinding]:
 
 
 def _modules() -> Iterator[DoctorFinding]:
-    """Check that the modules of published workflows and their packages are installed."""
+    """Check that the modules of published workflows, and the packages they need, are installed."""
     from executions.models import Workflow
     from runners.modules.registry import specs
 
@@ -326,7 +326,7 @@ def _modules() -> Iterator[DoctorFinding]:
 
 
 def _used(definition: Any) -> set[str]:
-    """Return the names of the modules that a definition uses, including nested tasks."""
+    """Return the names of the modules that a definition uses, also in nested tasks."""
     if isinstance(definition, dict):
         found = {name for value in definition.values() for name in _used(value)}
         tasks = definition.get("tasks")

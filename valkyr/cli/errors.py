@@ -1,4 +1,4 @@
-"""Errors of the command: an exit code for scripts and a message that says what to do."""
+"""The errors of the command: an exit code for scripts, and a message that says what to do."""
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
@@ -11,7 +11,7 @@ UNKNOWN_ADDRESS = "unknown_address"
 
 
 class Exit(IntEnum):
-    """Exit codes; docs/reference/cli.md lists them."""
+    """The exit codes; docs/reference/cli.md lists them."""
 
     OK = 0
     FAILED = 1
@@ -44,7 +44,7 @@ STATUSES = {
 
 
 class CliError(click.ClickException):
-    """An error that ends the command: its message, exit code and, if useful, what to do."""
+    """An error that ends the command: a message, an exit code and, if useful, what to do."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class CliError(click.ClickException):
         hint: str = "",
         problem: Mapping[str, Any] | None = None,
     ) -> None:
-        """Set the message and the exit code; `problem` is the API's problem document, if any."""
+        """Set the message and the code; `problem` is the API's problem document, or None."""
         super().__init__(message)
         self.code, self.hint, self.problem = code, hint, dict(problem or {})
 
@@ -79,7 +79,7 @@ class CliError(click.ClickException):
 
 
 def usage(message: str, hint: str = "") -> CliError:
-    """Return the error for an invalid command line, environment or file."""
+    """Return the error for an invalid command line, variable or file."""
     return CliError(message, Exit.USAGE, hint=hint)
 
 
@@ -93,7 +93,7 @@ def missing_package(name: str | None, extra: str, what: str) -> CliError:
 
 
 def refused(status: int, problem: Mapping[str, Any], *, token: bool, again: str = "") -> CliError:
-    """Return the error for an unsuccessful API response; `again` is its Retry-After."""
+    """Return the error for an unsuccessful API response; `again` is the response's Retry-After."""
     hint = ""
     if status == 401:
         hint = (

@@ -34,7 +34,7 @@ class DefinitionFile:
 
 @dataclass
 class DefinitionFolder:
-    """The folder's content; `files` maps each part's path in the bundle to the part's file."""
+    """The content of a folder; `files` maps each part's path in the bundle to the part's file."""
 
     path: Path
     workspace: str = ""
@@ -57,12 +57,12 @@ class DefinitionFolder:
 
 
 def is_folder(text: str) -> bool:
-    """Return whether a word denotes a folder, not a workflow: `./x`, `x/`, or a marked folder."""
+    """Return whether a text means a folder, not a workflow: `./x`, `x/`, or a marked folder."""
     return text in {".", ".."} or "/" in text or (Path(text) / MARK).is_file()
 
 
 def read_folder(path: Path) -> DefinitionFolder:
-    """Read a folder of definitions. Raises a CliError that names the file and line of a mistake."""
+    """Return the content of a folder. Raises a CliError with the file and line of each mistake."""
     if not path.is_dir():
         raise usage(f"There is no folder {path}.", f"`valkyr export {path}/` creates it.")
     folder = DefinitionFolder(path)
@@ -84,7 +84,7 @@ def read_folder(path: Path) -> DefinitionFolder:
 
 
 def invalid(problems: list[dict[str, str]]) -> CliError:
-    """Return the error for files with these problems; each path is a file with a line."""
+    """Return the error for files with these problems; each problem's path is a file and a line."""
     many = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
     return CliError(
         f"The definitions have {many}.",
@@ -128,7 +128,7 @@ def _take_workflow(folder: DefinitionFolder, file: Path, problems: list[dict[str
 
 
 def _parsed(file: Path, problems: list[dict[str, str]]) -> tuple[str, Any] | None:
-    """Return a file's text and value; if it cannot be read, record the problem and return None."""
+    """Return a file's text and value; for an invalid file, record the problem and return None."""
     from executions.definition.graph.document import read_json
     from executions.definition.graph.problem import TextError
     from executions.definition.graph.yaml_text import read_yaml
@@ -170,7 +170,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
-    """Return the node whose line is reported, and the node to search next; None without a match."""
+    """Return the node whose line to report, and the node to search next; None without a match."""
     if index:
         items = node.value if isinstance(node.value, list) else []
         at = int(index)
@@ -185,7 +185,7 @@ def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
 def write_folder(
     path: Path, exported: dict[str, Any], *, prune: bool
 ) -> tuple[list[Path], list[Path]]:
-    """Write an exported workspace; return the written and the removed files.
+    """Write an exported workspace; return the paths of the written and of the removed files.
 
     `prune` removes files of workflows that were not exported.
     """

@@ -19,7 +19,7 @@ PAUSE, PATIENCE = 1.0, 60.0
 def follow(
     api: "ApiClient", execution: str, deadline: float | None = None, *, known: bool = False
 ) -> Iterator["StreamEvent"]:
-    """Yield the execution's events up to `end`.
+    """Yield the execution's events, up to and including `end`.
 
     Raises CliError (TIMED_OUT) after the monotonic `deadline`. If the execution is `known`, or
     after a first response, the function retries while the server is unavailable.
@@ -44,9 +44,9 @@ def follow(
 
 
 def until_end(api: "ApiClient", execution: str, seconds: float | None, progress: Any = None) -> Any:
-    """Wait until the execution ends, and return the execution.
+    """Wait until the execution ends, and return it as the API does.
 
-    Raises CliError (TIMED_OUT) after the given seconds.
+    Raises CliError (TIMED_OUT) after `seconds`.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     runs: dict[str, dict[str, Any]] = {}
@@ -95,5 +95,5 @@ def _silence(execution: str, deadline: float | None) -> float:
 
 
 def _may_return(error: CliError) -> bool:
-    """Return whether a later retry may help: the server is unavailable or overloaded."""
+    """Return whether a retry may help: the server is unavailable or overloaded."""
     return error.code in {Exit.UNREACHABLE, Exit.LIMITED}

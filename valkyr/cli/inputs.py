@@ -1,4 +1,4 @@
-"""Command input: JSON inline, in a file or on standard input; workflows by name."""
+"""The input of commands: JSON inline, in a file or on standard input, and workflows by name."""
 
 import json
 import re
@@ -20,7 +20,7 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class JsonParameter(click.ParamType):  # type: ignore[type-arg] # older clicks have no argument
-    """Accepts JSON inline, `@FILE` (which may be YAML), or `-` for standard input."""
+    """Accepts inline JSON, `@FILE` (which may be YAML), or `-` for standard input."""
 
     name = "JSON|@FILE|-"
 
@@ -70,7 +70,7 @@ def _read(path: Path) -> Any:
 
 
 def is_id(text: str) -> bool:
-    """Return whether the text is a UUID, and so not a name."""
+    """Return whether the text is a UUID, and therefore not a name."""
     try:
         UUID(text)
     except ValueError:
@@ -79,7 +79,7 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """Return a workflow's ID: as given, or by slug or name. Raises CliError unless one matches."""
+    """Return the ID of a workflow given by ID, slug or name. Raises CliError unless one matches."""
     if is_id(name):
         return name
     place: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> st
 
 
 def workspace_id(api: "ApiClient", name: str) -> str:
-    """Return a workspace's ID: as given, or by slug or name. Raises CliError unless one matches."""
+    """Return the ID of a workspace by its ID, slug or name. Raises CliError unless one matches."""
     if is_id(name):
         return name
     known = api.get("/v1/Me")["workspaces"]
@@ -129,5 +129,5 @@ class LabelParameter(click.ParamType):  # type: ignore[type-arg] # older clicks 
 
 
 def label_query(labels: tuple[tuple[str, str], ...]) -> str | None:
-    """Return the parameter `label` of lists; None if there are no labels."""
+    """Return the query parameter `label` of lists; None without labels."""
     return json.dumps(dict(labels)) if labels else None

@@ -19,10 +19,10 @@ SHOW_CURSOR = "\x1b[?25h"
 
 @contextlib.contextmanager
 def ends_when_interrupted(text: str = "Interrupted.\n") -> Iterator[None]:
-    """Within the block, make SIGINT print `text` on standard error and exit with 130.
+    """In the block, make SIGINT print `text` on standard error and end the process with 130.
 
-    The outermost block's text is printed. Has no effect if SIGINT is ignored or has another
-    handler, or in a thread other than the main one.
+    If blocks are nested, the text of the outermost one is printed. Has no effect if SIGINT is
+    ignored or has another handler, or in a thread other than the main one.
     """
     first = threading.current_thread() is threading.main_thread()
     if not first or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -17,7 +17,7 @@ DOOR = "command"
 
 
 def local_client(choices: Choices) -> httpx.Client:
-    """Return a client of the project's views, signed in as the chosen user. Raises CliError."""
+    """Return a client that calls the project's views as the chosen user. Raises CliError."""
     name = set_up(choices.settings, choices.environment)
     from django.db import Error
 
@@ -72,7 +72,7 @@ def _prefix() -> str:
 
 
 class InProcess(httpx.BaseTransport):
-    """A transport that sends requests to the project's views, as `user`."""
+    """A transport that passes requests to the project's views, as `user`."""
 
     def __init__(self, user: Any) -> None:
         self._user = user
@@ -127,7 +127,7 @@ def _django_request(request: httpx.Request) -> Any:
 
 
 def _host() -> str:
-    """Return a host name that the project accepts."""
+    """Return a host name that the project accepts in requests."""
     from django.conf import settings
 
     names = [name.removeprefix(".") for name in settings.ALLOWED_HOSTS if name != "*"]

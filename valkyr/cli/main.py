@@ -1,4 +1,4 @@
-"""The root command: its groups and its exit codes."""
+"""The root command: its groups of commands and their exit codes."""
 
 import sys
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Commands call the API of an installation, or with --local use the Django project
 
 
 class LazyGroup(click.Group):
-    """The commands of `COMMANDS`; each module is loaded when its command is used."""
+    """The group of the commands in `COMMANDS`; a command's module is loaded at its first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names in the order of the help."""
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _misused(
     error: click.ClickException, arguments: Sequence[str] | None, choices: Choices
 ) -> None:
-    """Print an error in the command line, as JSON if requested."""
+    """Print an error about the command line, as JSON if requested."""
     # Arguments after the mistake were not parsed.
     choices.json |= "--json" in (sys.argv[1:] if arguments is None else arguments)
     if not choices.json:

@@ -14,7 +14,7 @@ from valkyr.cli.errors import usage
 
 @dataclass
 class Choices:
-    """The options given on the command line, before or after the command's name."""
+    """The options that were given on the command line, before or after the command's name."""
 
     url: str | None = None
     token: str | None = None
@@ -33,20 +33,20 @@ class Choices:
 
     @property
     def acting_as(self) -> str:
-        """Return the user name from `--as` or VALKYR_AS, or an empty string."""
+        """Return the user name from `--as` or VALKYR_AS; "" without both."""
         return self.user or self.environment.get("VALKYR_AS", "")
 
 
 @dataclass(frozen=True)
 class Target:
-    """An installation: its address without `/v1`, and a token or ""."""
+    """An installation: its address without `/v1`, and an API token or ""."""
 
     url: str
     token: str
 
 
 def target(choices: Choices) -> Target:
-    """Return the chosen installation. Raises CliError if there is none.
+    """Return the chosen installation. Raises CliError if none is chosen.
 
     The command line overrides the environment, and both override the default profile. A profile's
     token is only sent to that profile's address.
@@ -102,7 +102,7 @@ def output_options() -> list[click.Option]:
 
 
 def shared_options() -> list[click.Option]:
-    """Return the options for the installation and the output format."""
+    """Return the options that select the installation and the output format."""
     return [
         _option("--url", metavar="URL", help="The installation's address. [env: VALKYR_URL]"),
         _option("--token", metavar="TOKEN", help="An API token. [env: VALKYR_TOKEN]"),
@@ -138,7 +138,7 @@ class ApiCommand(click.Command):
 
 
 class PlainCommand(click.Command):
-    """A command that calls no installation."""
+    """A command that does not call an installation."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -46,7 +46,7 @@ class CommandOutput:
 
     @cached_property
     def console(self) -> Any:
-        """Return Rich's console for standard output; None if Rich or a terminal is missing."""
+        """Return Rich's console for standard output; None without Rich or without a terminal."""
         return _console(sys.stdout)
 
     def table(
@@ -77,7 +77,7 @@ class CommandOutput:
             click.echo(f"Only the first {len(rows):,} are shown; use --limit for more.", err=True)
 
     def record(self, row: Row, columns: Sequence[Column], *, key: str = "id") -> None:
-        """Print one object, one line per known field; with `--quiet` only its key."""
+        """Print one object, one line per known field; with `--quiet`, print only its `key`."""
         if self.json:
             self.value(row)
         elif self.quiet:
@@ -105,7 +105,7 @@ class CommandOutput:
         click.echo(CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), nl=not text.endswith("\n"))
 
     def signed(self, sign: str, text: str, *, indent: int = 0) -> None:
-        """Print a line of a plan, coloured by its sign on a terminal."""
+        """Print a line of a plan after its sign, which is coloured on a terminal."""
         clean = CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
         coloured = self.console is not None and "NO_COLOR" not in os.environ
         shown = click.style(sign, fg=SIGNS.get(sign), bold=True) if coloured else sign
@@ -135,7 +135,7 @@ class CommandOutput:
         click.echo(self.error_text(error), err=True, nl=False)
 
     def error_text(self, error: CliError) -> str:
-        """Return the error that ends the command, in the chosen format, with a final line break."""
+        """Return the error that ends the command in the chosen format, with a final line break."""
         if self.json:
             return json.dumps({"error": error.as_json()}, ensure_ascii=False) + "\n"
         lines = [f"Error: {error.message}"]
@@ -176,7 +176,7 @@ def fitted(
     width: int,
     measure: Callable[[str], int] = len,
 ) -> tuple[Sequence[Sequence[str]], list[int]]:
-    """Return cells and column widths for a terminal of `width`: times shortened, prose wrapped."""
+    """Return cells and column widths for a terminal of `width`: times shortened, texts wrapped."""
     widths = _widths([headings, *rows], measure)
     if sum(widths) + GAP * len(widths) > width:
         rows = [[_shortened(cell) for cell in row] for row in rows]
@@ -189,7 +189,7 @@ def fitted(
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines with aligned columns."""
+    """Return the rows as lines of text with aligned columns."""
     widths = _widths(rows)
     return ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows]
 
@@ -199,7 +199,7 @@ def _widths(rows: Sequence[Sequence[str]], measure: Callable[[str], int] = len) 
 
 
 def _shortened(cell: str) -> str:
-    """Return a time without seconds, and without its year if that is the current year."""
+    """Return a time without seconds, and without its year if the year is the current one."""
     found = SHOWN_TIME.match(cell)
     if not found:
         return cell
@@ -220,7 +220,7 @@ def _cell(row: Row, source: str | Callable[[Row], Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return a value on one line, with times cut to seconds."""
+    """Return a value as text on one line; a time has no fractions of a second."""
     if value is None:
         return ""
     if isinstance(value, bool):

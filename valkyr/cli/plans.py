@@ -1,4 +1,4 @@
-"""Request, show and apply the plans of bundles."""
+"""Request the plans of bundles, and show and apply these plans."""
 
 import sys
 from collections import Counter
@@ -28,7 +28,7 @@ NOUNS = {
 
 
 def bundle_path(workspace: str, what: str = "") -> str:
-    """Return the path of a workspace's bundle; `what` is an operation such as `/plan`."""
+    """Return the API path of a workspace's bundle; `what` is an operation, such as `/plan`."""
     return f"/v1/Workspace/{workspace}/bundle{what}"
 
 
@@ -49,9 +49,9 @@ def carry_out(
 
 
 def show_plan(output: CommandOutput, plan: dict[str, Any], place: Any) -> None:
-    """Print a plan: changes with their lines, then problems, then the totals.
+    """Print a plan: the changes with their details, then the problems, then the totals.
 
-    `place` returns a problem's file and line.
+    `place` returns the file and the line of a problem.
     """
     if output.quiet:
         for change in plan["changes"]:
@@ -100,7 +100,7 @@ def _objects(number: int) -> str:
 
 
 def refuse_problems(plan: dict[str, Any]) -> None:
-    """Raise CliError for a plan that cannot be carried out. The caller has printed its problems."""
+    """Raise CliError if a plan has problems, which the caller has already printed."""
     if not plan["valid"]:
         many = len(plan["problems"])
         what = "1 problem" if many == 1 else f"{many} problems"
@@ -108,14 +108,14 @@ def refuse_problems(plan: dict[str, Any]) -> None:
 
 
 def confirmed(output: CommandOutput, *, yes: bool) -> bool:
-    """Ask on a terminal whether to carry out the plan; otherwise, or with `yes`, return True."""
+    """Ask on a terminal whether to apply the plan; without one, or with `yes`, return True."""
     if yes or output.json or not sys.stdin.isatty():
         return True
     return click.confirm("Apply these changes?", default=False, err=True)
 
 
 def chosen_workspace(api: "ApiClient", name: str) -> dict[str, Any]:
-    """Return the caller's workspace with this name, or the only workspace.
+    """Return the caller's workspace with this ID, slug or name; without `name`, the only one.
 
     Raises CliError if there is none, or if several match.
     """

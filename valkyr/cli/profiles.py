@@ -1,4 +1,4 @@
-"""The profile file: installations by name, with address and token; readable by its owner only."""
+"""The profile file: installations by name, with address and token. Only its owner can read it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ HEADER = "# Written by `valkyr login`. It contains tokens: do not share it.\n"
 
 @dataclass
 class ConnectionProfile:
-    """One installation's address and token; `logout` revokes the token by `token_id`."""
+    """The address and the token of one installation; `logout` revokes the token by `token_id`."""
 
     url: str
     token: str = ""
@@ -26,7 +26,7 @@ class ConnectionProfile:
 
 @dataclass
 class ProfileFile:
-    """The profiles by name, and the default one."""
+    """The profiles by name, and the name of the default one."""
 
     default: str = ""
     profiles: dict[str, ConnectionProfile] = field(default_factory=dict)
@@ -41,7 +41,7 @@ def config_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(path: Path) -> ProfileFile:
-    """Return the file's content, or empty profiles. Raises a CliError that names the problem."""
+    """Return the profiles in the file; none without a file. Raises CliError if it is invalid."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -59,7 +59,7 @@ def load(path: Path) -> ProfileFile:
 
 
 def save(path: Path, file: ProfileFile) -> None:
-    """Replace the file atomically. The file, and a new folder, are private to the owner."""
+    """Replace the file atomically. Only the owner can read the file and a newly created folder."""
     lines = [HEADER]
     if file.default:
         lines.append(f"default = {json.dumps(file.default)}\n")
@@ -75,7 +75,7 @@ def save(path: Path, file: ProfileFile) -> None:
 
 
 def check_name(name: str) -> str:
-    """Return the name of a profile. Raises CliError if it is invalid."""
+    """Return `name` if it is valid for a profile; otherwise raise CliError."""
     if not NAME.match(name):
         raise usage(f"{name!r} is not a valid profile name.", "Use letters, digits, _ and -.")
     return name

@@ -18,7 +18,7 @@ PLATFORM = "valkyr_project.settings"
 
 
 def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) -> str:
-    """Load the Django project and return its settings' name. Raises CliError if there is none."""
+    """Load the Django project; return the settings' name. Raises CliError if there is none."""
     name = settings or environment.get(SETTINGS) or named_by(Path("manage.py"))
     if name in ("", PLATFORM) and _use_running_stack():
         name = PLATFORM
@@ -36,7 +36,7 @@ def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) ->
 
 
 def _use_running_stack() -> bool:
-    """Use the environment of the `valkyr up` stack in VALKYR_HOME; return whether it runs."""
+    """Use the environment of the `valkyr up` stack in VALKYR_HOME; return whether a stack runs."""
     # By name: the platform is above this layer, and optional.
     try:
         stack = importlib.import_module("valkyr_project.up.running_stack")
@@ -50,7 +50,7 @@ def _use_running_stack() -> bool:
 
 
 def named_by(manage: Path) -> str:
-    """Return the settings module that a manage.py names, or an empty string.
+    """Return the settings module that a manage.py names; "" if it names none.
 
     The file is not run.
     """

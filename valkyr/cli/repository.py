@@ -1,4 +1,4 @@
-"""The Git commit of a folder: from the CI system's variables, or from Git."""
+"""The Git commit of a folder, from the CI system's variables or from Git."""
 
 import subprocess
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ SECONDS = 10
 
 
 def commit_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the repository, commit and ref of a folder; empty strings outside a repository.
+    """Return the repository, commit and ref of a folder; "" for each outside a repository.
 
     The commit ends with `-dirty` if the folder has uncommitted changes.
     """

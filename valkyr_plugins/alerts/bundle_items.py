@@ -75,7 +75,7 @@ class AlertRuleItems(BundleKind):
         )
 
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
-        """Change a rule; without a credential, its secret stays."""
+        """Change a rule; if the item names no credential, the rule keeps its secret."""
         secret = _secret(context.workspace, item)
         change_rule(row.id, self._about(context, item), secret=secret, actor=context.actor)
 
@@ -95,7 +95,7 @@ class AlertRuleItems(BundleKind):
         return self.facts(item) | {"about_id": about}
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
-        """Return a line if the credential is missing or its value differs from the secret."""
+        """Return a line if the credential is missing or its value is not the rule's secret."""
         try:
             secret = _secret(context.workspace, item)
         except AlertRuleRefused:
@@ -106,7 +106,7 @@ class AlertRuleItems(BundleKind):
 
 
 def _secret(workspace: Workspace, item: Item) -> str | None:
-    """Return the secret of the item's credential, if it names one. Raises AlertRuleRefused."""
+    """Return the value in the item's credential; None without one. Raises AlertRuleRefused."""
     name = item["credential"]
     if name is None:
         return None

@@ -1,4 +1,4 @@
-"""Send a message by mail, to Slack or to a webhook, and render its text."""
+"""Send a message by email, to Slack or to a webhook, and render its text."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -120,7 +120,7 @@ SAID = 1_000
 class Outcome:
     """The result of sending a message; `answer` is the HTTP status, if any.
 
-    Without an error, the receiver accepted the message.
+    If `error` is empty, the receiver accepted the message.
     """
 
     error: str
@@ -137,7 +137,7 @@ def attempt(
 ) -> Outcome:
     """Send the message once, within the timeout.
 
-    An error is returned as an outcome, without the secret.
+    Return an error as an outcome; secrets in its text are replaced.
     """
     scrubber = Scrubber(dict.fromkeys((credential or {}).values(), "(secret)"))
     ctx = Context(
@@ -172,7 +172,7 @@ SUBJECT = 180
 
 
 def headline(message: Mapping[str, Any]) -> str:
-    """Return one line: the alert's title, or the number of alerts."""
+    """Return one line: the alert's text, the number of alerts, or the tested rule's name."""
     alerts = message["alerts"]
     place = f"[{message['workspace']}] " if message["workspace"] else ""
     if message["reason"] == "TEST":
@@ -196,7 +196,7 @@ def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def footer(message: Mapping[str, Any]) -> str:
-    """Return the message's last line: the sender and the reason."""
+    """Return the message's last line, which names the rule and its workspace."""
     where = f"workspace {message['workspace']}" if message["workspace"] else "this installation"
     return clipped(f"Sent by Valkyr's alert rule {message['rule']['name']!r} of {where}.", 300)
 

@@ -29,7 +29,7 @@ MOST_WORKFLOWS = 200
 
 
 def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Yield a finding for each workflow of the rule with a high failure rate.
+    """Yield a finding for each workflow whose failure rate is too high for the rule.
 
     Uses two queries, or three if a workflow had enough failures.
     """
@@ -55,7 +55,7 @@ def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
 
 
 def _counted(rule: AlertRule, wanted: list[datetime]) -> QuerySet[GroupHour]:
-    """Return the failure counts of these hours that the rule covers, without quiet groups."""
+    """Return the rule's failure counts in these hours, without muted and ignored groups."""
     rows = GroupHour.objects.filter(hour__in=wanted, group__muted=False).exclude(
         group__status=GroupStatus.IGNORED
     )
@@ -92,7 +92,7 @@ MOST_GROUPS = 10_000
 
 
 def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Yield a finding if the rule's oldest open dead letter is too old. Uses two queries."""
+    """Yield a finding if the oldest open dead letter of the rule is too old. Uses two queries."""
     found = _oldest_labelled(rule) if rule.label else _oldest_open(rule)
     if found is None:
         return
@@ -133,7 +133,7 @@ def _oldest_open(rule: AlertRule) -> UUID | None:
 
 
 def _oldest_labelled(rule: AlertRule) -> UUID | None:
-    """Return the ID of the oldest open dead letter with the rule's label; None without one."""
+    """Return the ID of the oldest open dead letter with the rule's label, or None."""
     groups = _open_groups(rule).order_by("last_seen").values("pk")[:MOST_GROUPS]
     name, value = parsed(rule.label)
     rows = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, group__in=groups)
@@ -167,7 +167,7 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Yield a finding for each queue of the rule with unserved work.
+    """Yield a finding for each queue whose work the rule covers and no worker serves.
 
     Uses one query if every queue is served.
     """
@@ -193,7 +193,7 @@ def _served(now: datetime) -> set[Queue]:
 
 
 def _waiting(rule: AlertRule, queue: str, now: datetime) -> list[UUID]:
-    """Return the workspace IDs of runs that have waited too long in the queue; at most 1,000."""
+    """Return the workspace ID of each run that waited too long in the queue; at most 1,000."""
     since = now - timedelta(seconds=rule.waiting_seconds)
     rows = Run.objects.filter(
         Q(retry_after=None) | Q(retry_after__lt=since),

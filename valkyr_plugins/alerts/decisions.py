@@ -1,4 +1,4 @@
-"""Pure decisions: unusual failure rates, when to send a message again, clipped text.
+"""Pure decisions: whether a failure rate is unusual, and when to send a message again.
 
 A rate is unusual if the last sixty minutes had far more failures than usual.
 
@@ -19,14 +19,14 @@ DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class FailureRate:
-    """Failures in the last sixty minutes, and their usual number."""
+    """The number of failures in the last sixty minutes, and the usual number."""
 
     recent: float
     usual: float
 
 
 def rate(counts: Mapping[datetime, int], now: datetime) -> FailureRate:
-    """Return the rate at `now` (UTC) from counts by the start of their hour.
+    """Return the rate at `now` (UTC) from the counts of clock hours, by the start of the hour.
 
     A missing hour counts as 0.
     """
@@ -35,12 +35,12 @@ def rate(counts: Mapping[datetime, int], now: datetime) -> FailureRate:
 
 
 def is_high(found: FailureRate, *, factor: float, least: float) -> bool:
-    """Return whether the rate is at least `factor` times the usual number, and at least `least`."""
+    """Return whether the rate is at least `least`, and at least `factor` times the usual rate."""
     return found.recent >= least and found.recent >= factor * found.usual
 
 
 def hours(now: datetime) -> Iterator[datetime]:
-    """Yield the start of each hour whose count `rate` reads."""
+    """Yield the start of each hour whose count `rate` needs at `now`."""
     for day in range(DAYS + 1):
         present = _hour_of(now - timedelta(days=day))
         yield from (present - HOUR, present)
@@ -89,6 +89,6 @@ def next_attempt(
 
 
 def clipped(text: str, length: int) -> str:
-    """Return one line of limited length, without control characters."""
+    """Return a text as one line of at most `length` characters, without control characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= length else f"{line[: length - 1]}…"

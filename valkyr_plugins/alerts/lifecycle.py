@@ -39,9 +39,8 @@ CLEARED = LASTING | {AlertKind.CIRCUIT_OPEN}
 class Finding:
     """A problem that was found.
 
-    `subject` identifies it within its kind, such as `group:<id>`; `path` is its page.
-
-    `sentence` is for people and holds no payload; `details` is for programs.
+    `subject` identifies the problem within its kind, such as `group:<id>`. `path` is the address of
+    its page. `sentence` is for people and holds no payload; `details` is for programs.
     """
 
     kind: AlertKind
@@ -65,7 +64,7 @@ WITHIN = timedelta(minutes=10)
 
 
 def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> Sequence[Alert]:
-    """Queue messages in the caller's transaction; return the alerts that they report."""
+    """Queue messages in this transaction; return the alerts reported, or () after too many."""
     if not alerts or (reason != DeliveryReason.OVER and _is_loud(rule)):
         return ()
     together = [alerts] if len(alerts) > EACH else [[alert] for alert in alerts]
@@ -74,7 +73,7 @@ def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> S
 
 
 def message_of(rule: AlertRule, alerts: Sequence[Alert], reason: str) -> dict[str, Any]:
-    """Return a message's text for every channel; it is stored, so retries send the same text."""
+    """Return a message's content, for every channel; it is stored and sent again in retries."""
     workspace = rule.workspace
     return {
         "reason": str(reason),
@@ -216,7 +215,7 @@ def _counted(alert: Alert, rule: AlertRule, finding: Finding) -> Alert:
 
 
 def _is_another(alert: Alert, rule: AlertRule, finding: Finding, now: datetime) -> bool:
-    """Return whether to count the occurrence: always for an event, otherwise once per interval."""
+    """Return whether to count the occurrence: an event always, a condition once per interval."""
     if finding.kind not in LASTING:
         return True
     return alert.told_at is not None and alert.told_at <= now - _interval(rule)
@@ -245,6 +244,6 @@ DELIVERIES = Counter(
 
 
 def open_alerts(now: datetime) -> Iterator[Family]:
-    """Yield the metric of open alerts, which are counted up to a limit."""
+    """Yield the metric with the number of open alerts, counted up to a limit."""
     count = Alert.objects.filter(state=AlertState.OPEN).order_by()[:BOUND].count()
     yield Family("valkyr_alerts_open", "Open alerts.", count)

@@ -33,7 +33,7 @@ class AlertChannel(models.TextChoices):
 
 
 class AlertState(models.TextChoices):
-    """The state of an alert: the problem exists, or is over."""
+    """The state of an alert: its problem exists, or is over."""
 
     OPEN = "OPEN", lazy("open")
     OVER = "OVER", lazy("ended")
@@ -48,7 +48,7 @@ class DeliveryState(models.TextChoices):
 
 
 class DeliveryReason(models.TextChoices):
-    """The reason for a message."""
+    """The reason for which a message is sent."""
 
     RAISED = "RAISED", lazy("noticed")
     AGAIN = "AGAIN", lazy("still open or reopened")
@@ -61,9 +61,9 @@ class AlertRule(models.Model):
 
     A rule without a workspace covers the whole installation. `about` limits the rule to one
     workflow of the workspace, and `label` (`name:value`) to failures of executions with that label.
-    `sealed` is an AES-256-GCM value over a JSON object with the channel's secret, bound to this
-    row's id. The secret is the mail server's URL, Slack's webhook address, or the key that signs
-    our webhooks.
+    `sealed` is a JSON object with the channel's secret, sealed with AES-256-GCM and bound to this
+    row's ID. The secret is the mail server's URL, Slack's webhook address, or the key that signs
+    webhooks.
     """
 
     AUDITED_AS = "AlertRule"
@@ -165,10 +165,10 @@ class Alert(models.Model):
 class AlertDelivery(models.Model):
     """One message of a rule, and the result of each attempt to send it.
 
-    Its id is the message's idempotency key. A process that takes the message increases `token` and
-    sets `next_at` to the time when another process may take it; only the holder of the newest token
-    records the result. `answer` is the receiver's HTTP status. `attempts` counts the attempts since
-    the message was queued; `log` keeps the latest ones.
+    The row's ID is the message's idempotency key. A process that takes the message increases
+    `token` and sets `next_at` to the time when another process may take it. Only the holder of the
+    newest token records the result. `answer` is the receiver's HTTP status. `attempts` counts the
+    attempts since the message was queued; `log` keeps the latest ones.
     """
 
     AUDITED_AS = "AlertDelivery"

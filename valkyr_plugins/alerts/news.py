@@ -20,7 +20,7 @@ from valkyr_plugins.alerts.models import AlertKind, AlertNews, AlertRule
 
 
 def leave(finding: Finding) -> None:
-    """Record news with one insert, without waiting for a lock."""
+    """Record a finding as news with one insert, without waiting for a lock."""
     assert finding.workspace_id is not None, "what happens, happens in a workspace"
     AlertNews.objects.create(
         kind=finding.kind,
@@ -34,7 +34,7 @@ def leave(finding: Finding) -> None:
 
 
 def read(row: AlertNews) -> Finding:
-    """Return the finding that a row records."""
+    """Return the finding that a row of news records."""
     return Finding(
         kind=AlertKind(row.kind),
         subject=row.subject,
@@ -57,7 +57,7 @@ def note_new_group(sender: Any, group_id: UUID, **_: Any) -> None:
 
 @receiver(group_regressed)
 def note_regressed_group(sender: Any, group_id: UUID, version_number: int = 0, **_: Any) -> None:
-    """Record a resolved failure that occurred again."""
+    """Record that a resolved failure occurred again."""
     said = f"Occurred again in version {version_number}" if version_number else "Back"
     _note_group(AlertKind.GROUP_REGRESSED, group_id, said, version=version_number)
 
@@ -118,7 +118,7 @@ def note_stopped_redrive(sender: Any, stopped: StoppedRedrive, **_: Any) -> None
 
 @receiver(condition_began)
 def note_condition(sender: Any, condition: ReportedCondition, **_: Any) -> None:
-    """Record a condition of a plugin's object."""
+    """Record a condition that a plugin reports about one of its objects."""
     leave(
         Finding(
             AlertKind(condition.kind),
@@ -139,7 +139,7 @@ BATCH = 500
 
 
 def fold() -> int:
-    """Process up to 500 rows of news; return the number of alerts that they report."""
+    """Process up to 500 rows of news; return the number of alerts to report."""
     wanted: dict[AlertRule, None] = {}
     with transaction.atomic():
         rows = list(AlertNews.objects.select_for_update(skip_locked=True).order_by("id")[:BATCH])
@@ -164,7 +164,7 @@ MOST_LETTERS = 100
 
 
 def _has_label(rule: AlertRule, finding: Finding) -> bool:
-    """Return whether the rule has no label, or one of the group's newest dead letters has it."""
+    """Return whether the rule's label is empty, or a recent dead letter of the group has it."""
     if not rule.label:
         return True
     name, value = parsed(rule.label)

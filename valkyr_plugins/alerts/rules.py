@@ -47,7 +47,7 @@ register(SealedColumn(AlertRule))
 
 
 def sealed(rule_id: UUID, secret: str) -> Sealed:
-    """Return the secret (may be empty), sealed for the row in its transaction."""
+    """Return the secret, which may be empty, sealed for the rule's row."""
     text = json.dumps({"secret": secret} if secret else {})
     return seal(text.encode(), place_of(AlertRule(pk=rule_id)))
 
@@ -63,7 +63,7 @@ def secret_of(rule: AlertRule) -> str:
 
 
 def credential_of(rule: AlertRule) -> dict[str, str] | None:
-    """Return the secret as a credential of the channel's module; None without a secret."""
+    """Return the secret as a credential of the channel's module; None if there is no secret."""
     secret = secret_of(rule)
     return {SECRET_FIELDS[rule.channel]: secret} if secret else None
 

@@ -59,7 +59,7 @@ def send_due() -> int:
 
 
 def take(most: int) -> list[AlertDelivery]:
-    """Take at most `most` due messages for the duration of a lease, and return them."""
+    """Take at most `most` due messages for the duration of a lease; return them."""
     with transaction.atomic():
         now = database_now()
         rows = AlertDelivery.objects.select_for_update(skip_locked=True, of=("self",))
@@ -84,7 +84,7 @@ def send_now(delivery: AlertDelivery) -> Outcome:
 
 
 def conclude(delivery: AlertDelivery, outcome: Outcome) -> bool:
-    """Record an attempt; return False if another process has taken the message in the meantime."""
+    """Record an attempt; return False if another process has taken the message meanwhile."""
     now = database_now()
     attempts = delivery.attempts + 1
     said = {
@@ -143,7 +143,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 def _send(taken: Sequence[AlertDelivery]) -> None:
     """Send all messages concurrently, each in a thread.
 
-    The thread of a late message records its result.
+    If a message takes too long, its own thread records the result.
     """
     threads = ThreadPoolExecutor(len(taken), thread_name_prefix="alert")
     under_way: dict[Future[Outcome], AlertDelivery] = {}
@@ -165,7 +165,7 @@ def _send(taken: Sequence[AlertDelivery]) -> None:
 
 
 def _conclude_late(row: AlertDelivery, waiter: int, done: Future[Outcome]) -> None:
-    """Record the result, in the attempt's own thread or in the thread that waits for it."""
+    """Record the result of a late attempt, in its own thread or in the one that waits for it."""
     _dragging.discard(done)
     try:
         conclude(row, done.result())
@@ -197,9 +197,9 @@ def _credential(rule: AlertRule) -> dict[str, str] | Outcome | None:
 
 
 def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -> dict[str, Any]:
-    """Return the fields for the next attempt, or for the end of all attempts.
+    """Return the changes after a failed attempt: the time of the next one, or the end.
 
-    Tests are sent once.
+    Tests are sent only once.
     """
     at = None
     if delivery.reason != DeliveryReason.TEST:
@@ -218,7 +218,7 @@ def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -
 
 
 def send_test(rule: AlertRule, *, actor: Actor) -> AlertDelivery:
-    """Send a test once, and wait for the result; return the delivery with the result."""
+    """Send a test message once; return its delivery with the result."""
     message: dict[str, Any] = {
         "reason": str(DeliveryReason.TEST),
         "rule": {"id": str(rule.pk), "name": rule.name},

@@ -46,7 +46,7 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Return, by kind of alert, the function that finds the objects with a lasting problem."""
+    """Return, by kind of alert, the function that finds the objects whose problem lasts."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 
@@ -54,7 +54,7 @@ def still_by_kind() -> dict[AlertKind, Lasting]:
 def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
     """Yield the open alerts of a kind whose problem is over.
 
-    Uses two queries per 500 alerts, and more with plugins.
+    Uses two queries per 500 alerts; the functions of plugins may use more.
     """
     last: UUID | None = None
     for _ in range(0, MOST_ALERTS, ALERTS_AT_ONCE):
@@ -115,7 +115,7 @@ MOST_RULES = 5_000
 
 
 def watch() -> dict[str, int]:
-    """Check every rule and every open alert; return the numbers reported and closed."""
+    """Check all rules and open alerts; return the numbers of alerts reported and closed."""
     told = over = 0
     for rule in AlertRule.objects.select_related("workspace").order_by("id")[:MOST_RULES]:
         try:
@@ -128,7 +128,7 @@ def watch() -> dict[str, int]:
 
 
 def look(rule: AlertRule) -> tuple[int, int]:
-    """Check one rule; return the numbers of alerts that it reported and closed."""
+    """Check one rule; return the numbers of alerts reported and closed."""
     now = database_now()
     with transaction.atomic():
         over = _drop(rule)

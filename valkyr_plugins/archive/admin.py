@@ -74,7 +74,7 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("day"))
     def ended_on(self, row: ArchiveFile) -> str:
-        """Return the day of the file's executions, and the number of the file's part."""
+        """Return the day on which the executions ended, and the number of the part."""
         return str(row)
 
     @display(description=lazy("workspace"))
@@ -101,7 +101,7 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("error"))
     def problem(self, row: ArchiveFile) -> str:
-        """Return why the file could not be written or deleted; "" if it could."""
+        """Return the error of writing or deleting the file; "" without one."""
         return marks.clipped(row.error)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -184,7 +184,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
         return links.to("valkyr_archive_archivefile", row.file_id, row.file)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page with the record in the file, and write an audit entry."""
+        """Return the page with the record that the file contains; write an audit entry."""
         try:
             found = reading.load(obj.pk)
         except ValkyrError as error:

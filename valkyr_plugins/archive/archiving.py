@@ -1,6 +1,6 @@
-"""Clean up, then archive executions that retention may delete, in one file per day and workspace.
+"""Clean up, then archive executions that retention may delete, in files by day and workspace.
 
-Only whole days are archived, so an execution is archived, and deleted, up to a day later than
+Only whole days are archived. So an execution is archived, and deleted, up to a day later than
 without an archive.
 """
 
@@ -51,7 +51,7 @@ Found = dict[tuple[UUID, date], list[UUID]]
 
 @dataclass(slots=True)
 class ArchivingTurn:
-    """The number of archived files and executions, and whether there are more."""
+    """The number of archived files and executions, and whether more executions wait."""
 
     files: int = 0
     executions: int = 0
@@ -146,14 +146,14 @@ def tidy() -> None:
 
 
 def drop(file: ArchiveFile) -> None:
-    """Delete a file's index and mark the file; `tidy` removes it from the storage."""
+    """Delete a file's index and mark the file as deleted; `tidy` removes it from the storage."""
     with transaction.atomic():
         delete_without_cascade(ArchivedExecution.objects.filter(file=file))
         ArchiveFile.objects.filter(pk=file.pk).update(state=FileState.DELETING)
 
 
 def rewrite(file: ArchiveFile) -> None:
-    """Write a file again with the executions that its index names; then drop the old file."""
+    """Write a file again with only the executions that its index names; then drop the old file."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -188,7 +188,7 @@ def _write(workspace_id: UUID, day: date, ids: list[UUID]) -> int:
 
 @contextmanager
 def _noted(file: ArchiveFile) -> Iterator[None]:
-    """Store an error in the file's row, to show it on the file's page."""
+    """Store an error of the block in the file's row, to show it on the file's page."""
     try:
         yield
     except ValkyrError as error:

@@ -50,7 +50,7 @@ class ArchiveSqlRefused(ValkyrError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveQuestion:
-    """A statement and its limits: the IDs of the workspaces, days, rows, and seconds."""
+    """A statement, the workspaces and days that it reads, and its limits of rows and seconds."""
 
     statement: str
     workspaces: Sequence[UUID]
@@ -62,7 +62,7 @@ class ArchiveQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveAnswer:
-    """The columns and rows, whether there are `more` rows, and the number of files to read."""
+    """The columns and rows, whether `more` rows exist, and the number of files that were read."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]

@@ -1,8 +1,8 @@
-"""Rows of the engine's tables as columns of Parquet, and back: one row for each execution.
+"""Convert rows of the engine's tables to columns of Parquet, and back.
 
-Its runs and dead letters are lists in its row. JSON columns keep the text that PostgreSQL returns,
-so sealed values stay sealed. The columns are derived from the models, so a later version adds its
-own columns.
+An execution is one row, with its runs and dead letters as lists. JSON columns keep the text that
+PostgreSQL returns, so sealed values stay sealed. The columns are derived from the models, so they
+follow each change of a model.
 """
 
 import json
@@ -40,7 +40,7 @@ def fields(model: type[models.Model]) -> dict[str, Any]:
 
 
 def read(model: type[models.Model], **wanted: Any) -> Iterator[Row]:
-    """Yield the model's rows that match `wanted`, as they are stored; sealed values stay sealed."""
+    """Yield the model's rows that match `wanted` as they are stored; sealed values stay sealed."""
     kinds = fields(model)
     besides = BESIDES if model is WorkflowExecution else {}
     chosen = [
@@ -54,7 +54,7 @@ def read(model: type[models.Model], **wanted: Any) -> Iterator[Row]:
 
 
 def schema() -> Any:
-    """Return the schema of an archive file: the execution's columns, and lists of its parts."""
+    """Return the schema of an archive file: executions, with their runs and dead letters."""
     import pyarrow as pa
 
     own = _struct(WorkflowExecution)
@@ -68,7 +68,7 @@ PARTS: Mapping[str, type[models.Model]] = {"runs": Run, "dead_letters": DeadLett
 
 
 def to_parquet(row: Row) -> Row:
-    """Return a row with the types of the schema."""
+    """Return a row whose values have the types of the schema."""
     return {name: str(value) if isinstance(value, UUID) else value for name, value in row.items()}
 
 
@@ -81,7 +81,7 @@ def to_json(row: Row) -> Row:
 
 
 def of_json(row: Row, model: type[models.Model]) -> Row:
-    """Return a row from `to_json` with the types of the schema."""
+    """Convert a row from `to_json` to the types of the schema."""
     kinds = fields(model)
     return {name: _in(value, kinds[name]) for name, value in row.items() if name in kinds}
 
@@ -154,7 +154,7 @@ def _in(value: Any, kind: Any) -> Any:
 
 
 def keys_in(row: Row) -> set[int]:
-    """Return the keys with which values of a row, or of the rows in it, are sealed.
+    """Return the IDs of the keys that seal values of a row, or of the rows in it.
 
     Text that only looks like a sealed value is included, so some keys are kept longer than
     necessary.

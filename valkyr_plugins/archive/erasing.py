@@ -20,11 +20,11 @@ from valkyr_plugins.archive.models import ArchivedExecution, ArchiveFile, FileSt
 
 
 def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
-    """Erase executions: write their files again without them. Return how many had a copy.
+    """Erase executions: rewrite their files without them. Return how many were in the archive.
 
     An execution that is still in the tables gets no copy, and retention deletes it without one.
     Raises ArchiveRefused while the archive is being written, and ArchiveUnavailable. After either
-    error, call it again.
+    error, call the function again.
     """
     with _alone():
         with transaction.atomic():
@@ -54,7 +54,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
 
 
 def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str = "") -> int:
-    """Erase a workspace's files, or only those before a day; return their number of executions.
+    """Erase a workspace's files, or those before a day; return the number of their executions.
 
     Raises NotFound, ArchiveRefused or ArchiveUnavailable.
     """

@@ -19,9 +19,9 @@ class FileState(models.TextChoices):
 class ArchiveFile(models.Model):
     """A Parquet file with executions of one workspace that ended on one day.
 
-    The row commits before the file is written, so that the storage never has a file without a row.
-    `stale` is true if the index does not name this file for some of its executions; the file is
-    then written again without them.
+    The row commits before the file is written, so that every file in the storage has a row. `stale`
+    is true if the index does not name this file for some of its executions; the file is then
+    written again without them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -111,7 +111,7 @@ class ArchivedExecution(models.Model):
 
 
 class KeptLetter(models.Model):
-    """The row of a dead letter that retention deleted, until its execution is archived and deleted.
+    """The row of a deleted dead letter, kept until its execution is archived and deleted.
 
     The dead letters of a restored execution are also kept, because it may be reopened and archived
     again.

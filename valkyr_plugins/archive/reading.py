@@ -1,4 +1,4 @@
-"""Open an archived execution: read only the row group of the file that the index names."""
+"""Open an archived execution: read only the row group that the index names."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ class ArchivedRecord:
 
     @property
     def execution(self) -> Any:
-        """Return the execution as a row that is not in the table."""
+        """Return the execution as an unsaved row."""
         found = columns.instance(self.row, WorkflowExecution)
         for name in ("version_number", "version_kind", "workflow_slug"):
             setattr(found, name, self.row[name])
@@ -50,7 +50,7 @@ class ArchivedRecord:
 
 
 def find(pk: UUID) -> ArchivedExecution | None:
-    """Return the index's row of an archived execution, with its file; None if it has no copy."""
+    """Return the index's row of an archived execution, with its file; None if there is no copy."""
     rows = ArchivedExecution.objects.select_related("file")
     return rows.filter(pk=pk, file__state=FileState.STORED).first()
 
@@ -64,7 +64,7 @@ def load(pk: UUID) -> ArchivedRecord:
 
 
 def powers_of(user: Any, pk: UUID, power: Action) -> Powers:
-    """Return the caller's powers on an archived execution, if they include `power`.
+    """Return the caller's powers on an archived execution, which must include `power`.
 
     The index is enough to check permissions, so no file is read for callers without the permission.
     Raises NotFound if there is no such execution in the caller's workspaces, and Forbidden.
@@ -79,7 +79,7 @@ def powers_of(user: Any, pk: UUID, power: Action) -> Powers:
 
 
 def obtain(user: Any, pk: UUID, power: Action) -> tuple[ArchivedRecord, Powers]:
-    """Return an archived execution and the caller's powers on it, if they include `power`.
+    """Return an archived execution and the caller's powers on it, which must include `power`.
 
     Raises the errors of `powers_of`, ArchiveUnavailable and ArchiveBroken.
     """
@@ -88,7 +88,7 @@ def obtain(user: Any, pk: UUID, power: Action) -> tuple[ArchivedRecord, Powers]:
 
 
 def obtain_execution(user: Any, pk: UUID, power: Action) -> tuple[Any, Powers]:
-    """Return an archived execution as a row, for the engine; see `obtain`."""
+    """Return an archived execution as a row of the engine's model; see `obtain`."""
     found, powers = obtain(user, pk, power)
     return found.execution, powers
 

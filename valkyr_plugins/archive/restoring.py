@@ -1,8 +1,8 @@
 """Put an archived execution back into the tables, as it was, so that it can be replayed and forked.
 
 Its copy stays in the archive, so retention deletes the rows again in its next run, or once its
-forks have ended. Its dead letters are resolved and do not return to the list of dead letters. They
-are kept beside the tables, so that the execution has them if it is archived again.
+forks have ended. Its dead letters are resolved and do not return to the list of dead letters.
+`KeptLetter` keeps them for the case that the execution is archived again.
 """
 
 from collections.abc import Iterable
@@ -67,7 +67,7 @@ def restore(pk: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
 
 
 def _insert(model: type[models.Model], rows: Iterable[columns.Row]) -> int:
-    """Insert rows as they were stored, unless they exist already; return the number of new rows."""
+    """Insert rows as they were stored, except those that exist; return the number of new rows."""
     names, values = columns.insertable(rows, model)
     if not values:
         return 0

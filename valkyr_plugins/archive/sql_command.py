@@ -15,7 +15,7 @@ from valkyr_plugins.archive.asking import ArchiveQuestion, ask
 
 
 def add_sql_arguments(parser: CommandParser) -> None:
-    """Add the statement and its limits."""
+    """Add the arguments of a SQL query: the statement and its limits."""
     parser.add_argument("statement", help="one SELECT over executions, runs and dead_letters")
     parser.add_argument("--workspace", metavar="SLUG", help="one workspace (default: all)")
     parser.add_argument(
@@ -27,7 +27,7 @@ def add_sql_arguments(parser: CommandParser) -> None:
 
 
 def answer_sql(command: BaseCommand, options: dict[str, Any]) -> None:
-    """Run the statement and print its rows."""
+    """Run the statement and print the rows."""
     found = ask(
         ArchiveQuestion(
             statement=options["statement"],

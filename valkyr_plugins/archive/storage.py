@@ -46,7 +46,7 @@ def remove(name: str) -> None:
 
 
 def for_arrow(names: list[str]) -> tuple[list[str], Any]:
-    """Return the paths of files, and the file system with which pyarrow opens them."""
+    """Return the paths of files as pyarrow expects them, and the file system that opens them."""
     from pyarrow.fs import FSSpecHandler, PyFileSystem
 
     paths, system = _storage().for_fsspec(names)
@@ -54,7 +54,7 @@ def for_arrow(names: list[str]) -> tuple[list[str], Any]:
 
 
 def probe() -> None:
-    """Write, read and delete a small file. Raises the errors of these operations."""
+    """Write, read and delete a small file, to test the storage. Raises their errors."""
     name = f"probe/{uuid4().hex}"
     with NamedTemporaryFile() as file:
         file.write(b"valkyr")

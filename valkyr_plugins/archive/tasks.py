@@ -5,7 +5,7 @@ from executions.public.messaging import CONTROL, broker_priority, send, task
 
 @task("valkyr_archive.write")
 def write() -> int:
-    """Archive expired executions every hour, and again at once while there are more."""
+    """Archive expired executions every hour, and at once while more wait; return their number."""
     from valkyr_plugins.archive import archiving
 
     done = archiving.turn()

@@ -43,7 +43,7 @@ class FileEntry:
 
 @dataclass(slots=True)
 class WrittenFile:
-    """The executions of a local file, and the number of its rows of each kind."""
+    """The executions of a local file, and the number of rows of each kind."""
 
     entries: list[FileEntry] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -108,9 +108,9 @@ class FileWriter:
 
 
 def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFile, int]:
-    """Archive executions of one workspace and day; return the file, and how many it contains.
+    """Archive executions of one workspace and day; return the file and its number of executions.
 
-    Executions that did not fit are left for the next file. Raises ArchiveUnavailable and
+    Executions that do not fit are left for the next file. Raises ArchiveUnavailable and
     ArchiveBroken, and ArchiveRefused if another process considered this file abandoned.
     """
     file = begin(workspace_id, day)
@@ -129,7 +129,7 @@ def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFi
 
 
 def begin(workspace_id: UUID, day: date) -> ArchiveFile:
-    """Create the row of a new file; it commits before any part of the file is stored."""
+    """Create the row of a new file; the row commits before any part of the file is stored."""
     with transaction.atomic():
         last = ArchiveFile.objects.filter(workspace_id=workspace_id, day=day).aggregate(
             last=Max("part")
@@ -223,7 +223,7 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
 
 
 def _recount(local: Path, written: WrittenFile) -> None:
-    """Read the local file again. Raises ArchiveBroken if its row counts differ."""
+    """Read the local file again. Raises ArchiveBroken if its row counts are not as written."""
     import pyarrow.parquet as pq
 
     found: Counter[str] = Counter()

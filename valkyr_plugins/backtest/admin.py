@@ -1,4 +1,4 @@
-"""Backtests in the admin: started from a workflow, with their groups, steps and executions."""
+"""Admin pages of backtests, which users start from a workflow."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -125,7 +125,7 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("compared"))
     def compared(self, row: Backtest) -> str:
-        """Return the number of compared executions; a dash before they are counted."""
+        """Return the number of compared executions; a dash before the total is known."""
         if row.total is None:
             return marks.EMPTY
         return gettext("{done} of {total}").format(done=f"{row.done:,}", total=f"{row.total:,}")

@@ -1,4 +1,4 @@
-"""Backtests over HTTP: start one, follow it, read its results, cancel it."""
+"""Endpoints that start, list, return and cancel backtests, and list their results."""
 
 from typing import Any
 from uuid import UUID

@@ -32,7 +32,7 @@ class Bodies:
     def map(self, first: Place, path: str, given: Mapping[str, Any]) -> tuple[Any, str | None]:
         """Compute the items of a map; `first` is the place of its first item.
 
-        Return the map's output, and the first unknown step or None.
+        Return the map's output, and the first unknown step in the body or None.
         """
         turns = replaying.open_map(first, given)
         if turns is None:
@@ -55,7 +55,7 @@ class Bodies:
     def loop(self, first: Place, step: Step, given: Mapping[str, Any]) -> tuple[Any, str | None]:
         """Compute the iterations of a loop; `first` is the place of the first iteration.
 
-        Return the loop's output, and the step whose unknown result stops the computation, or None.
+        Return the loop's output, and the step whose unknown result the loop needs, or None.
         """
         turns = replaying.open_loop(step, given, partial(self._holds, step, first, ended=False))
         if turns is None:
@@ -88,7 +88,7 @@ class Bodies:
         return TemplateData(self.context, place, self.results.variables[-1], source=self.results)
 
     def _tolerated(self, first: Place) -> list[tuple[str, str, str]]:
-        """Return the failures in a tolerant map's body."""
+        """Return the path, message and class of each failure in a tolerant map's body."""
         if not first.task.tolerant:
             return []
         errors = self.results.errors.items()

@@ -1,4 +1,4 @@
-"""The verdicts on the steps of one execution, recorded while they are computed.
+"""The verdicts on the steps of one execution, recorded while the steps are computed.
 
 This module is pure.
 """
@@ -26,7 +26,7 @@ FAILED_RUN = ("FAILED", "DLQ")
 
 @dataclass(slots=True)
 class StepComparison:
-    """Verdicts by step path; `changed` are the paths whose result differs from the record."""
+    """The verdicts by step path; `changed` has the paths of steps whose result differs."""
 
     verdicts: dict[str, StepVerdict] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
@@ -97,9 +97,9 @@ class StepComparison:
         self.note(path, step, BacktestVerdict.NOT_COMPARABLE, why, detail=source)
 
     def is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
-        """Return whether inputs differ only because of the order of steps, not of their results.
+        """Return whether a step's inputs differ although the results that it reads are unchanged.
 
-        Such a record depends on more than the steps' results.
+        The record then depends on more than these results, such as the order of the steps.
         """
         reads = set(replaying.reads_of(place, step))
         told = step.reads_item or step.reads_last or step.histories or last.overrides is not None
@@ -112,7 +112,7 @@ class StepComparison:
     def leftovers(
         self, record: RecordedExecution, version: Compiled, results: ComputedResults
     ) -> None:
-        """Add a verdict for each recorded step that was not reached."""
+        """Add a verdict for each recorded step that the computation did not reach."""
         source = next(iter(results.unknown.values()), "")
         for path, runs in record.attempts.items():
             last = runs[-1]
@@ -135,7 +135,7 @@ class StepComparison:
         )
 
     def end(self, record: RecordedExecution, ends: str, output: Any) -> None:
-        """Compare the state in which the execution ends, and its output."""
+        """Compare the execution's final state and output with the record."""
         state = record.execution.state
         if state not in ("SUCCESS", "FAILED"):
             verdict = StepVerdict("", BacktestVerdict.NOT_COMPARABLE, VerdictReason.RESULT_MISSING)

@@ -1,4 +1,4 @@
-"""The results of the steps that were computed so far, in place of the rows that a worker reads."""
+"""The results of the steps computed so far, in place of the rows that a worker reads."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -29,8 +29,8 @@ class NotComparable(Exception):
 class ComputedResults:
     """The results of the steps: taken from the record, computed again, or unknown.
 
-    `unknown` maps the paths of unknown results to the step whose result they need. `variables` has
-    each state of the workflow's variables, the newest last.
+    `unknown` maps each path with an unknown result to the step that makes it unknown. `variables`
+    has each state of the workflow's variables, the newest last.
     """
 
     variables: list[dict[str, Any]]
@@ -46,7 +46,7 @@ class ComputedResults:
     # As the source of templates.
 
     def results(self, execution_id: Any, paths: list[str]) -> list[tuple[Any, ...]]:
-        """Return the results of the steps at `paths` that have ended."""
+        """Return the results of the ended steps among those at `paths`."""
         return [self.rows[path] for path in paths if path in self.rows]
 
     def items(self, data: TemplateData, place: Place, indexes: list[int]) -> dict[int, Any]:
@@ -55,7 +55,7 @@ class ComputedResults:
         return {index: known[index] for index in indexes if index < len(known)}
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
-        """Return a value, with references replaced by stored values, each loaded once.
+        """Return the stored value of a reference; load each value only once.
 
         Raises NotComparable if there are too many bytes, or if a value or its key is missing.
         """
@@ -75,7 +75,7 @@ class ComputedResults:
     # Results of steps.
 
     def succeed(self, path: str, outcome: str, outputs: Any) -> None:
-        """Record the output of a step."""
+        """Record the outcome and the output of a step that succeeded."""
         self.rows[path] = (path, "SUCCESS", outcome, outputs, "", "")
 
     def skip(self, path: str) -> None:
@@ -93,7 +93,7 @@ class ComputedResults:
         return row[3] if row is not None and row[1] == "SUCCESS" else None
 
     def write(self, values: Mapping[str, Any]) -> None:
-        """Change the variables that the workflow declares."""
+        """Change variables; ignore those that the workflow does not declare."""
         known = {name: value for name, value in values.items() if name in self.variables[0]}
         self.variables.append(self.variables[-1] | known)
 
@@ -106,7 +106,7 @@ class ComputedResults:
             self.unknown_variables = self.unknown_variables or source
 
     def missing(self, place: Place, step: Step) -> str | None:
-        """Return the unknown step on which a step depends, also indirectly; None without one."""
+        """Return the unknown step on which a step depends, also indirectly, or None."""
         found = self.first_unknown(replaying.reads_of(place, step))
         if found is not None:
             return found
@@ -121,15 +121,15 @@ class ComputedResults:
         return self.first_unknown(path for turn in turns for path in replaying.last_paths(turn))
 
     def first_unknown(self, paths: Iterable[str]) -> str | None:
-        """Return the unknown step on which the first unknown path depends; None without one."""
+        """Return the step that makes the first unknown one of these paths unknown, or None."""
         if not self.unknown:
             return None
         return next((self.unknown[path] for path in paths if path in self.unknown), None)
 
     def unknown_below(self, first: Place) -> str | None:
-        """Return the first unknown step in a container's body; None if all are known."""
+        """Return the step that makes a result in a container's body unknown, or None."""
         return self.first_unknown(path for path in self.unknown if path.startswith(first.stem))
 
     def is_dead_below(self, first: Place) -> bool:
-        """Return whether a dead letter keeps a container open."""
+        """Return whether a dead letter in a container's body keeps the container open."""
         return any(path.startswith(first.stem) for path in self.dead)

@@ -41,7 +41,7 @@ def task_of(path: str) -> str:
 
 @dataclass(slots=True)
 class Summary:
-    """The counts of a backtest, and its groups."""
+    """The counts of a backtest's verdicts, and its groups of differences."""
 
     executions: Counter[str] = field(default_factory=Counter)
     steps: dict[str, Counter[str]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Summary:
         return found
 
     def add(self, execution_id: UUID, verdicts: Iterable[StepVerdict]) -> BacktestVerdict:
-        """Count one execution; return the verdict on it."""
+        """Count one execution and its steps' verdicts; return the verdict on the execution."""
         found = list(verdicts)
         whole = worst(one.verdict for one in found)
         self.executions[str(whole)] += 1
@@ -119,7 +119,7 @@ def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def text_of(group: dict[str, Any], *, values: bool = True) -> str:
-    """Return a group as a sentence; without `values`, the sentence has no data of executions."""
+    """Return a group as a sentence, without data of executions unless `values` is set."""
     many = group["count"]
     start = "1 execution" if many == 1 else f"{many:,} executions"
     return f"{start}: {_what(group, values)}."

@@ -42,7 +42,7 @@ LEASE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BacktestWish:
-    """The definition to compare: the draft, a version by its number, or another one.
+    """The definition to compare (the draft, a version by its number, or a given definition).
 
     `selection` can contain `states`, `from`, `until` (ISO 8601) and `version`. `most` is the
     maximum number of executions, newest first.
@@ -96,7 +96,7 @@ def cancel(backtest_id: UUID, *, actor: Actor, reason: str = "") -> Backtest:
 
 
 def request_work(backtest_id: UUID) -> None:
-    """Send a backtest to a worker; if the message is lost, the beat job sends it again."""
+    """Send a backtest to a worker; if the message is lost, the task `resend` sends it again."""
     send(WORK, (str(backtest_id),), QUEUE)
 
 
@@ -104,7 +104,7 @@ def request_work(backtest_id: UUID) -> None:
 
 
 def claim(backtest_id: UUID) -> Backtest | None:
-    """Claim and return a backtest; None if another worker has it, or if it has ended."""
+    """Claim and return a backtest; None if another worker holds it, or if it has ended."""
     free = Q(leased_until=None) | Q(leased_until__lte=database_now())
     with transaction.atomic():
         rows = Backtest.objects.select_for_update(no_key=True, skip_locked=True)
@@ -158,7 +158,7 @@ def release(backtest: Backtest) -> None:
 
 
 def finish(backtest: Backtest, error: str = "") -> None:
-    """End a backtest, as failed if there is an error."""
+    """End a backtest; with an error, its state is FAILED."""
     _held(backtest).update(
         state=BacktestState.FAILED if error else BacktestState.DONE,
         error=error,

@@ -120,12 +120,12 @@ class Backtest(models.Model):
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place that the envelope of the groups is bound to."""
+        """Return the place to which the envelope of the groups is bound."""
         return f"backtest {self.pk}||{column}"
 
 
 class BacktestResult(models.Model):
-    """The verdict on one execution; `steps` are the first 100 steps that are not the same."""
+    """The verdict on one execution; `steps` has the first 100 verdicts other than SAME."""
 
     SEALED_BY = "backtest__workspace"
 
@@ -160,5 +160,5 @@ class BacktestResult(models.Model):
         return self.backtest.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place that the envelope of the steps is bound to."""
+        """Return the place to which the envelope of the steps is bound."""
         return f"backtest {self.backtest_id} {self.execution_id}||{column}"

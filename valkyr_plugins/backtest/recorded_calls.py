@@ -15,20 +15,20 @@ MAX_STATES = 50  # of the variables that a step may have seen
 
 
 class RecordedCalls:
-    """The attempts of each step, and of the steps that the compared version does not have."""
+    """The recorded attempts of an execution's steps, also of steps that the version lacks."""
 
     def __init__(self, record: RecordedExecution, version: Compiled) -> None:
         self._record, self._version = record, version
         self._elsewhere = self._by_call()
 
     def of(self, path: str, step: Step) -> list[Run]:
-        """Return the attempts of a step with the same module."""
+        """Return the attempts at `path` that used the step's module."""
         return [run for run in self._record.attempts.get(path, ()) if run.module == step.module]
 
     def moved(self, step: Step, prepared: Prepared) -> str | None:
         """Return the recorded path of an identical call, if this version does not have that path.
 
-        Return None if there is no such call. Each recorded call is returned once.
+        Return None if there is no such call. Each recorded call is returned only once.
         """
         found = self._elsewhere.get((step.module, prepared.hash))
         return found.pop(0) if found else None
@@ -43,7 +43,7 @@ class RecordedCalls:
     ) -> bool:
         """Return whether an attempt had these inputs.
 
-        Earlier states of the variables and the attempts' overrides are tried too.
+        Earlier states of the variables and the overrides of the attempts are tried too.
         """
         hashes = {run.inputs_hash for run in runs if run.inputs_hash}
         if prepared.hash in hashes:
@@ -62,7 +62,7 @@ class RecordedCalls:
         return False
 
     def credential_of(self, run: Run) -> str | None:
-        """Return the credential of a recorded step; None if its version does not have the step."""
+        """Return the name of a recorded step's credential; None if its version lacks the step."""
         try:
             return find(self._record.version.graph, run.step_path)[1].credential
         except KeyError:

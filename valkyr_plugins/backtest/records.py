@@ -34,9 +34,9 @@ COLUMNS = (
 
 @dataclass(slots=True)
 class RecordedExecution:
-    """A finished execution and the attempts of each of its steps, in their order.
+    """A finished execution, with the attempts of each of its steps in order.
 
-    `problem` says why it cannot be compared: TOO_LARGE or SEALED.
+    `problem` says why it cannot be compared (TOO_LARGE or SEALED); "" if it can.
     """
 
     execution: WorkflowExecution
@@ -75,7 +75,7 @@ def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
 
 
 def load(rows: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
-    """Yield executions with their runs, in parts of bounded size."""
+    """Yield executions with their runs, in parts of bounded size; a large one has no runs."""
     sizes = _sizes([row.pk for row in rows])
     part: list[WorkflowExecution] = []
     total = 0

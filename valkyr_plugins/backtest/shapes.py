@@ -162,7 +162,7 @@ class BacktestGroupShape(CamelCaseSerializer):
         return found
 
     def get_text(self, group: dict[str, Any]) -> str:
-        """Return the sentence, without values if the caller may not see payloads."""
+        """Return the group's sentence, without values if the caller may not see payloads."""
         may: Powers | None = self.context.get("may")
         values = may is not None and may.allows(Permission.VIEW_PAYLOADS)
         return text_of(group, values=values)
@@ -218,7 +218,7 @@ class BacktestShape(BacktestSummaryShape):
 
     @extend_schema_field(BacktestGroupShape(many=True))
     def get_groups(self, row: Backtest) -> list[dict[str, Any]]:
-        """Return the groups, differences first."""
+        """Return the groups of differences, then those of incomparable executions."""
         found = sorted_groups((row.groups or {}).get("groups", ()))
         return list(BacktestGroupShape(found, many=True, context=self.context).data)
 
@@ -228,7 +228,7 @@ class BacktestShape(BacktestSummaryShape):
 
     @extend_schema_field(StepCounts(many=True))
     def get_steps(self, row: Backtest) -> list[dict[str, Any]]:
-        """Return the counts of each step."""
+        """Return the counts of each step's verdicts."""
         rows = [{"stepPath": path, **counts} for path, counts in sorted(row.by_step.items())]
         return list(StepCounts(rows, many=True).data)
 
@@ -259,5 +259,5 @@ class BacktestResultShape(CamelCase, serializers.ModelSerializer[BacktestResult]
 
     @extend_schema_field(StepVerdictShape(many=True))
     def get_steps(self, row: BacktestResult) -> list[dict[str, Any]]:
-        """Return the steps that are not the same."""
+        """Return the verdicts on the steps that are not the same as recorded."""
         return list(StepVerdictShape(row.steps or [], many=True, context=self.context).data)

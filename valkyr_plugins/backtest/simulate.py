@@ -59,12 +59,12 @@ def backtest(record: RecordedExecution, version: Compiled) -> list[StepVerdict]:
 
 
 def _none(reason: VerdictReason) -> list[StepVerdict]:
-    """Return the verdict on an execution that cannot be compared as a whole."""
+    """Return the verdict on an execution that cannot be compared at all."""
     return [StepVerdict("", BacktestVerdict.NOT_COMPARABLE, reason)]
 
 
 class _Simulation:
-    """One execution while it is computed."""
+    """The computation of one execution."""
 
     def __init__(self, record: RecordedExecution, version: Compiled) -> None:
         self.record, self.version = record, version
@@ -169,7 +169,7 @@ class _Simulation:
         return self._take(place, step, last)
 
     def _moved(self, step: Step, prepared: Prepared) -> list[Run]:
-        """Return the attempts of the same call under a path that this version does not have."""
+        """Return the recorded attempts of an identical call at a path that this version lacks."""
         path = self.calls.moved(step, prepared)
         if path is None:
             return []
@@ -184,7 +184,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Record a call that the past execution did not make; its result is unknown."""
+        """Record a call that the record lacks; its result is unknown, or the recorded one."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:
@@ -251,7 +251,7 @@ class _Simulation:
     # Results that are taken from the record, failures, and results that are not known.
 
     def _take(self, place: Place, step: Step, last: Run) -> StepFact:
-        """Use the recorded result of a step's last run; return the step's state."""
+        """Use the result of a step's last recorded run; return the step's state."""
         path = place.prefix + step.path
         if last.state == "SKIPPED":
             self.results.skip(path)

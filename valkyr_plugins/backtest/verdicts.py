@@ -60,7 +60,7 @@ class VerdictReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One value: as it was recorded, and as it is computed now."""
+    """A field that differs: its recorded value, and its value as computed now."""
 
     field: str
     recorded: Any
@@ -100,7 +100,7 @@ class StepVerdict:
 
 
 def worst(verdicts: Iterator[BacktestVerdict]) -> BacktestVerdict:
-    """Return the verdict on an execution: the worst of its steps' verdicts, SAME without any."""
+    """Return the verdict on an execution: the worst of its steps' verdicts, by default SAME."""
     found = set(verdicts)
     return next((one for one in WORST_FIRST if one in found), BacktestVerdict.SAME)
 
@@ -124,7 +124,7 @@ def is_equal(one: Any, other: Any) -> bool:
 
 
 def unequal(one: Any, other: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the paths at which two JSON values differ, and both values or their previews."""
+    """Yield each path at which two JSON values differ, with the two values or their previews."""
     if payloads.is_reference(one) or payloads.is_reference(other):
         if not _is_stored_equal(one, other):
             yield name, _preview(one), _preview(other)
@@ -167,7 +167,7 @@ def _preview(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Return a value that fits into a list; shorten a long value to its length and its start."""
+    """Return a value short enough for a list: a long one becomes its length and its beginning."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

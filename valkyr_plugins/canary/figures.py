@@ -1,4 +1,4 @@
-"""Count both versions of a canary, side by side, over at most 5,000 executions each."""
+"""Count the newest executions of a canary's two versions, at most 5,000 of each."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +25,7 @@ MOST_GROUPS = 20
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """A failure group, and the number of its dead letters from each version."""
+    """A failure group, and the numbers of its dead letters in the two versions."""
 
     id: UUID
     name: str
@@ -42,7 +42,7 @@ class Side:
     ids: Sequence[UUID]
 
     def costs(self) -> list[dict[str, Any]]:
-        """Return the newest executions' cost per execution in each currency. Uses one query."""
+        """Return the average cost of the newest executions, by currency. Uses one query."""
         if not spent_by.provided or not self.ids:
             return []
         return [
@@ -61,7 +61,7 @@ class SideBySide:
 
     @property
     def new_groups(self) -> list[NewGroup]:
-        """Return the failure groups that only the canary has."""
+        """Return the failure groups that no other version than the canary has."""
         return [NewGroup(one.name, one.canary) for one in self.groups if one.is_new]
 
 
@@ -71,7 +71,7 @@ def rule_of(canary: Canary) -> StopRule | None:
 
 
 def compare(canary: Canary) -> SideBySide:
-    """Return the counts of both versions now.
+    """Return the current counts of both versions.
 
     Uses five short queries for any number of executions.
     """
@@ -125,7 +125,7 @@ def _side(name: str, params: dict[str, Any], slow: float | None) -> Side:
 
 
 def _groups(canary: Canary) -> list[GroupCounts]:
-    """Return the most frequent failure groups of the canary version, the most frequent first."""
+    """Return the canary version's failure groups with the most dead letters, largest first."""
     numbers = {canary.version.number: "canary", canary.latest.number: "latest"}
     rows = GroupVersion.objects.filter(group__workflow_id=canary.workflow_id, count__gt=0)
     mine = rows.filter(number=canary.version.number).order_by("-count", "group_id")

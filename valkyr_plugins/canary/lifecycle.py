@@ -1,8 +1,8 @@
 """Begin, change and end canaries. Only this module writes their state.
 
 Each way to end a canary first removes its share from the workflow's row. The statement names the
-version and locks the row. The caller whose statement succeeds writes the canary's state; others do
-nothing.
+version and locks the row. The caller whose statement succeeds writes the canary's state; other
+callers do nothing.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ class CanaryWish:
 
 
 def begin(workflow_id: UUID, wish: CanaryWish, *, actor: Actor) -> Canary:
-    """Publish a version as the workflow's canary; end an earlier canary.
+    """Publish a version as the workflow's canary; an earlier canary ends.
 
     Raises the errors of `publish`.
     """
@@ -132,7 +132,7 @@ def promote(canary_id: UUID, *, actor: Actor, reason: str = "") -> Canary:
 def note_end(
     sender: Any, workflow_id: UUID, version_id: UUID, actor: Actor, reason: str, **_: Any
 ) -> None:
-    """Record that another change to the workflow ended its canary."""
+    """Record that another change to the workflow ended the canary."""
     found = Canary.objects.filter(version_id=version_id, state=CanaryState.RUNNING).first()
     if found is not None:
         _end(found, CanaryState.REPLACED, actor, reason)

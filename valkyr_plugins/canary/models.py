@@ -27,7 +27,7 @@ MOVES = {
 
 
 class Canary(models.Model):
-    """A version that a share of its workflow's new executions uses; the others use the latest.
+    """A version for a share of its workflow's new executions; the others use the latest version.
 
     `stop` is its rule as JSON, null without one. `figures` has the figures of both versions at its
     end. `watched_at` is the start of the last check after which the canary continued.
@@ -101,8 +101,8 @@ class Treatment(models.TextChoices):
 class VersionRollback(models.Model):
     """A withdrawn version, and the treatment of the executions that started on it.
 
-    `at` is the last settled execution; IDs increase with the start time. `refused` lists the first
-    executions that could not be settled, with reasons.
+    `at` is the ID of the last settled execution; IDs increase with the start time. `refused` lists
+    the first executions that could not be settled, with reasons.
     """
 
     AUDITED_AS = "Rollback"

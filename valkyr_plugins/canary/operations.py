@@ -1,4 +1,4 @@
-"""Users' operations on canaries and publications, for the pages and the API."""
+"""Users' operations on canaries and rollbacks, for the admin and the API."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,7 @@
 """Roll a version back, and settle the executions that started on it: leave, cancel or fork them.
 
 The versions change at once; the executions follow in batches, each in its own transaction, in the
-order of their starts. After a crash the next turn continues after the last settled execution.
+order of their starts. After a crash, the next turn continues after the last settled execution.
 """
 
 import logging
@@ -56,7 +56,7 @@ def roll_back(
 ) -> VersionRollback:
     """Withdraw a version at once, and begin to settle the executions that started on it.
 
-    By default, `number` is the canary's version, or the latest version without a canary. For a
+    By default, `number` is the canary's version or, without a canary, the latest version. For a
     version that was withdrawn before, only the executions are settled. Raises NotFound,
     NotPublished or WrongState.
     """
@@ -98,14 +98,14 @@ def started_on(version: Any) -> QuerySet[WorkflowExecution]:
 
 @dataclass(slots=True)
 class SettlingTurn:
-    """The number of settled executions, and whether more can be settled immediately."""
+    """The number of settled executions, and whether more executions wait."""
 
     settled: int = 0
     more: bool = False
 
 
 def settle_alone() -> SettlingTurn:
-    """Settle for a short time, unless another process does; return the numbers."""
+    """Settle executions for a short time; do nothing if another process is settling."""
     with alone(AdvisoryLock.ROLLBACK_SETTLING) as free:
         return settle() if free else SettlingTurn()
 
@@ -130,7 +130,7 @@ def settle() -> SettlingTurn:
 
 
 def _batch(rollback: VersionRollback) -> Sequence[UUID]:
-    """Settle the next executions; return their IDs."""
+    """Settle the next executions of a rollback; return their IDs."""
     forks = rollback.treatment == Treatment.FORK
     rows = started_on(rollback.bad).filter(UNFINISHED | ENDED_BADLY if forks else UNFINISHED)
     if rollback.at is not None:
@@ -187,7 +187,7 @@ def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
 
 
 def _first_open_step(execution_id: UUID) -> str | None:
-    """Return the path of the earliest step that is dead or has not ended; None if all ended."""
+    """Return the path of the first step that is dead or has not ended, or None."""
     runs = Run.objects.filter(execution_id=execution_id, superseded=False)
     done = runs.filter(step_path=OuterRef("step_path"), state__in=["SUCCESS", "SKIPPED"])
     rows = runs.filter(~Exists(done), state__in=[*sorted(LIVE), RunState.DLQ])

@@ -65,7 +65,7 @@ class StopRuleBody(Body):
 
 
 class CanaryChange(Body):
-    """The changes of a running canary."""
+    """The changes to a running canary."""
 
     percent = serializers.FloatField(
         required=False,
@@ -110,7 +110,7 @@ NAMES = {"promoteAfterSeconds": "promote_after", "stop": "rule"}
 
 
 def values(given: dict[str, Any]) -> dict[str, Any]:
-    """Return a body's values as the operations expect them."""
+    """Return a body's values under the names that the operations use."""
     return {NAMES.get(name, name): value for name, value in given.items()}
 
 

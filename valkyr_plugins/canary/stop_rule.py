@@ -64,7 +64,7 @@ class SideFigures:
 
 @dataclass(frozen=True, slots=True)
 class NewGroup:
-    """A failure group that only the canary version has: its step and exception, and its count."""
+    """A failure group that only the canary version has: its name and its number of dead letters."""
 
     name: str
     count: int
@@ -73,7 +73,7 @@ class NewGroup:
 def slow_limit(rule: StopRule, latest: SideFigures) -> float | None:
     """Return the duration in seconds above which a canary's execution is slow.
 
-    Return None if the limit is unknown.
+    Return None if the rule has no such limit, or if too few executions succeeded.
     """
     if rule.slower is None or latest.p95 is None or latest.succeeded < rule.at_least:
         return None

@@ -7,7 +7,7 @@ from executions.public.messaging import CONTROL, send, task
 
 @task("valkyr_canary.watch")
 def watch() -> int:
-    """Stop and promote canaries by their conditions, every second; return the number of ends."""
+    """Stop and promote canaries by their conditions, every second; return how many ended."""
     from valkyr_plugins.canary import watching
 
     return watching.watch()
@@ -23,7 +23,7 @@ def look(execution_id: str) -> bool:
 
 @task("valkyr_canary.settle")
 def settle() -> int:
-    """Settle executions on withdrawn versions, every second, and again at once if there is more."""
+    """Settle executions on withdrawn versions, every second; return the number of executions."""
     from valkyr_plugins.canary import settling
 
     turn = settling.settle_alone()

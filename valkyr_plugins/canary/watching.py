@@ -33,7 +33,7 @@ LOOK = "valkyr_canary.look"
 
 
 def watch() -> int:
-    """Check every running canary, the least recently checked first; return the number of ends."""
+    """Check every running canary, the least recently checked first; return how many ended."""
     until = monotonic() + TURN_SECONDS
     ended = 0
     rows = Canary.objects.filter(state=CanaryState.RUNNING).order_by("watched_at")
@@ -77,7 +77,7 @@ def look(canary_id: UUID) -> bool:
 
 
 def look_after_failure(execution_id: UUID) -> bool:
-    """Check a failed execution's canary, if it still runs; return whether it ended."""
+    """Check the running canary that a failed execution used; return whether the canary ended."""
     failed = WorkflowExecution.objects.filter(pk=execution_id, canary=True).values("version_id")
     pk = (
         Canary.objects.filter(version_id__in=failed, state=CanaryState.RUNNING)
@@ -95,7 +95,7 @@ def note_failure(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
 
 
 def unanswered() -> QuerySet[Canary]:
-    """Return the canaries that were stopped by their rule, if no later version was published."""
+    """Return the stopped canaries of workflows that have published no version since."""
     return Canary.objects.filter(
         state=CanaryState.STOPPED,
         workflow__latest_version=F("latest"),
@@ -104,5 +104,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return the IDs of those of the given canaries that `unanswered` returns."""
+    """Return those of the given IDs whose canaries `unanswered` returns."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

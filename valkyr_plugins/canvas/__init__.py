@@ -1,1 +1,1 @@
-"""Celery's tasks and canvas as durable steps: run tasks, and translate signatures."""
+"""Celery tasks and canvases as durable steps: run tasks, and translate signatures."""

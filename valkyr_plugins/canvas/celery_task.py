@@ -1,4 +1,4 @@
-"""`celery.task`: a task of the project's Celery app as a step, unchanged.
+"""`celery.task`: run a task of the project's Celery app as a step, without changing the task.
 
 The task's own retry settings apply. Each retry is an attempt of the step, with the delay, arguments
 and count that `self.retry` requested. The next attempt receives these values as the details of a
@@ -117,7 +117,7 @@ def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
     """Raise StepError for Valkyr's own tasks, and for others that this step may not run.
 
     A project's code is trusted: its `durable(...)` calls run any task of the app, unless a user
-    changed the task. Other tasks must be listed in `CELERY_TASKS`.
+    changed the step. Other tasks must be listed in `CELERY_TASKS`.
     """
     trusted = ctx.origin == ORIGIN and ctx.changed.isdisjoint({"task", "errbacks"})
     allowed = ("*",) if trusted else read(CanvasSettings).celery_tasks
@@ -130,7 +130,7 @@ def _check_allowed(tasks: Iterable[str], ctx: StepContext) -> None:
 
 
 def _check_expiry(inputs: CeleryTaskInputs, ctx: StepContext) -> None:
-    """Raise StepError if the task has expired; a user's retry runs anyway."""
+    """Raise StepError if the task has expired, unless a user retried the step."""
     if inputs.expires is None or (ctx.attempt > 1 and _asked(ctx) is None):
         return
     if expiry.is_past(inputs.expires, ctx.execution_id, ctx.step_path):

@@ -61,7 +61,7 @@ def durable(signature: Any) -> Durable:
 
 
 def start(translated: Translated, key: str | None, priority: int | None) -> DurableResult:
-    """Start an execution of a canvas; publish its workflow first if this process has not yet."""
+    """Start an execution of a canvas; publish its workflow unless this process has done so."""
     from executions.public.starting import start_from_code
 
     handle = _with_version(
@@ -94,7 +94,7 @@ def start_many(translated: Translated, payloads: Sequence[Any]) -> list[DurableR
 
 
 def _with_version(translated: Translated, call: "Callable[[CodeVersion], Started]") -> "Started":
-    """Call the function with the canvas's version; publish the version first if necessary."""
+    """Call the function with the canvas's version; publish the version first if there is none."""
     from executions.public.errors import NotFound
 
     known = _published.get(translated.slug)

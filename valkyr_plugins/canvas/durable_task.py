@@ -39,8 +39,8 @@ class DurableTask(Task):  # type: ignore[type-arg] # Celery's class has no param
     ) -> Any:
         """Start an execution of this task; return a DurableResult.
 
-        A `task_id` is the idempotency key: equal calls with one id start one execution. Inside a
-        plain canvas, and with `task_always_eager`, Celery's own method runs. Raises
+        A `task_id` is the idempotency key: equal calls with the same ID start one execution. Inside
+        a plain canvas, and with `task_always_eager`, Celery's own method runs. Raises
         UntranslatableError for options that have no durable form, TypeError for invalid arguments,
         and KeyReused for a `task_id` of a call with other arguments.
         """

@@ -1,4 +1,4 @@
-"""Options of signatures and tasks: their effects on a durable step, and unsupported options."""
+"""The options of signatures and tasks: their effects on a durable step, and rejected options."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -40,8 +40,7 @@ class UntranslatableError(ValueError):
 class SignatureOptions:
     """The options of one task, as a definition states them. Times are in seconds.
 
-    `queue` is empty for a task of Celery's default queue; `priority` is a priority of the engine,
-    from 0 to 9.
+    `queue` is empty for Celery's default queue; `priority` is the engine's, from 0 to 9.
     """
 
     queue: str = ""
@@ -67,14 +66,14 @@ def merged(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return one signature, many or none, as a list."""
+    """Return a list of signatures from one signature, several, or None."""
     if value is None:
         return []
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def read_options(name: str, given: Mapping[str, Any]) -> SignatureOptions:
-    """Return the options of a task, with its defaults and routes.
+    """Return a task's options, completed with the task's defaults and routes.
 
     Raises UntranslatableError for options that a durable step cannot keep.
     """
@@ -131,7 +130,7 @@ def _queue(name: str, options: Mapping[str, Any], task: Any) -> str:
 def _limits(name: str, options: Mapping[str, Any]) -> tuple[float | None, float | None]:
     """Return the soft and the hard time limit in seconds. Raises UntranslatableError.
 
-    The app's hard limit is reduced to a step's maximum. A soft limit that does not end before the
+    The app's hard limit is reduced to a step's maximum. A soft limit that is not shorter than the
     hard limit is omitted.
     """
     soft, hard = options.get("soft_time_limit"), options.get("time_limit")
@@ -167,7 +166,7 @@ def _expires(name: str, value: Any) -> float | str | None:
 
 
 def _instant(name: str, key: str, value: Any) -> str | None:
-    """Return an instant in ISO 8601 with its zone, by default the app's; None for None.
+    """Return an instant as ISO 8601 text, by default in the app's time zone; None for None.
 
     Raises UntranslatableError.
     """
@@ -185,7 +184,7 @@ def _instant(name: str, key: str, value: Any) -> str | None:
 
 
 def _priority(name: str, value: Any) -> int | None:
-    """Convert Celery's priority to the engine's (9: most urgent). Raises UntranslatableError."""
+    """Convert Celery's priority to the engine's; None stays None. Raises UntranslatableError."""
     if value is None:
         return None
     if not 0 <= value <= 9:

@@ -49,7 +49,7 @@ class TaskState:
 
 
 class DurableResult:
-    """An execution of a durable canvas, by its id; everything else is read on demand.
+    """The execution of a durable canvas, known by its ID; all other data is read on demand.
 
     It offers these names of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`,
     `result`, `traceback`, `children`, `revoke`.
@@ -71,7 +71,7 @@ class DurableResult:
         return hash(self.id)
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Return the result; the wait blocks no event loop and holds no thread or connection."""
+        """Wait for the result and return it; the wait holds no thread and no connection."""
         return self._awaited().__await__()
 
     async def _awaited(self) -> Any:
@@ -84,7 +84,7 @@ class DurableResult:
 
     @property
     def task_id(self) -> str:
-        """Return the id, under Celery's name for it."""
+        """Return the execution's ID, under Celery's name for it."""
         return self.id
 
     @property
@@ -113,7 +113,7 @@ class DurableResult:
     def failed(self) -> bool:
         """Return whether a task failed permanently.
 
-        A retry in the admin continues the execution.
+        After a retry in the admin, the execution continues.
         """
         return self.state == states.FAILURE
 
@@ -148,7 +148,7 @@ class DurableResult:
 
     @property
     def traceback(self) -> str | None:
-        """Return the traceback of the task's failure; None if it did not fail."""
+        """Return the traceback of the failed task; None if no task failed."""
         run = self._failed_run()
         return None if run is None else (run.error_details or {}).get("traceback") or run.error
 
@@ -163,7 +163,7 @@ class DurableResult:
         return [_task_state(found[path]) for path in _in_order(found)]
 
     def revoke(self, *_: Any, **__: Any) -> None:
-        """Cancel the execution; notify running tasks to stop.
+        """Cancel the execution, and tell running tasks to stop.
 
         Raises WrongState if the execution has ended.
         """
@@ -211,7 +211,7 @@ def _task_state(run: Any) -> TaskState:
 
 
 def _in_order(runs: Mapping[str, Any]) -> list[str]:
-    """Return step paths (`add.main`, `add[12].one`) in the canvas's order; sort items by number."""
+    """Return step paths (`add.main`, `add[12].one`) in the canvas's order, items by number."""
     from executions.public.graphs import compiled
 
     if not runs:

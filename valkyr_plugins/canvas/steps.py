@@ -55,7 +55,7 @@ def _short(task: str) -> str:
 def step_of(
     task: str, args: str, kwargs: Any, path: str, options: SignatureOptions
 ) -> dict[str, Any]:
-    """Return a `celery.task` step, without its place in the canvas."""
+    """Return the definition of a `celery.task` step, without an ID."""
     given: dict[str, Any] = {"task": task, "args": args, "kwargs": kwargs}
     if options.expires is not None:
         given["expires"] = f"{{{{ {path}.expires }}}}"
@@ -84,7 +84,7 @@ def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
 
 
 def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict[str, Any]]:
-    """Return the error callbacks as tasks to call when the step fails permanently.
+    """Return the error callbacks of a step: the tasks to call when it fails permanently.
 
     Their arguments become a part of `call`, in the execution's input. Raises UntranslatableError.
     """
@@ -111,7 +111,7 @@ def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict
 
 
 def packed_arguments(task: str, value: Any) -> Any:
-    """Return arguments in the form stored in rows. Raises UntranslatableError."""
+    """Return arguments in the form in which rows store them. Raises UntranslatableError."""
     try:
         return packed(value)
     except NoJsonError as error:
@@ -122,7 +122,7 @@ def packed_arguments(task: str, value: Any) -> Any:
 
 
 def name_of(tasks: list[dict[str, Any]]) -> str:
-    """Return the name of the workflow: the tasks' names in order."""
+    """Return the workflow's name: the names of the tasks in order, shortened if it is too long."""
     names = dict.fromkeys(_names(tasks))
     text = ", ".join(names)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

@@ -41,7 +41,7 @@ class CanvasChangedError(Ignore):
 class TaskEnding:
     """The end of a task: Celery's state, and the returned value or the exception.
 
-    For RETRY, `args`, `kwargs`, `retries` and `seconds` (the delay) belong to the next attempt.
+    For RETRY, `args`, `kwargs`, `retries` and `seconds` (the delay) are those of the next attempt.
     """
 
     state: str
@@ -103,7 +103,7 @@ def _retried(retry: Any) -> TaskEnding:
 
 
 def _seconds(when: Any) -> float:
-    """Return a countdown in seconds; convert an instant to seconds from now."""
+    """Return a countdown in seconds (0 for None), or the seconds from now to an instant."""
     if not isinstance(when, datetime):
         return float(when or 0)
     instant = when if when.tzinfo else when.replace(tzinfo=UTC)

@@ -43,7 +43,7 @@ NOTHING: Mapping[str, Any] = {}
 class Value:
     """The result of a part of a canvas: its expression, and the part's last tasks.
 
-    `shown` is the expression of the canvas's result: null for a task with `ignore_result`.
+    `shown` is the expression that the canvas returns: null for a task with `ignore_result`.
     """
 
     text: str
@@ -247,12 +247,12 @@ def _module(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(part: Any) -> str:
-    """Return the name of a part's Celery task, such as `celery.chain`; "" without a signature."""
+    """Return the name of a part's Celery task, such as `celery.chain`; "" for another value."""
     return (part.task or "") if isinstance(part, Signature) else ""
 
 
 def _with_args(part: Any, args: Any) -> Any:
-    """Return the part, with the partial arguments of the surrounding part added."""
+    """Return the part, with the surrounding part's partial arguments added."""
     return part.clone(args) if args and isinstance(part, Signature) else part
 
 
@@ -280,7 +280,7 @@ def _unrolled(tasks: Any, app: Any) -> Iterator[Any]:
 
 
 def _chunks(part: Any) -> Any:
-    """Return `chunks` as the equivalent group."""
+    """Return the group to which `chunks` is equivalent."""
     task, items, size = (part.kwargs[key] for key in ("task", "it", "n"))
     inner = _signature(task, part.app or celery_app())
     every = list(items)

@@ -1,6 +1,6 @@
 """Convert values to JSON for rows and back, with Celery's markers for types that JSON lacks.
 
-A date, UUID, Decimal or bytes keeps its type, as with Celery's own JSON serializer.
+Dates, UUIDs, decimals and bytes keep their types, as with Celery's own JSON serializer.
 """
 
 import json
@@ -12,7 +12,7 @@ MARK = {"__type__", "__value__"}
 
 
 class NoJsonError(ValueError):
-    """A value has no form in JSON; the message says why."""
+    """A value cannot be represented in JSON; the message says why."""
 
 
 def packed(value: Any) -> Any:

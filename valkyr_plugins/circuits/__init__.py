@@ -1,4 +1,4 @@
-"""Circuit breakers: after repeated failures, calls of a target stop until a probe succeeds.
+"""Circuit breakers: after repeated failures, calls to a target stop until a probe succeeds.
 
 Decisions are pure (`breaker`, `memory`); the breakers are rows, changed by guarded statements. The
 gate (`gate`) checks the circuit before a step's module runs, and is notified of the module's end.

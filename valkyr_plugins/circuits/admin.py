@@ -1,4 +1,4 @@
-"""Circuit breakers: open circuits and held steps, a reset, and the rules."""
+"""Admin pages of circuits, with their held steps and a reset, and of circuit rules."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -82,7 +82,7 @@ class CircuitStateFilter(TabFilter):
 
 @admin.register(CircuitBreaker)
 class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
-    """Targets of workspaces' steps, and their circuits."""
+    """The targets that steps of the workspaces call, and their circuits."""
 
     operations = (RESET,)
     list_display = (
@@ -123,7 +123,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("failures"))
     def counted(self, row: CircuitBreaker) -> str:
-        """Return the failures in the current window."""
+        """Return the number of failures in the current window."""
         return str(row.failures) if row.failures else marks.EMPTY
 
     @display(description=lazy("held"))
@@ -133,7 +133,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next probe"))
     def retry(self, row: CircuitBreaker) -> Any:
-        """Return the relative time from which a probe may call the target; a dash if unset."""
+        """Return when a probe may call the target, relative to now; a dash if not set."""
         return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
 
     @display(description=lazy("last failure"))
@@ -180,7 +180,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
 @admin.register(CircuitRule)
 class CircuitRuleAdmin(ScopedAdmin):
-    """Limits for targets by pattern, in the whole installation."""
+    """Limits for the targets that match a pattern, in the whole installation."""
 
     shared = True
     list_display = (
@@ -191,7 +191,7 @@ class CircuitRuleAdmin(ScopedAdmin):
     empty_text = lazy("No rules. The built-in defaults and the settings apply.")
 
     def _may(self, request: HttpRequest, obj: Any, power: Any, verb: str) -> bool:
-        """Return whether the user is a superuser: a rule applies to every workspace."""
+        """Return whether the user is a superuser, because a rule applies to every workspace."""
         return is_superuser(request)
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Any) -> QuerySet[Any]:

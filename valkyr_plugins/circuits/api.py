@@ -1,4 +1,4 @@
-"""Circuit breakers: list, read, and reset manually."""
+"""Endpoints that list, return and reset circuit breakers."""
 
 from collections.abc import Sequence
 from typing import Any

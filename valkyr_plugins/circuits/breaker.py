@@ -33,7 +33,7 @@ MOVES: Mapping[str, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Circuit:
-    """One target's breaker, as stored in its row (`CircuitBreaker` explains each field)."""
+    """The circuit of one target, as stored in its row (`CircuitBreaker` explains each field)."""
 
     state: str = _S.CLOSED
     failures: int = 0
@@ -54,7 +54,7 @@ class Circuit:
 
 
 class Entry(StrEnum):
-    """The permission for a call: free, a counted trial, the only probe, or none."""
+    """The permission for a call: free, a counted trial, the only probe, or none (held)."""
 
     FREE = "free"
     TRIAL = "trial"
@@ -181,7 +181,7 @@ def undone(circuit: Circuit, entry: Entry, caller: Caller, now: datetime) -> Cir
 
 
 def closed(circuit: Circuit) -> Circuit:
-    """Return the circuit closed, without failures or known answers."""
+    """Return the circuit in the state CLOSED, without its failures and answers."""
     return replace(
         _unprobed(circuit),
         state=_S.CLOSED,
@@ -214,7 +214,7 @@ def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
 
 
 def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
-    """Return the circuit after held runs were woken; `until` is when they must have asked again."""
+    """Return the circuit after held runs were woken; by `until`, they must have asked again."""
     return circuit if free(circuit, now) else replace(circuit, called_until=until)
 
 
@@ -231,7 +231,7 @@ def _try(
 
 
 def _at_once(circuit: Circuit, limits: TargetLimits) -> int:
-    """Return the limit of concurrent calls of a guarded target: its remaining failures.
+    """Return how many concurrent calls a guarded target may get: its remaining failures.
 
     The limit is at least one if the failures reached the threshold, but more calls were answered.
     """
@@ -284,7 +284,7 @@ def _given_back(circuit: Circuit, entry: Entry) -> Circuit:
 
 
 def _trying(circuit: Circuit, now: datetime) -> int:
-    """Return the number of running trials; 0 after they have expired."""
+    """Return the number of running trials; 0 if they have expired."""
     running = circuit.trials_until is not None and circuit.trials_until > now
     return circuit.trials if running else 0
 

@@ -46,7 +46,7 @@ class Change:
 
 
 def picture() -> Picture:
-    """Return the circuits that have failures or are open (at most 5,000), and the rules."""
+    """Return the circuits that are not clean (at most 5,000), and the rules."""
     unclean = CircuitBreaker.objects.raw(statements.statement("unclean"), {"most": MOST_UNCLEAN})
     known = {Key(row.workspace_id, row.target): circuit_of(row) for row in unclean}
     at, rules = _rules()
@@ -65,7 +65,7 @@ def _rules() -> tuple[datetime, tuple[TargetRule, ...]]:
 
 
 def look(key: Key) -> tuple[Circuit, datetime]:
-    """Return the circuit and the database's time. Uses one query and no lock."""
+    """Return the circuit and the database's time. Uses at most two queries and no lock."""
     row = _rows(key).annotate(now=ClockTimestamp()).first()
     return (Circuit(), database_now()) if row is None else (circuit_of(row), row.now)
 
@@ -139,7 +139,7 @@ def _changed(row: CircuitBreaker, key: Key, move: Move) -> Change:
 
 
 def _moved(row: Any, move: Move) -> Change:
-    """Set a locked row to the result of a decision on it; return the change."""
+    """Change a locked row as the decision says; return the change."""
     before = circuit_of(row)
     after = move(before, row.now)
     for name in _NAMES:
@@ -162,7 +162,7 @@ def _rows_of(keys: Collection[Key]) -> QuerySet[CircuitBreaker]:
 
 
 def circuit_of(row: CircuitBreaker) -> Circuit:
-    """Return a row as the `Circuit` that decisions use."""
+    """Return the `Circuit` that a row stores, for decisions."""
     return Circuit(**{name: getattr(row, name) for name in _NAMES})
 
 
@@ -187,7 +187,7 @@ def _opens(done: Change) -> bool:
 
 
 def _tell(key: Key, done: Change) -> None:
-    """Report that a circuit opened, with the calls' errors but no payload."""
+    """Record that a circuit opened, with its last error, and report the condition."""
     record(
         _ENGINE,
         "circuit.open",

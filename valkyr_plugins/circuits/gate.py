@@ -44,7 +44,7 @@ WOKEN = {"by": "circuit"}
 
 
 def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
-    """Wake a limited number of a target's held runs; return the number of woken runs.
+    """Wake a limited number of a target's held runs; return how many were woken.
 
     This locks no breaker.
     """
@@ -100,7 +100,7 @@ def memory() -> Memory:
 def ask(asked: Asked) -> "Passing | Wait | None":
     """Let a step call its target, or hold it while the circuit is open.
 
-    Return None if the step has no target. Raises StepError (CIRCUIT_OPEN) after the maximum time.
+    None if the step has no target or circuits are off. Raises StepError after the maximum time.
     """
     target = target_of(asked) if config().enabled else None
     if target is None:
@@ -112,7 +112,7 @@ def ask(asked: Asked) -> "Passing | Wait | None":
 
 
 def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
-    """Return `ask`'s answer or error for each of the steps that are leased together.
+    """Return `ask`'s answer or error for each step of several that are leased together.
 
     Uses a fixed number of queries, and none if all their targets are known to answer.
     """
@@ -140,7 +140,7 @@ def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]"
 
 
 def undo_all(permits: "Sequence[Passing]") -> None:
-    """Undo calls that were not made because another gate held their steps back."""
+    """Release the permits of calls that were not made because another gate held their steps."""
     by_key: dict[Key, list[Passing]] = {}
     for permit in permits:
         if permit.entry is not Entry.FREE:
@@ -151,7 +151,7 @@ def undo_all(permits: "Sequence[Passing]") -> None:
 
 
 def restore(run_id: UUID, token: int, kept: Any) -> "Passing":
-    """Return the permit of a leased run, from `Passing.kept`."""
+    """Return the permit of a leased run, from the data of `Passing.kept`."""
     key = Key(UUID(kept["workspace"]), kept["target"])
     return Passing(key, Caller(run_id, token, 0), Entry(kept["entry"]), None)
 
@@ -184,7 +184,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the target of the step's call as a storable name without secrets; None without one."""
+    """Return the name of the step's target without secrets, cut to fit; None without a target."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -204,17 +204,17 @@ class Passing:
 
     @property
     def kept(self) -> dict[str, str]:
-        """Return the data for `restore`."""
+        """Return the data from which `restore` creates this permit again."""
         workspace = str(self.key.workspace_id)
         return {"workspace": workspace, "target": self.key.target, "entry": self.entry.value}
 
     def undo(self) -> None:
-        """Undo a call that was not made."""
+        """Release the permit of a call that was not made."""
         if self.entry is not Entry.FREE:
             self._move(partial(_undone, [self]))
 
     def lost(self) -> None:
-        """Handle a call with an unknown end: other calls may take its place."""
+        """Release the permit of a call whose end is unknown, so that another call may run."""
         self.undo()
 
     def ended(self, failure: Failure | None) -> None:
@@ -245,21 +245,21 @@ class Passing:
 
 
 def _undone(passings: Sequence[Passing], circuit: Circuit, now: datetime) -> Circuit:
-    """Return the circuit without the traces of these calls, which were not made."""
+    """Return the circuit without the permits of these calls, which were not made."""
     for passing in passings:
         circuit = undone(circuit, passing.entry, passing.caller, now)
     return circuit
 
 
 def _learn(key: Key, done: breaker_rows.Change) -> None:
-    """Remember changed circuits; after the commit, wake the held runs of closed ones."""
+    """Remember a changed circuit; if it became free, wake its held runs after the commit."""
     memory().note(key, done.after, done.now)
     if free(done.after, done.now) and not free(done.before, done.now):
         transaction.on_commit(partial(wake, key), robust=True)
 
 
 def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
-    """Return the wait of a held step, for at most the remaining time. Raises StepError."""
+    """Return the wait of a held step, at most for its remaining time. Raises StepError."""
     circuit = known.circuit(key)
     held = asked.work.held_seconds
     most = asked.work.step.circuit_wait_seconds
@@ -319,9 +319,9 @@ def wake_held() -> int:
 
 
 def forget_unused() -> int:
-    """Delete clean circuits after a month, at most 1,000; return their number.
+    """Delete at most 1,000 clean circuits that are older than a month; return their number.
 
-    Otherwise targets called once would be kept forever.
+    Otherwise, the rows of targets that were called only once would stay.
     """
     before = first_id_at(datetime.now(UTC), -KEPT)
     return len(statements.fetch("prune", {"before": before, "batch": SWEPT_AT_ONCE}))

@@ -39,7 +39,7 @@ class Tallies(Generic[K]):
     """Tallies by target, shared by threads. With more than `kept` targets, all are reset."""
 
     def __init__(self, clock: Callable[[], float], kept: int) -> None:
-        """Store `clock`, which returns monotonic seconds."""
+        """Store the limit `kept`, and `clock`, which returns monotonic seconds."""
         self._clock, self._kept = clock, kept
         self._tallies: dict[K, Tally] = {}
         self._lock = Lock()
@@ -78,7 +78,7 @@ FRESH_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A target of a workspace, so that tenants' failures stay separate."""
+    """A target of one workspace; each workspace's failures are counted separately."""
 
     workspace_id: UUID
     target: str
@@ -178,7 +178,7 @@ class Memory:
             self._unclean[key] = circuit
 
     def forget(self) -> None:
-        """Forget all that this process knows: circuits, limits and tallies."""
+        """Forget all circuits, limits and tallies of this process."""
         self._picture = None
         self._unclean = {}
         self._proven = OrderedDict()

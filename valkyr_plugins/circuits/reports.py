@@ -26,7 +26,7 @@ class KnownCircuit:
 
 
 def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
-    """Return why each of these runs waits for its target. Uses one query."""
+    """Return, by run ID, why each of these runs waits for its target. Uses one query."""
     targets = {target_of(run) for run in held.runs}
     rows = CircuitBreaker.objects.filter(workspace_id=held.workspace_id, target__in=targets)
     known = {row.target: KnownCircuit(row.pk, circuit_of(row)) for row in rows}
@@ -93,12 +93,12 @@ def rows() -> QuerySet[CircuitBreaker]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return the IDs of these breakers that are not closed."""
+    """Return those of the given IDs whose breakers are not closed."""
     return set(rows().filter(pk__in=ids).values_list("pk", flat=True))
 
 
 def reading(now: datetime) -> Iterator[Family]:
-    """Yield the number of circuits that are not closed, by state."""
+    """Yield the metric with the number of circuits that are not closed, by state."""
     family = Family("valkyr_circuits", "Circuits that are not closed, by state.", labels=["state"])
     for state in (CircuitState.HALF_OPEN, CircuitState.OPEN):
         found = rows().order_by().filter(state=state)

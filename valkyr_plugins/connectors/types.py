@@ -1,4 +1,4 @@
-"""The module types of the plugin: the location of each, and the packages that some need."""
+"""The module types of the plugin: the location of each, and the packages that some types need."""
 
 TYPES = {
     "data.set": "valkyr_plugins.connectors.data.set_and_template:Set",

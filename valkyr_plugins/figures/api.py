@@ -1,4 +1,4 @@
-"""Figures over HTTP."""
+"""The endpoint of figures."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ UP_TO = f"Counted up to {BOUND:,}."
 
 
 class FiguresQuery(Body):
-    """The query of `getFigures`."""
+    """The query parameters of `getFigures`."""
 
     range = serializers.ChoiceField(
         [(one.name, f"the last {one.title}") for one in RANGES.values()],
@@ -100,7 +100,7 @@ class SlotShape(TallyShape):
     starts_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Return a slot's start and tally, given as a pair, as JSON."""
+        """Return a pair of a slot's start and tally as JSON."""
         starts_at, tally = instance
         shown = TallyShape(tally).data
         return {"startsAt": self.fields["startsAt"].to_representation(starts_at), **shown}
@@ -170,7 +170,7 @@ MOST_RUNNERS = 1_000
 
 
 class FiguresOf(Endpoint):
-    """The endpoint that returns the figures of all that the caller may see, or of a part."""
+    """The endpoint that returns the figures of the caller's workflows, or of some of them."""
 
     @operation(
         "getFigures", "Figures", {200: FiguresShape}, parameters=[FiguresQuery], errors=[403, 404]
@@ -222,7 +222,7 @@ class FiguresOf(Endpoint):
         return scope, {}
 
     def _runners(self, reach: Reach) -> QuerySet[Runner]:
-        """Return shared workers, and remote runners by workspace."""
+        """Return the newest runners that are shared or belong to the caller's workspaces."""
         rows = Runner.objects.order_by("-seen_at")
         if not sees_all(self.user):
             mine = reach.workspaces(Action.VIEW)

@@ -25,7 +25,7 @@ class FiguresConfig(PluginConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Add the styles of charts to the admin."""
+        """Add the styles and the script of charts to the admin."""
         settings["UNFOLD"]["STYLES"].append(lambda request: static("valkyr_figures/figures.css"))
         settings["UNFOLD"]["SCRIPTS"].append(lambda request: static("valkyr_figures/figures.js"))
 

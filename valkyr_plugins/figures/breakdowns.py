@@ -1,4 +1,4 @@
-"""The steps and versions of one workflow, from its newest finished executions."""
+"""The steps and versions of one workflow, read from its newest finished executions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class StepFigures:
 
     @property
     def failure_rate(self) -> float:
-        """Return the share of the step's attempts that failed."""
+        """Return the share of the step's attempts that failed; 0 without attempts."""
         return self.failed / self.attempts if self.attempts else 0.0
 
 
@@ -46,7 +46,7 @@ class StepTable:
     capped: bool
 
     def share(self, step: StepFigures) -> float:
-        """Return this step's share of all steps' time."""
+        """Return the step's share of the total time of all steps."""
         total = sum(each.total_ms for each in self.steps)
         return step.total_ms / total if total else 0.0
 
@@ -63,7 +63,7 @@ def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
 
 
 def step_table(executions: list[UUID]) -> StepTable:
-    """Return the steps' durations and failures in some executions, from at most 20,000 runs."""
+    """Return the steps' durations and failures in the executions, from at most 20,000 runs."""
     rows = Run.objects.filter(
         execution_id__in=executions, started_at__isnull=False, finished_at__isnull=False
     ).exclude(state__in=(RunState.SKIPPED, RunState.CANCELLED))
@@ -77,7 +77,7 @@ def step_table(executions: list[UUID]) -> StepTable:
 
 
 def place_of(path: str) -> str:
-    """Return a step's path without its iterations: `refine[2].draft.main` is `refine.draft.main`.
+    """Return a step's path without iterations: `refine[2].draft.main` becomes `refine.draft.main`.
 
     This function is pure.
     """
@@ -114,7 +114,7 @@ class VersionFigures:
 
 
 def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
-    """Return the versions that ran in the newest 1,000 executions since a time, newest first."""
+    """Return the versions of the newest 1,000 finished executions since a time, newest first."""
     rows: QuerySet[WorkflowExecution, Any] = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)

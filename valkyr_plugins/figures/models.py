@@ -1,4 +1,4 @@
-"""Hourly counts of ended executions, made once so that dashboards read few rows."""
+"""Hourly counts of ended executions, stored so that dashboards read few rows."""
 
 from django.db import models
 

@@ -54,7 +54,7 @@ class Window:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return the elapsed time of the range."""
+        """Return the time from the start of the range until now."""
         return self.now - self.start
 
     def starts(self) -> list[datetime]:
@@ -68,7 +68,7 @@ class Window:
     def part(self, since: str | None, until: str | None) -> "SelectedPeriod | None":
         """Return the part between two ISO 8601 times, in whole slots, at least one.
 
-        Return None for other texts, and for times outside the range.
+        Return None if a text is not a time, or if the times delimit no part of the range.
         """
         begin, end = _time(since), _time(until)
         if begin is None or end is None or begin >= end:
@@ -101,7 +101,7 @@ class SelectedPeriod:
 
     @property
     def elapsed(self) -> timedelta:
-        """Return the elapsed time of the period."""
+        """Return the time from the period's start until its end or, if earlier, now."""
         return min(self.end, self.window.now) - self.start
 
 
@@ -114,7 +114,7 @@ def _time(text: str | None) -> datetime | None:
 
 
 def floor(at: datetime, grain: timedelta) -> datetime:
-    """Return the last multiple of `grain` (since 1970, UTC) not after `at`."""
+    """Return the last multiple of `grain` since 1970 (UTC) that is not after `at`."""
     return EPOCH + (at - EPOCH) // grain * grain
 
 

@@ -1,4 +1,4 @@
-"""The figures of a range for a scope: counted hours, and rows for uncounted ones."""
+"""Read the figures of a range for a scope, from counted hours and, for others, from rows."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -43,7 +43,7 @@ class Stretch:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Return the statements' parameters."""
+        """Return the parameters of the statements."""
         return {
             "since": self.since,
             "length": self.length,
@@ -99,7 +99,7 @@ def _rows(name: str, stretch: Stretch, scope: Scope) -> list[tuple[Any, ...]]:
 
 @cache
 def _text(name: str) -> str:
-    """Return the statement; its braces are filled with constants, never with values."""
+    """Return the text of a statement, with constants in place of its braces."""
     return (
         (FOLDER / f"{name}.sql")
         .read_text()
@@ -142,7 +142,7 @@ class Figures:
         return any(tally.ended for tally in self.slots)
 
     def within(self, part: SelectedPeriod) -> "Figures":
-        """Return the same slots with the sum of one part."""
+        """Return these figures with a part selected; `total` is the sum of the part."""
         total = Tally()
         for tally in self.slots[part.first : part.last + 1]:
             total.merge(tally)
@@ -150,7 +150,7 @@ class Figures:
 
 
 def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
-    """Return the figures at `now`, the database's time."""
+    """Return the figures of a range for a scope; `now` is the database's time."""
     window = wanted.window(now)
     found = _ByHours(scope, window) if wanted.by_hours else _FromRows(scope, window)
     found.read()
@@ -176,7 +176,7 @@ def hours_of(scope: Scope) -> Q:
 
 
 class _FromRows:
-    """A short range and the period before it, read from rows."""
+    """A short range and the period before it, counted from the rows of executions."""
 
     def __init__(self, scope: Scope, window: Window) -> None:
         self.scope = scope
@@ -200,7 +200,7 @@ class _FromRows:
         self.capped = self.capped or max(seen.values(), default=0) >= MOST
 
     def note(self, at: datetime, tally: Tally) -> None:
-        """Add the counts of a period that starts at `at`."""
+        """Add the counts of a slot that starts at `at`."""
         number = self.window.slot_of(at)
         (self.slots[number] if number >= 0 else self.before).merge(tally)
 

@@ -1,7 +1,7 @@
 """Count whole hours into `ExecutionHour`: each at its end, and again an hour later.
 
 The second count includes late commits and attempts that waited long. An hour is counted and
-replaced as a whole, in one transaction, so a repetition has no effect. After an outage the newest
+replaced as a whole, in one transaction, so a repetition has no effect. After an outage, the newest
 hours come first, a few per turn. Executions never wait for the counting.
 """
 
@@ -33,7 +33,7 @@ BATCH = 500
 
 
 def roll() -> dict[str, int]:
-    """Count the due hours for a few seconds, and delete the oldest; return both numbers."""
+    """Count the due hours for a few seconds, and delete the oldest rows; return both numbers."""
     began = time.monotonic()
     counted = 0
     for hour in due(_known(), database_now()):
@@ -59,13 +59,13 @@ def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]
 
 
 def needed_since(now: datetime) -> datetime:
-    """Return the time from which ended executions must be kept: uncounted, or read from rows."""
+    """Return the time since when ended executions are needed, because rows are still read."""
     uncounted = min(due(_known(), now), default=now)
     return min(uncounted, now - (LIVE_HOURS + 1) * HOUR)
 
 
 def count_hour(hour: datetime) -> bool:
-    """Count one hour again; return False if another process counts it now."""
+    """Count an hour, even if it is counted already; return False if another process counts."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FIGURES_ROLLUP])
@@ -84,7 +84,7 @@ def count_hour(hour: datetime) -> bool:
 def sums(
     found: Mapping[Key, Tally],
 ) -> dict[tuple[UUID | None, UUID | None], Tally]:
-    """Return the tallies of each workflow, each workspace, and all, over all slots.
+    """Return the tallies by workspace and workflow; None stands for the sum over all.
 
     This function is pure.
     """

@@ -25,7 +25,7 @@ BUCKET_SQL = (
 
 
 def bucket_of(milliseconds: float) -> int:
-    """Return the index of the bucket for a duration in milliseconds."""
+    """Return the index of the bucket that contains a duration in milliseconds."""
     if milliseconds < 1:
         return 0
     return min(LAST, 1 + math.floor(PER_DECADE * math.log10(milliseconds)))
@@ -58,11 +58,11 @@ class Histogram:
         return made
 
     def as_json(self) -> dict[str, int]:
-        """Return the histogram for JSON, without empty buckets."""
+        """Return the histogram as a JSON object, without empty buckets."""
         return {str(bucket): number for bucket, number in sorted(self.numbers.items()) if number}
 
     def add(self, bucket: int, number: int = 1) -> None:
-        """Add a number to a bucket."""
+        """Add a number of values to a bucket."""
         self.numbers[bucket] = self.numbers.get(bucket, 0) + number
 
     def merge(self, other: Self) -> None:
@@ -72,7 +72,7 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """Return the total count."""
+        """Return the number of all values."""
         return sum(self.numbers.values())
 
     def percentile(self, share: float) -> float | None:
@@ -110,7 +110,7 @@ NUMBERS = (
 
 @dataclass(slots=True)
 class Tally:
-    """Counters and histograms of a period; tallies can be merged."""
+    """The counters and histograms of a period; tallies can be merged."""
 
     created: int = 0
     succeeded: int = 0

@@ -5,7 +5,7 @@ from executions.public.messaging import task
 
 @task("valkyr_figures.count")
 def count() -> dict[str, int]:
-    """Count the hours that have ended and are not counted yet; runs every minute."""
+    """Count the hours that are due, every minute; return the numbers of hours and deleted rows."""
     from valkyr_plugins.figures.rollup import roll
 
     return roll()

@@ -49,7 +49,7 @@ class Spent:
 
     @property
     def ends_at(self) -> datetime | None:
-        """Return when the budget resets; None for a total, which never does."""
+        """Return when the budget resets; None for a total budget, which never does."""
         return end_of(self.period, self.starts_at)
 
     @property
@@ -61,7 +61,7 @@ class Spent:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence with the budget's owner, use, amount and time of reset."""
+        """Return a sentence with the budget's owner, spending, amount and time of reset."""
         whose = f"the workspace {self.workspace!r}"
         if self.user_id is not None:
             whose = f"user {self.user_id} in {whose}"
@@ -96,7 +96,7 @@ def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spen
 
 
 def all_killing() -> list[Spent]:
-    """Return every spent budget that has a kill switch."""
+    """Return all spent budgets that have a kill switch."""
     return _fetch({"workspaces": None, "users": [], "killing": True})
 
 
@@ -145,7 +145,7 @@ def _spender(asked: Asked) -> tuple[UUID, Any]:
 
 
 def _draws(asked: Asked) -> bool:
-    """Return whether the step can have costs that a budget limits."""
+    """Return whether the step can have costs that count against a budget."""
     return asked.context.version.workspace_id in known().budgets and asked.costs
 
 
@@ -190,7 +190,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel executions of spent budgets in batches while there is time; return their number."""
+    """Cancel executions of spent budgets, for a few seconds; return how many were cancelled."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):
@@ -273,7 +273,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
 
 
 def _lasts(reached: Callable[[Budget], float]) -> Lasting:
-    """Return a function that selects the IDs of budgets whose spending reached a percentage."""
+    """Return a function that keeps the IDs of budgets whose spending reached a percentage."""
 
     def still(ids: Collection[UUID]) -> set[UUID]:
         budgets = list(Budget.objects.filter(pk__in=ids))

@@ -17,18 +17,18 @@ from valkyr_plugins.limits.models import Budget, BudgetPeriod, BudgetUse
 
 
 def plain(value: Decimal) -> str:
-    """Return a number without its column's trailing zeros: `12.5`, `1,000`."""
+    """Return a number as text, without its column's trailing zeros: `12.5`, `1,000`."""
     text = f"{value:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def amount(value: Decimal, currency: str) -> str:
-    """Return `12.5 USD`, or `1,000 tokens` without a currency."""
+    """Return an amount with its unit, such as `12.5 USD`; without a currency, `1,000 tokens`."""
     return f"{plain(value)} {currency or 'tokens'}"
 
 
 def percent(spent: Decimal, of: Decimal) -> float:
-    """Return the spent percentage, rounded to a tenth."""
+    """Return the spent percentage of an amount, rounded to a tenth."""
     return float(round(100 * spent / of, 1))
 
 
@@ -104,7 +104,7 @@ class BudgetKind(LimitKind[Budget]):
         )
 
     def changed(self, limit: Budget) -> None:
-        """Keep the spending; reset reported thresholds that the new amount has not reached."""
+        """Allow new reports of the thresholds that the spending no longer reaches."""
         uses = BudgetUse.objects.filter(budget=limit)
         uses.filter(spent__lt=limit.amount).update(spent_told_at=None)
         soft = limit.amount * (limit.soft_percent or 100) / 100
@@ -120,7 +120,7 @@ BUDGETS = BudgetKind()
 def start_of(period: str, now: datetime, created_at: datetime) -> datetime:
     """Return the start of the period that contains `now`.
 
-    A total starts at the budget's creation.
+    The period of a total budget starts when the budget is created.
     """
     if period == BudgetPeriod.TOTAL:
         return created_at
@@ -129,7 +129,7 @@ def start_of(period: str, now: datetime, created_at: datetime) -> datetime:
 
 
 def end_of(period: str, starts_at: datetime) -> datetime | None:
-    """Return when the budget resets; None for a total, which never does."""
+    """Return when the budget resets; None for a total budget, which never does."""
     if period == BudgetPeriod.TOTAL:
         return None
     if period == BudgetPeriod.DAY:
@@ -140,7 +140,7 @@ def end_of(period: str, starts_at: datetime) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The spending of one budget in its current period; `ends_at` is None for a total."""
+    """The spending of one budget in its current period; `ends_at` is None for a total budget."""
 
     spent: Decimal
     percent: float
@@ -172,7 +172,7 @@ def _use(budget: Budget, starts_at: datetime, spent: dict[tuple[UUID, datetime],
 
 
 def budget_ratios(now: datetime) -> Iterator[Family]:
-    """Yield the metric of budgets' spent shares: the highest among the 500 oldest budgets."""
+    """Yield the metric of the highest spent shares among the 500 oldest budgets."""
     some = list(Budget.objects.select_related("workspace").order_by("pk")[:500])
     uses = uses_of(some)
     some.sort(key=lambda budget: -uses[budget.pk].percent)

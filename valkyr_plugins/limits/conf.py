@@ -1,4 +1,4 @@
-"""The settings of limits."""
+"""The settings of quotas and budgets."""
 
 from typing import ClassVar
 

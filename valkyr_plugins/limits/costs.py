@@ -36,7 +36,7 @@ MOST_SPENT = Decimal(9999999999999999)
 
 @record_costs.provide
 def note(context: SegmentContext, work: Work, unit: Unit) -> None:
-    """Record and count a unit's costs; called last in the transaction that records the unit."""
+    """Record and count a unit's costs, at the end of the transaction that records the unit."""
     told = statements.fetch(
         "note_costs",
         {
@@ -68,7 +68,7 @@ def _row(cost: Cost) -> dict[str, object]:
 
 
 def count_tokens(workspace_id: UUID, execution_id: UUID, used: Sequence[tuple[str, int]]) -> None:
-    """Add tokens by model to the quotas' windows. The caller has locked the run."""
+    """Add the tokens of each model to the quotas' windows. The caller has locked the run."""
     if not used:
         return
     models = [{"model": model, "tokens": tokens} for model, tokens in used]

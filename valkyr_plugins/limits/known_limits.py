@@ -1,6 +1,6 @@
-"""Workspaces with budgets or quotas on steps, cached per process for at most a second.
+"""The workspaces with budgets or quotas on steps, cached per process for at most a second.
 
-Without them, which is the common case, a step makes no query.
+In other workspaces, which is the common case, a step makes no query.
 """
 
 import time
@@ -43,7 +43,7 @@ def known() -> Known:
 
 
 def forget() -> None:
-    """Drop the cache of limits."""
+    """Drop this process's cache of limits."""
     _known.clear()
 
 

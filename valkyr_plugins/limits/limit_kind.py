@@ -56,7 +56,7 @@ class LimitKind(ABC, Generic[L]):
         """Return the error text for a limit that already exists."""
 
     def changed(self, limit: L) -> None:
-        """React to the change of a limit, in the same transaction."""
+        """React to a change of a limit, in the same transaction; by default, do nothing."""
 
     def create(
         self, workspace: Workspace, facts: Mapping[str, Any], *, user_id: Any, actor: Actor

@@ -46,7 +46,7 @@ class QuotaPermit:
         return {} if self.taken.holds else None
 
     def undo(self) -> None:
-        """Undo the slots and counts, because another gate held back the step."""
+        """Give back the slots and counts of a step that another gate held back."""
         _wake_next(undo(self.taken))
 
     def ended(self, failure: Failure | None) -> None:
@@ -88,7 +88,7 @@ class LeasedPlaces:
 def ask(asked: Asked) -> QuotaPermit | Wait | None:
     """Return a permit, a wait, or None if no quota applies.
 
-    The wait is for the end of a window or for a free slot. Uses no query without quotas on the
+    The step waits for the end of a window or for a free slot. Uses no query without quotas on the
     module type or, for a module with costs, on tokens.
     """
     return ask_all([asked])[0]
@@ -105,12 +105,12 @@ def ask_all(asked: Sequence[Asked]) -> list[QuotaPermit | Wait | None]:
 
 
 def undo_permits(permits: Sequence[QuotaPermit]) -> None:
-    """Undo the permits of steps that another gate held back."""
+    """Give back the slots and counts of steps that another gate held back."""
     _wake_next(undo_all([permit.taken for permit in permits]))
 
 
 def restore(run_id: UUID, token: int, kept: Any) -> LeasedPlaces:
-    """Return the permit of a lease."""
+    """Return the slots of a lease as a permit."""
     return LeasedPlaces(run_id, token)
 
 
@@ -121,7 +121,7 @@ def _answer(taken: StepQuotaUse | Over | None, asked: Asked) -> QuotaPermit | Wa
 
 
 def _asking(asked: Asked) -> Asking | None:
-    """Return the step's request to the quotas; None if no quota applies."""
+    """Return what the step asks of the quotas; None if no quota applies."""
     limited, workspace_id = known(), asked.context.version.workspace_id
     costs = workspace_id in limited.tokens and asked.costs
     if not costs and (workspace_id, asked.module.type) not in limited.modules:
@@ -141,7 +141,7 @@ def _asking(asked: Asked) -> Asking | None:
 
 
 def _model(asked: Asked) -> str:
-    """Return the model that the step's inputs name; a token quota may apply to it."""
+    """Return the model that the step's inputs name, for quotas on its tokens; "" without one."""
     value = asked.work.prepared.value if asked.work.prepared is not None else None
     name = value.get("model") if isinstance(value, dict) else None
     return name if isinstance(name, str) else ""
@@ -155,7 +155,7 @@ def _wait(over: Over, held_seconds: float) -> Wait:
 
 
 def _wake_next(quota_ids: Sequence[UUID]) -> None:
-    """After the commit, wake the run that has waited longest for each quota's free slot."""
+    """After the commit, wake the run that waits longest for each of these quotas."""
     if quota_ids:
         transaction.on_commit(partial(_wake_first, quota_ids), robust=True)
 

@@ -36,7 +36,7 @@ class QuotaRefused(LimitRefused):
 
 
 def check(quota: Quota) -> None:
-    """Raise QuotaRefused for a wrong resource or target, no limit, or an unsuitable limit."""
+    """Raise QuotaRefused for a wrong resource or target, or for missing or unsuitable limits."""
     problems = [*_resource(quota), *_limits(quota)]
     if problems:
         raise QuotaRefused(" ".join(problem.message for problem in problems), problems)
@@ -113,7 +113,7 @@ class QuotaKind(LimitKind[Quota]):
     members_only = "Only a member can have a quota."
 
     def check(self, limit: Quota) -> None:
-        """Raise QuotaRefused for a wrong resource or target, no limit, or an unsuitable limit."""
+        """Raise QuotaRefused for a wrong resource or target, or missing or unsuitable limits."""
         check(limit)
 
     def facts(self, limit: Quota) -> dict[str, Any]:
@@ -134,13 +134,13 @@ QUOTAS = QuotaKind()
 
 @dataclass(frozen=True, slots=True)
 class QuotaUses:
-    """The current use of quotas: their counters, and their held slots by quota ID."""
+    """The current use of quotas: their counters, and how many slots are held, by quota ID."""
 
     counters: Present
     held: Mapping[UUID, int]
 
     def running(self, quota: Quota) -> int | None:
-        """Return how many steps hold a slot of a quota; None if the quota has no slots."""
+        """Return how many steps hold a slot of a quota; None if it does not limit slots."""
         return None if quota.max_concurrent is None else self.held.get(quota.pk, 0)
 
     def window(self, quota: Quota, name: QuotaWindow, limit: int | None) -> Window:
@@ -205,7 +205,7 @@ def held_reason(run: Run, since: datetime | None) -> Reason:
 
 
 def described_hold(facts: Any) -> str:
-    """Return the quota in a few words: its owner and its resource."""
+    """Return the quota in a few words: what it limits and for whom."""
     whose = "this workspace's" if facts.get("of") == "workspace" else "the starting user's"
     target = str(facts.get("target") or "")
     if facts.get("resource") == "tokens":

@@ -26,7 +26,7 @@ class Asking:
     """A step that wants to run: its owner, its type, and how long it may hold a slot.
 
     `token` is the token of the run's lease. `model` is the language model that the step's inputs
-    name, or empty. `seconds` is the time from now for which the step may hold a slot.
+    name, or empty. `seconds` is how long, from now, the step may hold a slot.
     """
 
     workspace_id: UUID
@@ -129,12 +129,12 @@ def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
 
 
 def undo(taken: StepQuotaUse) -> list[UUID]:
-    """Undo the slots and counts of an unrun step; return the IDs of quotas with a freed slot."""
+    """Give back what a step took, because it did not run; return the quotas with a freed slot."""
     return undo_all([taken])
 
 
 def undo_all(taken: Sequence[StepQuotaUse]) -> list[UUID]:
-    """Undo several steps, in two queries; return the IDs of the quotas with a freed slot."""
+    """Give back what steps took, in two queries; return the IDs of quotas with a freed slot."""
     _uncount(Counter(counted for one in taken for counted in one.counted))
     return free([(one.asking.run_id, one.asking.token) for one in taken if one.holds])
 
@@ -176,7 +176,7 @@ def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
 def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
     """Return the used-up token quota of each step that has one, by the step's number.
 
-    The window that ends last decides.
+    If several windows are used up, the one that ends last counts.
     """
     over = {}
     for number, of in enumerate(rules):
@@ -196,7 +196,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """Lock the quotas with slots; return the full quota of each step without a slot, by number."""
+    """Lock the quotas with slots; return each full quota by the number of the step it holds."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}
@@ -222,7 +222,7 @@ def _count(
 ) -> tuple[list[tuple[tuple[_Window, datetime], ...]], dict[int, Over]]:
     """Count each step in every limited window.
 
-    Return each step's windows, and the used-up quotas of the uncounted steps, by number.
+    Return each step's windows, and the used-up quotas of the uncounted steps, by step number.
     """
     limits = [
         {}
@@ -265,7 +265,7 @@ def _count(
 
 
 def _add(wanted: Mapping[_Window, int]) -> dict[_Window, tuple[int, datetime]]:
-    """Add to the counters of these windows and lock them; return their counts and starts."""
+    """Add to the counters of these windows and lock them; return the new counts and the starts."""
     if not wanted:
         return {}
     windows = sorted(wanted, key=lambda window: window.order)

@@ -1,4 +1,4 @@
-"""Proposals in the admin: a list, and a page with a preview to approve or reject."""
+"""Admin pages of proposals: a list, and a page with a preview to approve or reject."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -111,7 +111,7 @@ class ProposalStateFilter(TabFilter):
 
 @admin.register(Proposal)
 class ProposalAdmin(OperatingAdmin, FactAdmin):
-    """Proposals, which agents create."""
+    """The proposals of agents."""
 
     operations = (APPROVE, REJECT)
     list_display = ("what", "mark", "kind_name", "why", "who", "created", "decided")
@@ -125,7 +125,7 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("change"))
     def what(self, row: Proposal) -> str:
-        """Return the change in a sentence."""
+        """Return the proposed change as a sentence."""
         return marks.clipped(row.title, 90)
 
     @display(description=lazy("state"))
@@ -151,12 +151,12 @@ class ProposalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("created"))
     def created(self, row: Proposal) -> Any:
-        """Return the proposal's age."""
+        """Return how long ago the proposal was created."""
         return marks.ago(row.created_at)
 
     @display(description=lazy("decided by"))
     def decided(self, row: Proposal) -> str:
-        """Return the name of the user who decided, or a dash."""
+        """Return the name of the user who decided; a dash if nobody has."""
         return row.decided_by_name or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -182,7 +182,7 @@ def _lead(obj: Proposal) -> str:
 
 
 def _preview(request: HttpRequest, obj: Proposal, *, shown: bool) -> PageSection:
-    """Return the preview of an approval by the user who views the page."""
+    """Return a section that shows the result of an approval by the user who views the page."""
     title = gettext("Preview")
     if not shown:
         return hidden_section(title, folded=False)

@@ -1,4 +1,4 @@
-"""Proposals over HTTP: list, read, preview, approve and reject."""
+"""Endpoints of proposals, and of workflows that agents can call as tools."""
 
 from typing import Any, ClassVar
 from uuid import UUID
@@ -35,7 +35,7 @@ TAG = "Proposal"
 
 
 class NoPreview(APIException):
-    """An operation of the preview was rejected."""
+    """The API rejected an operation of the preview."""
 
     status_code = 409
     default_code = "no_preview"
@@ -98,7 +98,7 @@ class ProposalDecision(Body):
 
 
 class ProposalPreview(CamelCaseSerializer):
-    """The result that approving a proposal would have now."""
+    """The result that the approval of a proposal would have now."""
 
     preview = Payload()
 
@@ -155,7 +155,7 @@ class PreviewProposal(Endpoint):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Preview the approval of a proposal by you; nothing is changed.
+        """Preview your approval of a proposal; nothing is changed.
 
         Returns 409 if you lack a permission for the change, or if the change is no longer possible.
         """

@@ -1,4 +1,4 @@
-"""The address of the MCP server: one POST is one message of the protocol."""
+"""The address of the MCP server: each POST carries one message of the protocol."""
 
 from typing import Any
 

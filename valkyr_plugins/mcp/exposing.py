@@ -56,7 +56,7 @@ def hide(workflow_id: UUID, *, actor: Actor, reason: str = "") -> None:
 
 
 def is_exposed(workflow_id: UUID) -> bool:
-    """Return whether a workflow is a tool."""
+    """Return whether a workflow is offered as a tool."""
     return WorkflowTool.objects.filter(workflow_id=workflow_id).exists()
 
 

@@ -25,7 +25,7 @@ READING = frozenset({"redrives-preview"})
 
 
 class ApiRefused(Exception):
-    """The problem (RFC 9457) in a response of the API."""
+    """The API rejected an operation; `problem` (RFC 9457) is from its response."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         super().__init__(str(problem.get("detail", "")))
@@ -51,8 +51,8 @@ class ApiAnswer:
 class InProcessApi:
     """The API, called as one user.
 
-    `token` is the caller's token, and `actor` is for the audit trail. The API only reads, so a tool
-    cannot write without a proposal; `writing` returns an API that also writes.
+    `token` is the caller's token, and `actor` is for the audit trail. This API only reads, so that
+    a tool cannot write without a proposal; `writing` returns an API that also writes.
     """
 
     user: User
@@ -61,7 +61,7 @@ class InProcessApi:
     writes: bool = False
 
     def writing(self) -> "InProcessApi":
-        """Return the same API with writing operations, to apply a proposal."""
+        """Return an API that also writes, for the same caller, to apply a proposal."""
         return replace(self, writes=True)
 
     def has(self, route: str, **named: Any) -> bool:

@@ -32,7 +32,7 @@ class ProposedObject:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The basis of a proposal: the state that the agent saw, and when the agent saw it."""
+    """The basis of a proposal: the state that the agent saw, and the time of the proposal."""
 
     seen: str
     at: datetime

@@ -33,7 +33,7 @@ MOVES: dict[str, frozenset[str]] = {
 
 
 class ProposalKind(models.TextChoices):
-    """The kind of a proposal."""
+    """The kind of change that a proposal makes."""
 
     REDRIVE = "redrive", lazy("redrive dead letters")
     WORKFLOW = "workflow", lazy("change a workflow")

@@ -45,7 +45,7 @@ class NotApplied(ValkyrError):
 def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rationale: str) -> Proposal:
     """Create a proposal of the caller for an object that the caller may see.
 
-    If the caller has an equal open proposal, it is returned instead, because agents repeat calls.
+    If the caller has an equal open proposal, return that proposal, because agents repeat calls.
     Raises ApiRefused, NotFound, Forbidden or TooManyProposals.
     """
     found = KINDS[kind].look(api, arguments)
@@ -119,7 +119,7 @@ def expire() -> int:
 
 
 def preview(proposal: Proposal, api: InProcessApi) -> Any:
-    """Preview the approval of a proposal now, as the caller; change nothing.
+    """Return what the caller's approval of a proposal would do now; change nothing.
 
     PostgreSQL rejects any write in the transaction. Raises ApiRefused.
     """

@@ -1,4 +1,4 @@
-"""Pages of second factors: users see their own; superusers see all, and reset lost factors."""
+"""Admin pages of second factors: users see their own; superusers see all, and reset lost ones."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -57,7 +57,7 @@ def _reset_from(model: type[SecondFactor] | type[Passkey], list_name: str) -> Ad
 
 
 class OwnFactors(OperatingAdmin, FactAdmin):
-    """A list of the user's own factors; superusers see all factors and can reset them."""
+    """A list of factors: users see their own; superusers see all and can reset them."""
 
     sensitive = True
     list_display_links = ("user",)
@@ -71,15 +71,15 @@ class OwnFactors(OperatingAdmin, FactAdmin):
         return rows if is_superuser(request) else rows.filter(user=request.user.pk)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may see the factor: all users may see their own."""
+        """Return whether the user may see the factor: every user may see their own."""
         return obj is None or is_superuser(request) or bool(obj.user_id == request.user.pk)
 
     def has_manage_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True: all users may set up their own factors."""
+        """Return True: every user may set up their own factors."""
         return True
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user is a superuser; other users remove their factors elsewhere."""
+        """Return whether the user is a superuser; others remove their factors on their own page."""
         return is_superuser(request)
 
     def manage(self, request: HttpRequest) -> HttpResponse:
@@ -105,7 +105,7 @@ class OwnFactors(OperatingAdmin, FactAdmin):
 
 @admin.register(Passkey)
 class PasskeyAdmin(OwnFactors):
-    """Passkeys, which are keys in users' devices."""
+    """Passkeys, which are keys on users' devices."""
 
     operations = (_reset_from(Passkey, "valkyr_mfa_passkey"),)
     list_display = ("user", "name", "site", "added", "used")

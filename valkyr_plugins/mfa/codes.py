@@ -68,7 +68,7 @@ def wait_after(failures: int) -> int:
 
 
 def new_recovery_codes() -> list[str]:
-    """Return ten new recovery codes, in the form in which people write them down."""
+    """Return ten new recovery codes, in the form in which users write them down."""
     return [_new_recovery_code() for _ in range(RECOVERY_CODES)]
 
 

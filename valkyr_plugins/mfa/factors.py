@@ -74,7 +74,7 @@ def confirmed(user: Any) -> SecondFactor | None:
 
 
 def begun(user: Any) -> SecondFactor | None:
-    """Return the account's unconfirmed set-up; None if there is none."""
+    """Return the account's unconfirmed app; None if there is none."""
     return SecondFactor.objects.filter(user=user.pk, confirmed_at=None).first()
 
 
@@ -123,7 +123,7 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 
 
 def check(user: Any, text: str, actor: Actor) -> UUID:
-    """Accept a code from the app or a recovery code, once; return the ID of a factor.
+    """Accept a code from the app or a recovery code, once; return the ID of the app or a passkey.
 
     Raises NoFactor, CodeRefused and TooManyCodes. Wrong codes are also audited.
     """
@@ -160,7 +160,7 @@ def renew_codes(user: Any, actor: Actor) -> Enrolled:
 
 
 def first_codes(user: Any) -> list[str]:
-    """Return ten recovery codes for an account's first factor; none if it has another factor."""
+    """Return ten new recovery codes if the account has no factor yet; otherwise []."""
     return [] if ids_of(user) else _new_codes(user)
 
 
@@ -185,7 +185,7 @@ def forget_codes(user: Any) -> None:
 
 
 def reset(user: Any, actor: Actor, reason: str) -> None:
-    """Remove all factors and codes of a user who lost them, and end the user's sessions.
+    """Remove all factors and codes of a user who lost the factors; end the user's sessions.
 
     Raises NoFactor.
     """

@@ -46,7 +46,7 @@ class CodeForm(forms.Form):
 
 
 class PasskeyForm(forms.Form):
-    """Asks for a name for a new passkey; a script adds the device's answer."""
+    """Asks for the name of a new passkey; a script adds the device's answer."""
 
     passkey = _answer()
     name = forms.CharField(

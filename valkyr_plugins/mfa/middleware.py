@@ -1,7 +1,7 @@
 """Restrict sessions until their sign-in is complete, and require a recent sign-in for some pages.
 
-It runs after the middleware that finds the session's user. A session without its code is not signed
-in: each view sees an anonymous visitor.
+The middleware runs after the one that finds the session's user. A session that lacks its code is
+not signed in: each view sees an anonymous visitor.
 """
 
 from functools import cache, partial
@@ -66,7 +66,7 @@ def _shown(request: Any) -> Any:
 def _refuse_session(request: Any, endpoint: Any) -> None:
     """Make the API reject an incomplete or old session, with the reason.
 
-    Tokens are unaffected.
+    Requests with tokens are unaffected.
     """
     if not request.session.session_key:
         return
@@ -101,7 +101,7 @@ def _is_ours(match: Any) -> bool:
 
 
 def _lead(request: HttpRequest, name: str) -> HttpResponse:
-    """Redirect to a page that returns to this one later.
+    """Redirect to a page that later returns to this one.
 
     For a request of htmx, the redirect is a header.
     """

@@ -9,8 +9,8 @@ from executions.public.database import ClockTimestamp, cascade, uuid7
 class SecondFactor(models.Model):
     """The authenticator app of a user; it is valid from `confirmed_at` on.
 
-    `sealed` is the app's secret as an AES-256-GCM value, bound to this row's id. `last_step` is the
-    newest time step whose code was accepted; codes of this step or an earlier one are rejected.
+    `sealed` is the app's secret, sealed with AES-256-GCM and bound to this row's ID. `last_step` is
+    the newest time step whose code was accepted; codes of this step or an earlier one are rejected.
     `failures` counts the wrong codes since then, the last one at `failed_at`.
     """
 
@@ -37,10 +37,10 @@ class SecondFactor(models.Model):
 
 
 class Passkey(models.Model):
-    """A key pair in a person's device or password manager (WebAuthn); only the public key is here.
+    """A key pair in a user's device or password manager (WebAuthn); only the public key is here.
 
     `site` is the host name for which the key was made, without a port; browsers offer the key only
-    there. `credential` is the credential's id and public key, as the authenticator attested them.
+    there. `credential` is the credential's ID and public key, as the authenticator attested them.
     `uses` is the authenticator's own count of signatures, which many authenticators leave at 0.
     """
 

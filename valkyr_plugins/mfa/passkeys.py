@@ -1,6 +1,6 @@
 """Add, accept and remove passkeys, with an audit entry. Only this module writes their rows.
 
-The state of a ceremony is in the session, is used once and expires after ten minutes.
+The state of a ceremony (a registration or a sign-in) is in the session, once, for ten minutes.
 """
 
 from ipaddress import ip_address
@@ -52,7 +52,7 @@ def passkeys_of(user: Any) -> list[Passkey]:
 
 
 def offer(request: Any, user: Any) -> dict[str, Any] | None:
-    """Begin to add a passkey: return the browser's options; None if the host allows none."""
+    """Begin to add a passkey: return the browser's options, or None if the host allows none."""
     at = ceremony(request)
     if at is None:
         return None
@@ -185,7 +185,7 @@ def _kept(
 
 
 def _taken(request: Any, purpose: str) -> dict[str, Any] | None:
-    """Return and remove the state of the ceremony that this session began; None if it expired."""
+    """Return and remove the state of this session's ceremony; None if it has expired."""
     kept = request.session.pop(STATE, None)
     if not isinstance(kept, dict) or kept.get("purpose") != purpose:
         return None

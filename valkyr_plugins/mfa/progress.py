@@ -1,7 +1,7 @@
 """Read which factors a session has proved; rows take precedence over the session's own entries.
 
-Django's session stores when the user gave the password, and which factor's code the user gave. Both
-are bound to the session, not to the account: another browser must prove its own.
+Django's session stores when the user gave the password, and which factor the user proved. Both are
+bound to the session, not to the account: in another browser, the user proves them again.
 """
 
 import enum

@@ -37,7 +37,7 @@ def _is_sensitive_model(page: Any) -> bool:
 
 
 def _page_of(view: Any) -> tuple[Any, Any]:
-    """Return the admin and its method behind the wrappers of a view; (None, None) for others."""
+    """Return the admin and its method behind a view's wrappers; (None, None) for other views."""
     while view is not None:
         owner = getattr(view, "__self__", None)
         if isinstance(owner, ModelAdmin):

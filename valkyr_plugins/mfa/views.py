@@ -1,4 +1,4 @@
-"""The pages of second factors: set-up, the factor at sign-in, and the password again."""
+"""The pages of second factors: the set-up, the factor at sign-in, and the password again."""
 
 import json
 from collections.abc import Callable
@@ -42,7 +42,7 @@ PAGES = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View]:
-    """Return a decorator for pages of sessions in these states; others are redirected."""
+    """Return a decorator for pages that need one of these states; other sessions are redirected."""
 
     def decorated(view: View) -> View:
         def answered(request: Any, **given: Any) -> HttpResponse:
@@ -66,7 +66,7 @@ def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View
 
 
 def _recent(view: View) -> View:
-    """Return the view; it asks for the password again if the sign-in is not recent."""
+    """Wrap a view so that it asks for the password again if the sign-in is not recent."""
 
     def answered(request: Any, user: Any, **given: Any) -> HttpResponse:
         if is_recent(request):
@@ -83,7 +83,7 @@ SIGNED_IN = {SignInProgress.COMPLETE, SignInProgress.ENROLMENT}
 
 @_page(require_GET, allowed=SIGNED_IN)
 def overview(request: Any, user: Any) -> HttpResponse:
-    """Show the user's factors and their operations, or the start of the set-up."""
+    """Show the user's factors with their operations, or the start of the set-up."""
     facts = {
         "factor": factors.confirmed(user),
         "passkeys": passkeys.passkeys_of(user),
@@ -132,7 +132,7 @@ def confirm(request: Any, user: Any) -> HttpResponse:
 @_page(PAGES, allowed=SIGNED_IN)
 @_recent
 def add_passkey(request: Any, user: Any) -> HttpResponse:
-    """Ask for a name, and let the browser make a passkey."""
+    """Ask for a name, and let the browser create a passkey."""
     form = PasskeyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
@@ -286,7 +286,7 @@ def _enrolled(request: Any, made: factors.Enrolled) -> HttpResponse:
 
 
 def _removed(request: Any, user: Any) -> HttpResponse:
-    """Continue after a factor was removed; this session does not have to prove another factor."""
+    """Continue after a factor was removed; count one of the others as proved in this session."""
     left = factors.ids_of(user)
     if left:
         note_factor(request, min(left))
@@ -304,7 +304,7 @@ def _to(name: str, request: HttpRequest) -> HttpResponse:
 
 
 def _wanted(request: HttpRequest) -> str:
-    """Return the next URL: the requested one if it is on this host, or the admin."""
+    """Return the next URL: the requested one if it is on this host; otherwise the admin's."""
     given = (request.POST.get("next") or request.GET.get("next", ""))[:LONGEST_NEXT]
     own = url_has_allowed_host_and_scheme(
         given, allowed_hosts={request.get_host()}, require_https=request.is_secure()

@@ -50,7 +50,7 @@ class Ceremony:
     def options_to_register(
         self, user: Any, known: Iterable[KnownKey]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the browser's options for creating a key, and the state to keep for its answer."""
+        """Return the browser's options for creating a key, and the state to keep until then."""
         from fido2.webauthn import (
             PublicKeyCredentialUserEntity,
             ResidentKeyRequirement,
@@ -70,7 +70,7 @@ class Ceremony:
         return dict(options), dict(state)
 
     def registered(self, state: dict[str, Any], text: str) -> NewKey:
-        """Return the key that a device made. Raises BadAnswer."""
+        """Return the key that the device made. Raises BadAnswer."""
         from fido2.webauthn import AuthenticatorTransport, RegistrationResponse
 
         answer = _parsed(text)
@@ -88,7 +88,7 @@ class Ceremony:
     def options_to_sign_in(
         self, known: Iterable[KnownKey]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the browser's options for using a key, and the state to keep until its answer."""
+        """Return the browser's options for using a key, and the state to keep until then."""
         from fido2.webauthn import UserVerificationRequirement
 
         options, state = self._server().authenticate_begin(
@@ -99,7 +99,7 @@ class Ceremony:
     def signed_in(
         self, state: dict[str, Any], known: Iterable[KnownKey], text: str
     ) -> tuple[bytes, int]:
-        """Return the ID of the key that signed, and the number of its uses. Raises BadAnswer."""
+        """Return the ID of the key that signed, and its count of signatures. Raises BadAnswer."""
         from fido2.webauthn import AttestedCredentialData, AuthenticationResponse
 
         try:

@@ -128,7 +128,7 @@ class N8nImported(CamelCaseSerializer):
 
 
 class ImportN8n(Endpoint):
-    """Import an n8n export as a workflow."""
+    """The endpoint that imports an n8n export as a workflow."""
 
     parser_classes = [JsonText]
 
@@ -160,7 +160,7 @@ class ImportN8n(Endpoint):
 
 
 def _converted(text: str) -> Conversion:
-    """Convert the one workflow in a text. Raises DefinitionError for several or invalid text."""
+    """Convert the only workflow in a text. Raises DefinitionError for invalid text, or several."""
     exports = read_text(text)
     if len(exports) > 1:
         message = (

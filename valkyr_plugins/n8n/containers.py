@@ -1,4 +1,4 @@
-"""Build the bodies of a graph: maps over many items, and loops, both as `flow.map`."""
+"""Draw the bodies of a graph: maps over many items, and loops, both as `flow.map`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +70,7 @@ class Builder(Nodes):
     def exits(
         self, inner: Level, task: str, links: list[NodeLink], came: Shape
     ) -> dict[NodeLink, NodePort]:
-        """Return the ports of links that leave a body; each port yields a list of results."""
+        """Return the port of each link that leaves a body; a port yields a list of results."""
         found = list(by_port(inner.ports, links))
         alone = len(found) == 1 and self.is_output(inner, found[0][0])
         named = []
@@ -93,12 +93,12 @@ class Builder(Nodes):
         return ports
 
     def is_output(self, inner: Level, port: NodePort) -> bool:
-        """Return whether a body's result is already its output; otherwise a task must be added."""
+        """Return whether the port's value is the body's output, so that no task must be added."""
         plain_way = port.on == (SUCCESS,) and port.shape.whole == f"tasks.{port.task}.output"
         return plain_way and inner.leaves() == [port.task]
 
     def collected(self, inner: Level, port: NodePort) -> str:
-        """Add a last task, which returns the body's results, and return the task's ID."""
+        """Add a last task, which returns the port's value; return the task's ID."""
         task = self.ids.take("out")
         whole = port.shape.whole or port.shape.items or f"tasks.{port.task}.output"
         last = next((one["ui"] for one in inner.tasks if one["id"] == port.task), {"x": 0, "y": 0})
@@ -178,7 +178,7 @@ class Builder(Nodes):
         return inner
 
     def after(self, level: Level, node: Node, port: NodePort) -> None:
-        """Connect the port after a loop to the next nodes."""
+        """Connect the end of a loop to the nodes after the loop."""
         _, done = loop_ports(node)
         going = (*self.graph.outgoing.get(node.name, ()), *self.ways_back(node.name))
         links = [link for link in going if link.output == done]

@@ -124,7 +124,7 @@ class _Conversion:
         ]
 
     def _start(self) -> list[dict[str, Any]]:
-        """Convert the triggers, connect them to the next nodes, and return the triggers."""
+        """Convert the triggers, connect them to the next nodes, and return at most 100 of them."""
         found: list[dict[str, Any]] = []
         starts: list[tuple[Node, NodePort]] = []
         for node in self.triggers:
@@ -199,7 +199,7 @@ class _Conversion:
         return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
 
     def _connect(self) -> None:
-        """Connect nodes that no trigger leads to: after a placeholder if any trigger exists."""
+        """Connect the nodes to which no trigger leads; if triggers exist, after a placeholder."""
         graph, level = self.graph, self.level
         begun = {link.target for link in level.ports}
         roots = [name for name in graph.order if not graph.incoming.get(name) and name not in begun]
@@ -220,7 +220,7 @@ class _Conversion:
             level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
-        """Report as left the models, tools and memories that are part of no task."""
+        """Report the models, tools and memories that are part of no task as LEFT."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
                 row = self.rows[node.name]
@@ -235,7 +235,7 @@ class _Conversion:
         return "lastNode" in modes and self._end() is not None
 
     def _end(self) -> Shape | None:
-        """Return the shape of the last task's output; None if unknown, or if several are last."""
+        """Return the shape of the last task's output; None if it is unknown or not the only one."""
         leaves = self.level.leaves()
         last = [row.node for row in self.report.rows if row.task in leaves]
         shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None
@@ -273,7 +273,7 @@ class _Conversion:
 
 
 def _drop_parameters(body: Mapping[str, Any]) -> None:
-    """Remove the placeholders' parameters from a definition that is too large with them."""
+    """Remove the parameters of placeholders from a definition that is otherwise too large."""
     for task in body.get("tasks", ()):
         if task["use"] == PLACEHOLDER:
             task["with"].pop("parameters", None)

@@ -1,4 +1,4 @@
-"""Draw the task of each node through which data flows, its edges, and its outputs."""
+"""Draw the task of each node through which data flows, with the task's edges and outputs."""
 
 import re
 from abc import ABC, abstractmethod
@@ -54,13 +54,13 @@ def takes(node: Node) -> str:
 
 
 def known(node: Node) -> bool:
-    """Return whether n8n's own packages contain the type of the node."""
+    """Return whether the node's type is in one of n8n's own packages."""
     return node.type.startswith(PACKAGES)
 
 
 @dataclass(slots=True)
 class Nodes(ABC):
-    """Draws the nodes of a level one by one, and adds to the report.
+    """Draws the nodes of a level one by one, and completes the report.
 
     For many items, `open` and `loop` draw a body; `containers.Builder` implements them.
     """
@@ -114,7 +114,7 @@ class Nodes(ABC):
         return found
 
     def work(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> NodeWork:
-        """Return what a family converts: the node, its inputs, and the data that it can read."""
+        """Return what a family converts: the node, its inputs, and the data that it may read."""
         exclusive = exclude(common(group) for group in ports.values())
         joins = takes(node) == MERGE and not exclusive
         groups = ports if joins else {0: [port for group in ports.values() for port in group]}
@@ -145,7 +145,7 @@ class Nodes(ABC):
         return self.ids.take(name)
 
     def helpers(self, name: str) -> list[tuple[str, Node]]:
-        """Return the nodes that help this node, each with the kind of its link."""
+        """Return the nodes that help this node, each after the kind of its link."""
         return self.graph.helpers.get(name, [])
 
     def tool(
@@ -312,7 +312,7 @@ class Nodes(ABC):
             helper.status = CHANGED if helper.remarks else helper.status
 
     def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
-        """Set the output ports of a node; draw bodies for many items, and handle links back."""
+        """Set the ports of a node's outputs; draw bodies for many items, and handle links back."""
         groups: dict[int, list[NodeLink]] = {}
         for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
             groups.setdefault(link.output, []).append(link)
@@ -327,7 +327,7 @@ class Nodes(ABC):
                 self.open(level, port, links, work.node.name)
 
     def ways_back(self, name: str) -> list[NodeLink]:
-        """Return the node's links that were removed because they close cycles or loops."""
+        """Return the node's links that were removed from the graph because they close a cycle."""
         back = [link for links in self.graph.back.values() for link in links]
         return [link for link in (*self.graph.cut, *back) if link.source == name]
 
@@ -359,7 +359,7 @@ class Nodes(ABC):
     def turn_back(
         self, level: Level, port: NodePort, work: NodeWork, links: list[NodeLink]
     ) -> None:
-        """Add a placeholder for a link to an earlier node that is not a plain loop."""
+        """Add a placeholder for links to an earlier node that form no plain loop."""
         names = ", ".join(dict.fromkeys(link.target for link in links))
         reason = (
             f"here n8n returns to {names}: put the tasks from there to here into the body of "
@@ -402,7 +402,7 @@ def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> boo
 
 
 def _outside(shape: Shape | None) -> Shape | None:
-    """Return a shape that a tool can read; None for data of the item outside the agent."""
+    """Return a shape that a tool can read; None if it reads the item outside the agent."""
     if shape is None:
         return None
     words = [shape.whole, shape.base, shape.items, *shape.named.values()]

@@ -38,7 +38,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """Return the type's last word: `httpRequest` for `n8n-nodes-base.httpRequest`."""
+        """Return the last word of the type: `httpRequest` for `n8n-nodes-base.httpRequest`."""
         return self.type.rpartition(".")[2]
 
 
@@ -58,7 +58,7 @@ class NodeLink:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """One n8n workflow; `remarks` list the unreadable parts."""
+    """One n8n workflow; `remarks` say which parts could not be read."""
 
     name: str
     description: str
@@ -106,7 +106,7 @@ def read_text(text: str) -> list[Export]:
 
 
 def read_exports(value: Any) -> list[Export]:
-    """Return the n8n workflows in a JSON value. Raises DefinitionError if there are none."""
+    """Return a JSON value's n8n workflows. Raises DefinitionError for none or too many."""
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (
@@ -206,7 +206,7 @@ def _on_error(value: Mapping[str, Any]) -> str:
 
 
 def _credentials(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return the credentials' names by their types, without IDs and other data."""
+    """Return the names of the credentials by their types, without IDs and other data."""
     named = {}
     for kind, given in list(value.items())[:10]:
         name = given.get("name") if isinstance(given, dict) else given
@@ -268,12 +268,12 @@ def _number(value: Any, default: float) -> float:
 
 
 def text(value: Any, most: int) -> str:
-    """Return at most `most` characters of a text, storable and stripped; "" for any other value."""
+    """Return a text, stripped, storable and cut to `most` characters; "" for any other value."""
     return _UNSTORABLE.sub("\ufffd", value[:most]).strip() if isinstance(value, str) else ""
 
 
 def cleaned(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Return a JSON value that can be stored: without NUL, lone surrogates, NaN or deep nesting."""
+    """Return a JSON value without NUL, lone surrogates, NaN, huge numbers and deep nesting."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, (int, float)):

@@ -17,8 +17,8 @@ def loop_ports(node: Node) -> tuple[int, int]:
 class LinkGraph:
     """The links of a level, without links to earlier nodes.
 
-    `bodies` are the bodies of plain loops, by node, and `back` are the links that closed them.
-    `cut` are the links of other cycles.
+    `bodies` are the bodies of plain loops, by node, and `back` are the links that close them. `cut`
+    are the links that close other cycles.
     """
 
     nodes: dict[str, Node]
@@ -98,7 +98,7 @@ def _without_ways_back(
 def _without_cycles(
     graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
 ) -> list[NodeLink]:
-    """Move the remaining links to earlier nodes into `cut`, and return the other links."""
+    """Move links that close other cycles into `cut`; return the remaining links."""
     out, _ = _by_ends(links)
     state: dict[str, int] = {}
     for start in names:

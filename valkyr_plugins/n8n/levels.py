@@ -1,4 +1,4 @@
-"""A body during drawing: its tasks and edges, and its nodes' outputs."""
+"""A level: the tasks and edges of one body while it is drawn, and its nodes' outputs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -48,12 +48,12 @@ class Level:
         return self.outer.shape(name) if found is None and self.outer is not None else found
 
     def lead(self, port: NodePort, task: str) -> None:
-        """Add an edge from a port to a task, for each of its outcomes."""
+        """Add an edge from a port to a task, for each of the port's outcomes."""
         for outcome in port.on if port.task else ():
             self.edges[port.task, task, outcome] = None
 
     def leaves(self) -> list[str]:
-        """Return the IDs of tasks without outgoing edges, whose outputs are the body's outputs."""
+        """Return the IDs of the tasks without outgoing edges; their outputs are the body's."""
         sources = {source for source, _, _ in self.edges}
         return [task["id"] for task in self.tasks if task["id"] not in sources]
 

@@ -1,4 +1,4 @@
-"""Map one node: a family's input (`NodeWork`), its result (`Made`), and names."""
+"""Map one node: a family's input (`NodeWork`) and result (`Made`), and the names."""
 
 import re
 import unicodedata
@@ -83,7 +83,7 @@ class Made:
 
 @dataclass(slots=True)
 class Helped:
-    """The result for a node that helps another node: its row in the report."""
+    """The task and the remarks for a node that helps another node, for its row in the report."""
 
     task: str
     module: str
@@ -118,7 +118,7 @@ class NodeWork:
         return self.inputs.get(0, UNKNOWN)
 
     def get(self, keys: str, default: Any = None) -> Any:
-        """Return a parameter by dotted keys, as written in the file; `default` without one."""
+        """Return a parameter by dotted keys, as written in the file; `default` if it is missing."""
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:
@@ -142,7 +142,7 @@ class NodeWork:
         self.sight.remark(sentence)
 
     def names(self, keys: str) -> list[dict[str, Any]]:
-        """Return the objects in a parameter that is a list; [] for anything else."""
+        """Return the objects in a parameter that is a list; [] for any other parameter."""
         found = self.get(keys)
         return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
@@ -155,7 +155,7 @@ class NodeWork:
         raise Left(f"it processes a list, and {self.shape.why}")
 
     def credential(self, kind: str, *types: str) -> str:
-        """Record the node's credential as one of type `kind`; return its name, "" without one."""
+        """Record the node's credential, to be of type `kind`; return its name or ""."""
         for was, name in self.node.credentials.items():
             if not types or was in types:
                 return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())
@@ -183,7 +183,7 @@ class NodeWork:
     def made(
         self, use: str, inputs: dict[str, Any], shape: Shape | None = None, **more: Any
     ) -> Made:
-        """Return the task for the node; by default, its shape is the task's own output."""
+        """Return the task for the node; `shape` is by default that of the task's output."""
         return Made(use, inputs, one(self.output) if shape is None else shape, **more)
 
 
@@ -220,7 +220,7 @@ def family(*kinds: str, takes: str = ITEM) -> Callable[[Family], Family]:
 
 
 def below(value: Any, keys: str, default: Any = None) -> Any:
-    """Return the value at dotted keys, or `default`."""
+    """Return the value at dotted keys, or `default` if there is none."""
     for key in keys.split("."):
         if not isinstance(value, Mapping) or key not in value:
             return default

@@ -1,4 +1,4 @@
-"""The report: the result of each node, and the objects that a user must create first."""
+"""The report: the result of each node, and the objects that a user must create beforehand."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -46,7 +46,7 @@ def secret_value(name: str, value: Any) -> bool:
 
 
 def stand_in(value: str) -> bool:
-    """Return whether a value stands in for a secret, such as YOUR_TOKEN."""
+    """Return whether a value is a stand-in for a secret, such as YOUR_TOKEN."""
     return _STAND_IN.match(value) is not None
 
 
@@ -59,7 +59,7 @@ def without_secrets(text: str, instead: str = LEFT_OUT) -> str:
 
 
 def scrubbed(value: Any, name: str = "") -> Any:
-    """Return a JSON value without the values whose text or field name suggests a secret."""
+    """Return a JSON value with texts replaced that look like secrets, in whole or in part."""
     if isinstance(value, str):
         return (
             LEFT_OUT if secret_value(name, value) and secret_name(name) else without_secrets(value)

@@ -1,4 +1,4 @@
-"""A node's outputs in template syntax, and the data that an expression sees.
+"""A node's outputs in template syntax, and the data that an expression can read.
 
 n8n runs a node once for each input item, and `$json` is that item. Here a task runs once;
 `flow.map` processes a list, and in its body `item` is the item.
@@ -52,14 +52,14 @@ class Shape:
         return Shape(whole=expression, base=path(expression, self.within), named=named)
 
     def column(self, keys: Keys) -> Keys | None:
-        """Return the path of n8n's field in an item; None if items do not have n8n's fields."""
+        """Return the path of n8n's field within an item; None if items do not have such fields."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.each:
                 return (*self.each[keys[:length]], *keys[length:])
         return None if self.within is None else (*self.within, *keys)
 
     def again(self, expression: str) -> "Shape":
-        """Return the shape of other items of this kind, as a list that `expression` yields."""
+        """Return the shape of other items like these, as a list that `expression` yields."""
         if self.items is None:
             return many(expression)
         return replace(self, items=expression)

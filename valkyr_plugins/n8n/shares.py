@@ -31,7 +31,7 @@ class Shares:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, export: Export, report: ImportReport, problems: int) -> None:
-        """Count an import, with the number of its problems that prevent publishing."""
+        """Count an imported file, with the number of problems that prevent its publishing."""
         self.files += 1
         self.ready += not problems
         self.whole += not report.counts()[LEFT]

@@ -53,7 +53,7 @@ def parts(text: str) -> list[Part]:
 def _end(text: str, position: int) -> int:
     """Return the position of an expression's end: the first `}}` outside quotes and objects.
 
-    Without one, return the position of the first `}}` at all, or -1.
+    If there is none, return the position of the first `}}` anywhere, or -1.
     """
     depth = 0
     for match in _STRING.finditer(text, position):
@@ -76,7 +76,7 @@ class Texts:
     def value(self, raw: Any, name: str = "") -> Any:
         """Convert a JSON value.
 
-        `name` is its field's name, which may show that the value is a secret.
+        `name` is the name of its field, which may show that the value is a secret.
         """
         if isinstance(raw, str):
             return self.text(raw, name)

@@ -43,7 +43,7 @@ ERROR_NAMES: dict[Keys, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ImportedTriggers:
-    """The triggers of a node, its output, and remarks for the reader."""
+    """The triggers that a node became, the shape of its output, and remarks for the user."""
 
     triggers: list[dict[str, Any]]
     shape: Shape
@@ -57,7 +57,7 @@ def is_trigger(node: Node) -> bool:
 
 
 def started(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
-    """Convert a trigger node. Raises Left if nothing here listens to such events."""
+    """Convert a trigger node. Raises Left if nothing here can receive its events."""
     if node.kind in UNHEARD:
         raise Left(f"nothing here listens to {node.type}: {UNHEARD[node.kind]}")
     return MAKERS.get(node.kind, _event)(node, settings)

@@ -105,7 +105,7 @@ class ValkyrDurability(BaseDurabilityCapability[AgentDepsT]):
     ) -> None:
         """Create the capability.
 
-        `models` are further models by name; `name` is the agent's name.
+        `models` are additional models by name; `name` is the agent's name.
         """
         super().__init__(models=models, name=name)
 

@@ -1,8 +1,8 @@
 """The journal of an agent inside a step: recorded calls return their results; others are made.
 
-Calls are numbered in the order in which the agent makes them, which is the same each time: its
-tools run one after another. A number is recorded once. If two processes make the same call, because
-one of them lost its lease, both continue with the result that was recorded first.
+Calls are numbered in the order in which the agent makes them. This order is always the same,
+because an agent's tools run one after another. A number is recorded once. If two processes make the
+same call, because one of them lost its lease, both continue with the result recorded first.
 """
 
 import json
@@ -26,7 +26,7 @@ _current: ContextVar["Journal | None"] = ContextVar("valkyr_agent_journal", defa
 
 
 class Journal:
-    """The recorded calls of one step, and the number of the next one."""
+    """The recorded calls of one step, and the number of the next call."""
 
     def __init__(self, ctx: StepContext) -> None:
         self.ctx = ctx
@@ -130,7 +130,7 @@ def _kept(unit: AgentUnit) -> AgentUnit:
 
 
 def current() -> Journal | None:
-    """Return the journal of the step that runs here; None outside `durable`."""
+    """Return the journal of the step that is running here; None outside `durable`."""
     return _current.get()
 
 

@@ -1,4 +1,4 @@
-"""Compute the changes of a publication: declared workflows, and workflows removed from the code."""
+"""Compute the changes of a publication: of declared workflows, and of workflows without code."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ChangeKind = Literal["created", "changed", "unchanged", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """The planned change of a workflow; `version` is its latest version, None before the first."""
+    """The planned change of a workflow; `version` is its latest version's number, or None."""
 
     slug: str
     change: ChangeKind
@@ -55,7 +55,7 @@ def _kind(plan: CodePlan, slug: str) -> ChangeKind:
 
 
 def _removed() -> list[PlannedChange]:
-    """Return workflows that were removed from the code.
+    """Return the workflows whose code was removed.
 
     Only workflows written as functions store their line in the code. Workflows of a canvas or a
     task store none, and are not returned.

@@ -64,7 +64,7 @@ class WorkflowInput:
         return self._schema if self._schema or self._given is not None else None
 
     def payload(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Return the payload for arguments, which may be handles.
+        """Return the payload that these arguments form; the arguments may be handles.
 
         Raises TypeError for invalid arguments.
         """
@@ -150,7 +150,7 @@ def plain_schema(schema: Any) -> dict[str, Any]:
 
 
 def _written(value: Any, *, names: bool = False) -> Any:
-    """Return the value without titles and redundant keywords."""
+    """Return the part of a schema without titles and redundant keywords."""
     if isinstance(value, Mapping):
         return {
             key: _written(one, names=key in ("properties", "$defs"))

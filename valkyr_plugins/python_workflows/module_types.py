@@ -70,7 +70,7 @@ def stub() -> str:
 
 @dataclass(slots=True)
 class _Types:
-    """Classes of results, by name; equal classes are written once."""
+    """The classes of results, by name; equal classes are written once."""
 
     classes: dict[str, str] = field(default_factory=dict)
     _made: dict[str, str] = field(default_factory=dict)  # names by schema
@@ -128,12 +128,12 @@ class _Types:
 
 
 def _overrides(key: str) -> str:
-    """Return a comment for type checkers if a field has the name of a method of dict."""
+    """Return a comment for type checkers if the key is a method of dict; otherwise ""."""
     return "  # type: ignore[assignment]" if hasattr(dict, key) else ""
 
 
 def _member(name: str, word: str, schema: Schema | None, result: str) -> tuple[str, str, str]:
-    """Return a module as an attribute of its family: its name, type and, if needed, class."""
+    """Return a module as an attribute of its family: name, type and, if it is needed, class."""
     inputs = list((schema or {}).get("properties", {}))
     attribute = f"{word}_" if iskeyword(word) else word
     if not inputs or schema is None or schema.get("additionalProperties", True) is not False:

@@ -1,4 +1,4 @@
-"""The public names of workflows in Python, as `valkyr` exports them."""
+"""The public names for workflows in Python, as `valkyr` exports them."""
 
 from typing import TYPE_CHECKING
 

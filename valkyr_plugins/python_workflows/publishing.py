@@ -37,12 +37,12 @@ def publish_all() -> dict[str, CodeVersion]:
 
 
 def publish(workflow: PythonWorkflow[Any, Any]) -> CodeVersion:
-    """Publish one workflow, unless it did not change. Raises the same errors as `publish_all`."""
+    """Publish one workflow if its content changed. Raises the errors of `publish_all`."""
     return _published([workflow])[workflow.slug]
 
 
 def plan_all() -> CodePlan:
-    """Return the plan of `publish_all`; write nothing. Raises the same errors."""
+    """Return the plan that `publish_all` would carry out; write nothing. Raises the same errors."""
     with _problems_as_lines():
         return plan_from_code(_definitions(DECLARED))
 
@@ -86,7 +86,7 @@ def _definition(workflow: PythonWorkflow[Any, Any]) -> CodeDefinition:
 
 
 def tables_exist(*models: type[Model]) -> bool:
-    """Return whether the tables exist; migrations may not be applied yet."""
+    """Return whether the tables of the models exist, because migrations may not be applied yet."""
     names = [f'"{model._meta.db_table}"' for model in models]
     with connection.cursor() as cursor:
         cursor.execute(

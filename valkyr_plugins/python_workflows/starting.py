@@ -1,4 +1,4 @@
-"""Start workflows in Python: by their published version, or in a test on the testing kit."""
+"""Start workflows in Python: with their published version, or in a test on the testing kit."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -59,7 +59,7 @@ class PythonWorkflow(Generic[P, R]):
         return self._definition
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Raise TypeError, or TracingError in a trace: start a workflow, or call it with sub()."""
+        """Raise TypeError (in a trace, TracingError): start a workflow, or use sub()."""
         if is_tracing():
             raise TracingError(
                 f"to run a workflow as a step, write sub({self.__name__})(…); to call a plain "
@@ -113,7 +113,7 @@ class PythonWorkflow(Generic[P, R]):
         return run_here(self, self.input.dumped(args, kwargs))
 
     def payload_of(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Return the payload of a call as a step of another workflow."""
+        """Return the payload of a call that is a step of another workflow."""
         return self.input.payload(args, kwargs)
 
     def __repr__(self) -> str:
@@ -188,7 +188,7 @@ class PythonWorkflow(Generic[P, R]):
         return {key: value for key, value in found.items() if value is not None}
 
     def _labels(self) -> dict[str, str]:
-        """Return the labels' templates.
+        """Return the templates of the labels.
 
         A label that is a function is called with the handles of the input.
         """

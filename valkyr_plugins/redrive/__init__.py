@@ -1,4 +1,4 @@
-"""Redrives: dead letters are requeued in bulk, at a rate, each of them once, despite crashes.
+"""Redrives: requeue dead letters in bulk at a set rate, each of them once, despite crashes.
 
 `lifecycle` freezes the chosen dead letters in a draft and changes its state; `preview` shows its
 effects. The duty `driver` settles ended items, then sends (`sending`) as many as `progress` allows:

@@ -7,7 +7,7 @@ from valkyr_plugins.redrive.conf import RedriveSettings
 
 
 class RedriveConfig(PluginConfig):
-    """Dead letters requeued in bulk: by ids, group or filter, at a rate, canaries first."""
+    """Requeue dead letters in bulk: by IDs, group or filter, at a set rate, canaries first."""
 
     name = "valkyr_plugins.redrive"
     label = "valkyr_redrive"

@@ -1,6 +1,6 @@
-"""The duty that drives redrives: settle ended items, stop or finish, send at the set pace.
+"""The duty that drives redrives: settle ended items, stop or finish, and send at the set pace.
 
-A turn takes well under a second and requests another at once if there is more to do. After a crash
+A turn takes well under a second and requests another at once if there is more to do. After a crash,
 the next turn continues from the rows.
 """
 
@@ -27,7 +27,7 @@ State = ExecutionState
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The number of items that ended, and whether there are more to check."""
+    """The number of items that ended, and whether more items must be checked."""
 
     ended: int = 0
     more: bool = False
@@ -36,8 +36,8 @@ class Settled:
 def settle(redrive_id: UUID) -> Settled:
     """Settle a redrive's ended items; stop it after too many failures, or finish it.
 
-    The redrive is finished when its last item has ended. Each call checks the window after the
-    previous one, and restarts at the end, so that slow entries do not block those behind them.
+    The redrive is finished when its last item has ended. Each call checks the window of items after
+    the previous one, and starts again after the last, so that slow items do not delay others.
     """
     with transaction.atomic():
         redrive = items.claimed(redrive_id)
@@ -73,7 +73,7 @@ def _judge(redrive: Redrive, row: Sequence[Any]) -> Ended | None:
 def judge_step(  # noqa: PLR0911 - one line a case
     item: int, again: UUID | None, execution: str, present: str | None, undone: bool
 ) -> Ended | None:
-    """Return the result of a step; None while it is running.
+    """Return the result of a step; None while the step is running.
 
     `present` is the state of its live or finished run; `undone` is true if a roll-back removed the
     new run.
@@ -94,9 +94,9 @@ def judge_step(  # noqa: PLR0911 - one line a case
 
 
 def judge_execution(item: int, again: UUID | None, execution: str) -> Ended | None:
-    """Return the result of a new execution; None while it runs.
+    """Return the result of a new execution; None while the execution is running.
 
-    `again` is its first dead letter.
+    `again` is the ID of its first dead letter.
     """
     if execution not in FINAL:
         return None

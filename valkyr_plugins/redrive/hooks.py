@@ -1,6 +1,6 @@
 """Answer the engine's queries about redrives, and handle its signals.
 
-Retention deletes finished and aborted redrives, but no dead letters that a redrive holds.
+Retention deletes finished and aborted redrives, but never a dead letter that a redrive holds.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -42,7 +42,7 @@ def running(now: datetime) -> Iterator[Family]:
 
 @receiver(groups_merged)
 def follow_merged_groups(sender: Any, group_id: UUID, merged_ids: Sequence[UUID], **_: Any) -> None:
-    """Move the redrives of merged groups to the target group."""
+    """Move the redrives of merged groups to the group that remains."""
     Redrive.objects.filter(group_id__in=merged_ids).update(group_id=group_id)
 
 

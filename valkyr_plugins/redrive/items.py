@@ -1,6 +1,6 @@
 """Change the states of a redrive's items, and its counters. Only this module writes them.
 
-The caller holds the redrive's lock, and saves its counters in the same transaction.
+The caller holds the redrive's lock, and saves the counters in the same transaction.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A sent item, with its execution, and its new run (None for a new execution)."""
+    """A sent item, its execution, and its new run (None if the execution is new)."""
 
     id: int
     run_id: UUID | None
@@ -47,7 +47,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """An item that ended, with its result."""
+    """An item that ended, its final state, and the ID of its new dead letter, if any."""
 
     id: int
     state: ItemState
@@ -56,7 +56,7 @@ class Ended:
 
 
 def claimed(redrive_id: UUID) -> Redrive | None:
-    """Return the redrive, locked; None if it is locked or deleted."""
+    """Lock and return the redrive; None if another process has locked it or it was deleted."""
     with connection.cursor() as cursor:
         cursor.execute(PATIENCE)
     rows = Redrive.objects.select_for_update(no_key=True, skip_locked=True)
@@ -64,7 +64,7 @@ def claimed(redrive_id: UUID) -> Redrive | None:
 
 
 def running(redrive_id: UUID) -> Redrive | None:
-    """Return the locked redrive, as `claimed` does, if it may send; otherwise None."""
+    """Lock and return the redrive, as `claimed` does, if it is running; otherwise None."""
     redrive = claimed(redrive_id)
     return redrive if redrive is not None and redrive.state == RedriveState.RUNNING else None
 

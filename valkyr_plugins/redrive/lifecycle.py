@@ -102,7 +102,7 @@ def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def stop(redrive: Redrive, reason: str) -> None:
-    """Move a redrive from RUNNING to STOPPED after failures; the caller holds its lock."""
+    """Move a redrive from RUNNING to STOPPED after too many failures; the caller holds its lock."""
     _move(redrive, State.STOPPED, stop_reason=reason)
     end_redrive(_groups(redrive), False)
     _note(redrive, "stop", DRIVER, reason, State.RUNNING)
@@ -128,7 +128,7 @@ def finish(redrive: Redrive) -> None:
 
 
 def _locked(redrive_id: UUID, verb: str, target: RedriveState, *sources: RedriveState) -> Redrive:
-    """Return the locked redrive if it may move to `target`, from `sources` if any are given.
+    """Lock and return the redrive if it may move to `target` (from `sources`, if any are given).
 
     Raises NotFound or WrongState.
     """
@@ -267,7 +267,7 @@ def _open(rows: QuerySet[DeadLetterEntry]) -> QuerySet[DeadLetterEntry]:
 
 
 def forget_drafts() -> int:
-    """Delete up to 100 drafts that are more than a day old; return the number deleted."""
+    """Delete up to 100 drafts that are more than a day old; return their number."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = Redrive.objects.filter(state=RedriveState.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])
@@ -309,7 +309,7 @@ def _new(workspace_id: UUID, wish: RedriveOptions, actor: Actor) -> Redrive:
 
 
 def _freeze(redrive: Redrive, rows: QuerySet[DeadLetterEntry]) -> int:
-    """Insert the items by one statement; return how many were inserted."""
+    """Insert the redrive's items with one statement; return their number."""
     sql, params = rows.values("pk")[:MOST].query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(INSERT.format(sql), [redrive.pk, *params])

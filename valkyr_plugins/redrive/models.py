@@ -63,18 +63,18 @@ FINAL = frozenset(state for state, targets in MOVES.items() if not targets)
 
 
 def sources(target: str) -> tuple[str, ...]:
-    """Return the states from which `target` may be reached, sorted."""
+    """Return, sorted, the states from which a redrive may move to `target`."""
     return tuple(sorted(source for source, targets in MOVES.items() if target in targets))
 
 
 class Redrive(models.Model):
     """A redrive; after a crash, no entry is lost or requeued twice.
 
-    `selection` is the original choice; the entries were frozen at its creation. `rate` is per
-    second; `canary` is the number of entries that are sent first. The redrive stops when more than
-    `stop_above` per cent of the last `stop_window` ended entries failed again. `pace_since` and
-    `pace_sent` are the state of the pacing, `recent` and `settled_to` the state of the driver;
-    `busy` says that the driver has work. All counters are exact.
+    `selection` is the original choice; the entries were frozen when the redrive was created. `rate`
+    is per second; `canary` is the number of entries that are sent first. The redrive stops when
+    more than `stop_above` per cent of the last `stop_window` ended entries failed again.
+    `pace_since` and `pace_sent` are the state of the pacing, `recent` and `settled_to` that of the
+    driver; `busy` says that the driver has work. All counters are exact.
     """
 
     AUDITED_AS = "Redrive"

@@ -76,12 +76,12 @@ class RedriveOptions:
 
     @property
     def changes_inputs(self) -> bool:
-        """Return whether entries run with changed inputs, which needs a separate power."""
+        """Return whether entries run with changed inputs, which needs an additional power."""
         return bool(self.overrides) or bool(self.expression)
 
 
 def scopes() -> list[str]:
-    """Return this installation's scopes; new executions need the plugin that provides forks."""
+    """Return the scopes that this installation offers; some need the plugin that provides forks."""
     return RedriveScope.values if fork_execution.provided else [RedriveScope.STEP]
 
 
@@ -148,8 +148,8 @@ BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
 def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[Power]:
     """Return the powers that the user must have over every entry.
 
-    A new execution is a fork, and needs a fork's powers. A user who selects entries by their inputs
-    (`by_inputs`), or computes with them, must be allowed to see them.
+    A new execution is a fork, and needs the powers of a fork. A user who selects entries by their
+    inputs (`by_inputs`), or computes with the inputs, must be allowed to see them.
     """
     changed = bool(wish.overrides) or bool(wish.expression)
     powers: list[Power] = [Permission.REDRIVE]
@@ -170,7 +170,7 @@ def check_start(user: User, redrive: Redrive) -> None:
 
 
 def among(ids: Sequence[UUID]) -> QuerySet[DeadLetterEntry]:
-    """Return these dead letters; their IDs are one parameter, as there may be 100,000."""
+    """Return these dead letters; the IDs are one parameter, because there may be 100,000."""
     return DeadLetterEntry.objects.filter(pk__in=RawSQL("SELECT unnest(%s::uuid[])", [list(ids)]))
 
 
@@ -185,7 +185,7 @@ def check_approved(
     """Raise Forbidden if a step whose execution has an approval would run with changed inputs.
 
     New executions ask for approval again. Authors may change such inputs, as for a single entry.
-    `entries` are the entries of a redrive that is not stored.
+    Pass `entries` for a redrive that is not stored.
     """
     if redrive.scope != RedriveScope.STEP or not (redrive.overrides or redrive.expression):
         return

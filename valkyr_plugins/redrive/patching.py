@@ -32,7 +32,7 @@ NAMES = ("inputs", "error", "attempts", "entry")
 
 
 class Unusable(Exception):
-    """The expression returns no patch for this entry; the message says why."""
+    """The expression returned no patch for this entry; the message says why."""
 
 
 def problems(text: str) -> Iterator[DefinitionProblem]:
@@ -52,7 +52,7 @@ def problems(text: str) -> Iterator[DefinitionProblem]:
 
 
 def compiled_expression(text: str) -> Template:
-    """Compile the expression of a text that has no `problems`."""
+    """Compile the text of an expression in which `problems` finds none."""
     return inspect_template(_braced(text))[0]
 
 
@@ -110,7 +110,7 @@ Patcher = Callable[[DeadLetterEntry], Patched]
 
 
 def patcher(redrive: Redrive) -> Patcher | None:
-    """Return the function that makes each entry's patch; None without changes."""
+    """Return the function that makes each entry's patch; None if no inputs are changed."""
     if not redrive.overrides and not redrive.expression:
         return None
     give = _giver(redrive)
@@ -138,7 +138,7 @@ def patcher(redrive: Redrive) -> Patcher | None:
 
 
 def needs_payload(redrive: Redrive) -> bool:
-    """Return whether patches apply to the executions' payloads, which are then loaded."""
+    """Return whether patches change the executions' payloads, which must then be loaded."""
     return redrive.scope == RedriveScope.EXECUTION
 
 
@@ -191,7 +191,7 @@ def scope(entry: DeadLetterEntry) -> dict[str, Any]:
 
 
 def _subject(redrive: Redrive, entry: DeadLetterEntry) -> tuple[Any, Callable[[Any], list[str]]]:
-    """Return the value that the patch changes, and a function that returns a result's problems."""
+    """Return the value to patch, and a function that returns the problems of a patched value."""
     if redrive.scope == RedriveScope.EXECUTION:
         execution = entry.execution
         return execution.trigger_payload, lambda after: _payload_problems(

@@ -1,6 +1,6 @@
-"""The effects of a redrive, computed in advance and without changes: nothing is written.
+"""The effects of a redrive, computed in advance; nothing is written.
 
-The redrive can be one that was not created: then its row is only in memory.
+The redrive may be unsaved: then its row is only in memory.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ def target_of(redrive: Redrive, workflow_id: UUID) -> WorkflowVersion | None:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return two definitions' differences, one sentence per task or setting.
+    """Return the differences between two definitions, one sentence per task or setting.
 
     Returns at most one sentence more than a preview shows.
     """
@@ -98,7 +98,7 @@ FULL_PACE = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The number of entries skipped for one reason."""
+    """The number of entries that would be skipped for one reason."""
 
     reason: str
     count: int
@@ -106,7 +106,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A step whose side effects `count` entries repeat; its path has `[]` for iterations."""
+    """A step whose side effects `count` entries would repeat; its path has `[]` for iterations."""
 
     step: str
     module: str
@@ -196,7 +196,7 @@ def preview_of(redrive: Redrive, entries: Sequence[UUID]) -> Preview:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The numbers of entries and executions of one step in one version."""
+    """The numbers of entries and executions that failed at one step of one version."""
 
     workflow_id: UUID
     version_id: UUID
@@ -250,7 +250,7 @@ def _effects(
 
 
 def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
-    """Return the steps with side effects that run again; [] for a missing step."""
+    """Return the steps with side effects that run again; [] if the version lacks the step."""
     try:
         if redrive.scope == RedriveScope.STEP:
             return effects.of_step(graph, step)
@@ -264,7 +264,7 @@ def _again(redrive: Redrive, graph: Graph, step: str) -> list[Outside]:
 def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], list[Rejected], int]:
     """Try the overrides on the first entries.
 
-    Return samples, rejected entries and the number tried.
+    Return the samples, the rejected entries and the number of entries that were tried.
     """
     patcher = patching.patcher(redrive)
     rows = (
@@ -300,7 +300,7 @@ def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], lis
 
 
 def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
-    """Return the estimated seconds: the longer of sending and of running at limited concurrency."""
+    """Estimate the seconds: the longer of sending, and of running at limited concurrency."""
     row = statements.fetch_one(
         "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )

@@ -11,7 +11,7 @@ from valkyr_plugins.redrive.rules import Pace, Standing
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts by state; `rate` is the entries per second since the last start or resume.
+    """Counts by state; `rate` is the entries sent per second since the last start or resume.
 
     `seconds_left` is None if it is unknown, because the redrive is not running or has not sent any
     entry yet.
@@ -28,7 +28,7 @@ class Progress:
 
 
 def progress(redrive: Redrive, now: datetime | None = None) -> Progress:
-    """Return the redrive's progress from its own row; read the time if `now` is not given."""
+    """Return the redrive's progress from its own row; `now` is the database's time by default."""
     ended = redrive.succeeded + redrive.failed_again + redrive.skipped
     rest = max(0, redrive.total - redrive.running - ended)
     aborted = redrive.state == RedriveState.ABORTED
@@ -46,7 +46,7 @@ def progress(redrive: Redrive, now: datetime | None = None) -> Progress:
 
 
 def _rate(redrive: Redrive, now: datetime | None) -> float:
-    """Return the entries sent per second since `pace_since`; 0 before the first."""
+    """Return how many entries were sent per second since `pace_since`; 0 if none was sent."""
     if redrive.pace_since is None or not redrive.pace_sent:
         return 0.0
     # The rate does not show more digits than a tenth of a second can give.
@@ -61,7 +61,7 @@ UNBOUNDED = 1_000_000  # more than a redrive ever has
 
 
 def standing(redrive: Redrive) -> Standing:
-    """Return the redrive's progress and limits, as the rules need them."""
+    """Return the redrive's progress and limits for the pure rules."""
     return Standing(
         sent=redrive.sent,
         running=redrive.running,

@@ -22,8 +22,8 @@ class Pace:
 def due(pace: Pace, rate: float, now: datetime) -> tuple[int, Pace]:
     """Return how many entries may be sent now at `rate` per second, and the next pace.
 
-    It counts from the start of the pace, not from the last turn, so that fractions and delays add
-    no error. After a gap, a burst has at most the entries of `CATCH_UP` seconds, but at least one.
+    Entries are counted from the start of the pace, so that fractions and delays add no error. After
+    a gap, a burst has at most the entries of `CATCH_UP` seconds, but at least one.
     """
     if pace.since is None:
         return 1, Pace(now, 0)
@@ -70,7 +70,7 @@ def waits_for_canaries(standing: Standing) -> bool:
 
 
 def remembered(recent: str, ended: str, standing: Standing) -> str:
-    """Return `recent` with the newly ended entries, the newest last, up to the window."""
+    """Return `recent` with the newly ended entries, newest last, cut to the window."""
     return (recent + ended)[-max(standing.stop_window, standing.canary, 1) :]
 
 

@@ -1,4 +1,4 @@
-"""Send entries: many steps in one transaction; others one by one.
+"""Send entries: many steps in one transaction, other entries one by one.
 
 An item moves in the transaction that sends its entry, so after a crash it is either sent and
 recorded, or not sent. Lock order: redrive, executions, dead letters.
@@ -47,7 +47,7 @@ NOT_NEWEST = "The step has run again since, or the run was rolled back."
 
 @dataclass(slots=True)
 class Batch:
-    """The result of one batch; `last` is the last item that it read, or None."""
+    """The result of one batch; `last` is the ID of the last item that was read, or None."""
 
     sent: int = 0
     skipped: int = 0
@@ -76,7 +76,7 @@ def send_batch(redrive_id: UUID, after: int) -> Batch | None:
 
 
 def actor_of(redrive: Redrive) -> Actor:
-    """Return the redrive's creator, who is the actor of all its operations."""
+    """Return the redrive's creator as the actor of all operations of the redrive."""
     return Actor(redrive.created_by_id, redrive.created_by_name, "redrive")
 
 
@@ -93,7 +93,7 @@ def cannot_go(redrive: Redrive, item: Queued) -> str | None:
 
 
 def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching.Patched]:
-    """Return the patch of each entry's inputs; empty without changes.
+    """Return the patch of each entry by the entry's ID; {} if no inputs are changed.
 
     If expressions take too long, later entries are omitted, but never the first.
     """
@@ -155,7 +155,7 @@ def _refused(redrive: Redrive, patched: patching.Patched | None) -> str | None:
 def _send_together(
     redrive: Redrive, queue: list[Queued], patches: dict[UUID, patching.Patched], batch: Batch
 ) -> list[tuple[int, str]]:
-    """Send the steps that are not locked; return the outdated items, each with the reason.
+    """Send the steps that are not locked; return the IDs of outdated items, with reasons.
 
     Locked items stay queued for the next turn.
     """
@@ -203,8 +203,8 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     """Send an item, or skip it with the error; return whether it moved.
 
     Return None if the redrive has no capacity, is not running, or is held back by a limit, which is
-    stored with the item. In this case, the other items need not be tried. A changed payload that is
-    in the payload store is loaded and stored before the transaction.
+    stored with the item. Then the other items need not be tried. A changed payload that is in the
+    payload store is loaded and stored before the transaction.
     """
     try:
         payload, refused = _changed_payload(redrive_id, item)
@@ -283,8 +283,8 @@ def _step(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
 def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payload: Any) -> None:
     """Start one new execution for all of this redrive's entries of the item's execution.
 
-    The new execution begins right before the first entry's step or the chosen one, with that
-    entry's changes. Raises InvalidRedrive if forks are not available.
+    The new execution begins at its start or right before a step, depending on the scope, with the
+    item's changes. Raises InvalidRedrive if forks are not available.
     """
     if not fork_execution.provided:
         raise InvalidRedrive(NEEDS_FORKS, [])
@@ -318,7 +318,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payl
 
 
 def _of_execution(redrive: Redrive, item: Queued) -> Sequence[tuple[int, UUID]]:
-    """Return the IDs of the execution's queued items and of their entries, the given item first."""
+    """Return the execution's queued items as (item ID, entry ID), the given item first."""
     rows = RedriveItem.objects.filter(
         redrive=redrive, state=ItemState.QUEUED, entry__execution_id=item.execution_id
     )

@@ -1,4 +1,4 @@
-"""Find the steps with side effects that run again with a step, from the graph."""
+"""Find, in the graph, the steps with side effects that run again with a step."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ def of_step(graph: Graph, path: str) -> list[Outside]:
 
 
 def from_step(graph: Graph, path: str) -> list[Outside]:
-    """Return the steps with side effects among the step and all that may follow it.
+    """Return the steps with side effects among a step and all steps that may follow it.
 
     Raises KeyError for an unknown step.
     """

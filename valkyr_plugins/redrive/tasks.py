@@ -5,7 +5,7 @@ from executions.public.messaging import CONTROL, send, task
 
 @task("valkyr_redrive.drive")
 def drive() -> int:
-    """Drive redrives briefly, every second, and again at once if there is more to do."""
+    """Drive redrives briefly, every second; return how many entries moved."""
     from valkyr_plugins.redrive import driver
 
     turn = driver.drive_alone()
@@ -16,7 +16,7 @@ def drive() -> int:
 
 @task("valkyr_redrive.forget")
 def forget() -> int:
-    """Once an hour, delete drafts that were not started within a day; return their number."""
+    """Delete drafts that were not started within a day, once an hour; return their number."""
     from valkyr_plugins.redrive.lifecycle import forget_drafts
 
     return forget_drafts()

@@ -1,4 +1,4 @@
-"""The API of remote runners: lease, heartbeat, complete and fail."""
+"""Endpoints with which remote runners lease runs, send heartbeats and report results."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -174,7 +174,7 @@ class ExpenseShape(Body):
 
 
 class Reports(Body):
-    """Common fields of the reports that end a run."""
+    """The fields that all reports that end a run share."""
 
     leaseToken = Text(max_length=200)
     costs: Any = serializers.ListField(

@@ -64,7 +64,7 @@ _SALT = "valkyr.lease"
 
 
 def token_of(run_id: UUID, number: int) -> str:
-    """Return the token that the holder of a lease sends with every report."""
+    """Return the token that the holder of a lease must send with every report."""
     return _signer().sign_object([run_id.hex, number])
 
 
@@ -154,7 +154,7 @@ def lease(
 def _reserve(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int
 ) -> tuple[int, list[_Reserved]]:
-    """Return the number of found runs, and the runs that are now reserved.
+    """Return how many runs were found, and the runs that are now reserved.
 
     Runs of executions that another worker is planning are skipped.
     """
@@ -188,7 +188,7 @@ def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
 
 
 def _make_ready(reserved: _Reserved) -> _Ready | None:
-    """Return the run with its real inputs, for the runner only; None if it failed."""
+    """Return the run with its real inputs, for the runner only; None if it cannot be leased."""
     version = compiled(reserved.version_id)
     _, step = find(version.graph, reserved.path)
     run = Leasable(
@@ -225,8 +225,8 @@ def _lease(
 ) -> tuple[list[Leased], list[tuple[_Ready, Wait | Exception]]]:
     """Return the runs that are now leased, and the runs that a gate held back.
 
-    Other runs may be leased later. Uses one transaction: a run becomes visible as leased together
-    with its gates' permits.
+    The remaining runs may be leased later. Uses one transaction: a run becomes visible as leased
+    together with its gates' permits.
     """
     passed: list[tuple[_Ready, LeasePassage]] = []
     refused: list[tuple[_Ready, Wait | Exception]] = []
@@ -256,7 +256,7 @@ def _lease(
 
 
 def _begin(ready: Sequence[_Ready], actor: Actor) -> None:
-    """Write the leases of locked runs, and the audit rows about the secrets sent."""
+    """Write the leases of locked runs, and audit entries about the secrets that are sent."""
     limits = config()
     rows = [
         {
@@ -369,7 +369,7 @@ MOST_WORKSPACES = 100
 
 
 def note(runner: str, workspaces: Sequence[UUID], queues: Sequence[str], host: str) -> None:
-    """Record that a remote runner was just seen, in the first hundred workspaces it works for."""
+    """Record that a remote runner was just seen, for the first hundred of its workspaces."""
     listed = list(workspaces[:MOST_WORKSPACES])
     statements.fetch(
         "runner",

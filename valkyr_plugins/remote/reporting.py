@@ -1,7 +1,6 @@
 """A remote runner's report of a run, with its outputs or its failure, fenced by the lease.
 
-A report that is repeated, because its response was lost, gets the same response as the recorded
-one.
+A report that is repeated because its response was lost gets the same response again.
 """
 
 import json
@@ -153,7 +152,7 @@ def _report_failure(
 
 
 def _look(run: Run, token: str) -> Looked:
-    """Return the run, for a caller that once leased it. Raises LeaseOver for all others."""
+    """Return the run, if the token shows that the caller once leased it. Raises LeaseOver."""
     leased = number_of(run.pk, token) is not None
     looked = leased_runs.look(run.execution_id, run.pk) if leased else None
     if looked is None:  # leased without this token, or before a roll-back
@@ -166,7 +165,7 @@ def _report(
 ) -> None:
     """Record a report with `record`. Raises LeaseOver if the report comes too late.
 
-    A report that was recorded before is accepted if `same` finds it equal to the run.
+    A repeated report is accepted if `same` says that the run already has its content.
     """
     run_id = looked.work.run_id
     number = number_of(run_id, token)
@@ -193,7 +192,7 @@ WHAT = "details of the heartbeat"
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """The end of the lease, and whether the run is wanted; an unwanted run has no lease."""
+    """The new end of the lease, and whether the run is wanted; an unwanted run has no lease."""
 
     lease_until: datetime | None
     wanted: bool

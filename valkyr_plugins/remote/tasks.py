@@ -1,4 +1,4 @@
-"""The work that a worker does for a remote step before the step can be leased."""
+"""The work that a worker does for a remote step before a runner can lease the step."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The page that sends a person to an OAuth 2.0 server, to connect a credential."""
+"""The admin page that sends a user to an OAuth 2.0 server, to connect a credential."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ def _has_page(row: Any) -> bool:
 
 
 def connect(model_admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Show a page with a link to the server's page, on which the person gives consent."""
+    """Show a page with a link to the server's page, on which the user gives consent."""
     row = model_admin.get_or_refuse(request, object_id)
     if not model_admin.has_change_permission(request, row):
         raise PermissionDenied(gettext("You may not change this credential."))

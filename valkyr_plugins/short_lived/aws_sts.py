@@ -37,7 +37,7 @@ _NAME = re.compile(r"[^\w+=,.@-]", re.ASCII)
 
 
 def issue(source: CredentialSource, before: Issued | None) -> Issued:
-    """Return access_key, secret_key and session_token of the role. Raises StepError."""
+    """Return the role's access_key, secret_key and session_token. Raises StepError."""
     _require_botocore()
     fields = source.fields
     seconds = int(fields.get("duration_seconds") or SECONDS)

@@ -37,7 +37,7 @@ class ConsentFailed(Exception):
 def begin(session: Any, source: CredentialSource, redirect: str) -> str:
     """Begin a consent in the session, and return the address of the server's page.
 
-    `redirect` is the address for the way back. Raises ConsentFailed without an authorization page.
+    `redirect` is the address to which the server returns the browser. Raises ConsentFailed.
     """
     page = source.fields.get("authorization_url", "").strip()
     if not is_secure(page):

@@ -61,7 +61,7 @@ def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
 
 
 def issued(answer: IssuerAnswer, store: Mapping[str, str]) -> Issued:
-    """Return the access token of an answer."""
+    """Return the access token that an answer contains."""
     seconds = answer.seconds("expires_in") or KEPT_SECONDS
     return Issued({"token": answer.text("access_token")}, seconds, store=store)
 
@@ -74,7 +74,7 @@ def _form(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def wanted(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters that describe the access that the client requests."""
+    """Return the parameters that say which access the client requests."""
     return {name: fields[name] for name in ("scope", "audience") if fields.get(name)}
 
 

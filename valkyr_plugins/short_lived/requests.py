@@ -24,7 +24,7 @@ MAX_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class IssuerAnswer:
-    """A status, the JSON object of the body ({} if there is none), and the raw body."""
+    """A response: the status, the JSON object of the body ({} without one), and the raw body."""
 
     status: int
     body: Mapping[str, Any]
@@ -32,12 +32,12 @@ class IssuerAnswer:
     raw: bytes = b""
 
     def text(self, name: str) -> str:
-        """Return a text from the body; "" if it is missing."""
+        """Return a text field of the body; "" if it is missing."""
         found = self.body.get(name)
         return found if isinstance(found, str) else ""
 
     def seconds(self, name: str) -> float:
-        """Return a number of seconds from the body; 0 if it is missing."""
+        """Return a field of the body in seconds; 0 if it is missing."""
         found = self.body.get(name)
         if isinstance(found, str) and found.isascii() and found.isdigit():
             found = int(found)
@@ -73,9 +73,9 @@ def ask(
     form: Mapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> IssuerAnswer:
-    """Send a request and return the answer with any status. Raises StepError without an answer.
+    """Send a request and return the answer with any status. Raises StepError if none arrives.
 
-    `data` is sent as JSON, `form` as a form, `content` unchanged.
+    `data` is sent as JSON, `form` as a form, and `content` unchanged.
     """
     body: dict[str, Any] = {}
     sent = {"accept": "application/json"} | dict(headers or {})

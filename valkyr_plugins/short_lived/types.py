@@ -94,7 +94,7 @@ AWS_STS = CredentialType(
 
 
 def register_types() -> None:
-    """Register the types of this plugin."""
+    """Register this plugin's types of credentials."""
     register(VAULT)
     register(OAUTH2)
     register(AWS_STS)

@@ -1,4 +1,4 @@
-"""The address to which an OAuth 2.0 server sends a person after the consent."""
+"""The address to which an OAuth 2.0 server sends a user after the consent."""
 
 from django.urls import path
 

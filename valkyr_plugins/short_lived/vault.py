@@ -28,7 +28,7 @@ RENEW = "sys/leases/renew"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class VaultState:
-    """The client token with its end (`time.monotonic()`), and the lease of the secret."""
+    """The client token, its end (`time.monotonic()`), and the lease of the secret."""
 
     token: str
     ends: float

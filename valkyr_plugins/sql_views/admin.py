@@ -1,4 +1,4 @@
-"""SQL grants in the admin: the workspaces that each login role of a BI tool reads."""
+"""SQL grants in the admin: the workspaces that each login role of a BI tool can read."""
 
 from typing import Any
 

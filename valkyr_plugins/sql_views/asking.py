@@ -1,4 +1,4 @@
-"""Run one statement over the views: read-only, with a time-out, and on the replica if there is one.
+"""Run one statement over the views: read-only, with a timeout, and on the replica if there is one.
 
 The statement runs in a separate session, as the role that can read only the views. It runs inside a
 function in which PostgreSQL lets no statement change the role.
@@ -40,7 +40,7 @@ class SqlRefused(ValkyrError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlQuestion:
-    """A statement and its limits: the IDs of the workspaces, rows, and seconds."""
+    """A statement, the IDs of the workspaces to read, and the limits of rows and seconds."""
 
     statement: str
     workspaces: Sequence[UUID]
@@ -51,7 +51,7 @@ class SqlQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The columns and rows, whether there are `more` rows, and whether the `replica` was read."""
+    """The columns and rows, whether `more` rows exist, and whether the `replica` was read."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
@@ -60,7 +60,7 @@ class Answered:
 
 
 def ask(asked: SqlQuestion) -> Answered:
-    """Run the statement and return at most `limit` rows. Raises SqlRefused."""
+    """Run the statement; return the answer, with at most `limit` rows. Raises SqlRefused."""
     text = _checked(asked.statement)
     with _session(asked.primary) as (session, replica):
         try:
@@ -122,9 +122,9 @@ def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
 
 @contextmanager
 def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
-    """Yield a session on the replica or, if asked or if none answers, on the primary.
+    """Yield a session on the replica or, if `primary` or if none answers, on the primary.
 
-    Yield also whether it is the replica. Raises SqlRefused.
+    Yield also whether the session is on the replica. Raises SqlRefused.
     """
     session = None
     if REPLICA in connections.settings and not primary:
@@ -180,7 +180,7 @@ def _explained(error: psycopg.Error, text: str, asked: SqlQuestion) -> str:
 
 
 def _place(text: str, position: int) -> Sequence[str]:
-    """Return the line of the error and a mark below its column."""
+    """Return the line that contains the error, and a line that marks its column."""
     before = text[: position - 1]
     line = before.count("\n")
     column = position - 1 - (before.rfind("\n") + 1)

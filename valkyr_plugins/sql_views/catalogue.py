@@ -50,13 +50,13 @@ class SqlView:
 
 
 def views() -> list[SqlView]:
-    """Return the views of this installation; omit the view of redrives without that plugin."""
+    """Return the views of this installation; the view of redrives needs the plugin `redrive`."""
     installed = (name for name, plugin in PLUGINS.items() if apps.is_installed(plugin))
     return [_view(name) for name in (*ENGINE, *installed)]
 
 
 def described(chosen: Iterable[SqlView]) -> list[dict[str, object]]:
-    """Return the views and columns as JSON."""
+    """Return the views and their columns as JSON."""
     return [
         {
             "view": view.name,

@@ -88,9 +88,9 @@ def grant(
 
 
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
-    """Revoke a role's access to these workspaces; without workspaces, revoke all and drop the role.
+    """Revoke a role's access to these workspaces, by default to all; drop a role without grants.
 
-    Return whether the role was dropped. Raises NotFound if the role has no such grant.
+    Return whether no grant is left. Raises NotFound if the role has no such grant.
     """
     places = [_workspace(slug).pk for slug in slugs]
     with transaction.atomic():
@@ -115,7 +115,7 @@ def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -
 
 
 def granted() -> list[GrantedRole]:
-    """Return the roles with their workspaces."""
+    """Return the login roles with their workspaces."""
     found: dict[str, list[str]] = {}
     for role, slug in SqlGrant.objects.values_list("role", "workspace__slug").order_by(
         "role", "workspace__slug"
@@ -138,9 +138,9 @@ def _workspace(slug: str) -> Workspace:
 
 
 def _ensure_role(role: str, limits: RoleLimits) -> str:
-    """Create the role if it is missing; set its limits. Return a new role's password; else "".
+    """Create the role if it is missing; set its limits. Return a new role's password or "".
 
-    Raises ValkyrError if this command did not create the existing role.
+    Raises ValkyrError if the role exists but this command did not create it.
     """
     (database,) = rows("SELECT current_database()", [])[0]
     mark = f"{installing.MARK}of {database}"

@@ -7,7 +7,7 @@ from executions.public.models import Workspace
 
 
 class SqlGrant(models.Model):
-    """One workspace of one login role; the views read these rows to decide what a role sees."""
+    """One workspace that a login role can read; the views use these rows as their filter."""
 
     AUDITED_AS = "SqlRole"
 

@@ -84,7 +84,7 @@ def verified_email(claims: Mapping[str, Any]) -> str:
 
 
 def link(user: Any, subject: str, issuer: str, actor: Actor) -> None:
-    """Let the person `subject` of the issuer sign in as `user` from now on.
+    """Let the person `subject` at the issuer sign in as `user` from now on.
 
     Raises IntegrityError if that person already has an account.
     """
@@ -122,7 +122,7 @@ def _known(claims: Mapping[str, Any], sso: SingleSignOn) -> Any:
 
 
 def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
-    """Link and return the only local account with that verified address, if settings allow it.
+    """Link and return the only local account with that address, if the settings allow it, or None.
 
     A superuser's account is never linked: an address must not make a user a superuser.
     """

@@ -1,4 +1,4 @@
-"""allauth's hooks: the provider from the settings, Valkyr's completion of a sign-in, no sign-up."""
+"""Hooks of allauth: read the provider from the settings, complete sign-ins, and disable sign-up."""
 
 import logging
 from typing import Any
@@ -39,7 +39,7 @@ class SocialAccounts(DefaultSocialAccountAdapter):
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Return the provider of the settings, ignoring allauth's table."""
+        """Return the provider from the settings; ignore allauth's table."""
         sso = configured()
         if sso is None or provider not in (None, sso.issuer):
             return []

@@ -9,7 +9,7 @@ from valkyr_plugins.sso.configuration import configured
 
 
 def may_use_a_password(user: Any) -> bool:
-    """Return whether this user may use a password, or a token issued for one."""
+    """Return whether this user may use a password, or a token issued for a password."""
     if user is None or not user.is_active:
         return False
     sso = configured()
@@ -29,7 +29,7 @@ class PasswordBackend(ModelBackend):
 
 
 class SingleSignOnBackend(AuthenticationBackend):
-    """Sessions that began at the identity provider; they involve no password."""
+    """Sessions that began at the identity provider, without a password."""
 
     def authenticate(self, request: Any, **credentials: Any) -> None:
         """Return None: allauth's own method would accept passwords."""

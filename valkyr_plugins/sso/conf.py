@@ -25,7 +25,7 @@ EXAMPLE = '{"engineers": "default:WORKFLOW"}'
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A role in a workspace, which is named by its slug."""
+    """A role in a workspace; `workspace` is the workspace's slug."""
 
     workspace: str
     role: str

@@ -13,7 +13,7 @@ from valkyr_plugins.sso.conf import ROLES, Grant, SsoSettings
 
 @dataclass(frozen=True, slots=True)
 class SingleSignOn:
-    """One identity provider, and the trust in it.
+    """One identity provider, and what this installation accepts from it.
 
     `groups` maps the provider's groups to roles. With `only`, only superusers can sign in with a
     password. With `link_by_email`, a verified address is enough to link the account with that
@@ -34,7 +34,7 @@ class SingleSignOn:
 
 
 def configured() -> SingleSignOn | None:
-    """Return the provider that OIDC_ISSUER names; None without one. Raises ImproperlyConfigured."""
+    """Return the provider from the settings; None if there is none. Raises ImproperlyConfigured."""
     global _kept  # noqa: PLW0603 - asked for with each request
     chosen = read(SsoSettings)
     if _kept is None or _kept[0] is not chosen:

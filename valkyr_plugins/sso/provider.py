@@ -1,4 +1,4 @@
-"""allauth's OpenID Connect provider with the checks it lacks: signature, nonce, issuer.
+"""allauth's OpenID Connect provider, with the checks that it lacks: signature, nonce and issuer.
 
 allauth finds this module by its name. There is one provider, from the settings; its accounts are
 stored under its issuer, so accounts of another issuer are unknown here.
@@ -34,7 +34,7 @@ LONGEST_SUBJECT = 191
 def read_id_token(
     token: Any, keys: Any, *, issuer: str, client_id: str, nonce: str | None
 ) -> dict[str, Any]:
-    """Return the claims of a signed, fresh token, issued to us for this sign-in.
+    """Return the claims of a signed, unexpired token that was issued to us for this sign-in.
 
     `keys` is the provider's JWK set. Raises ProviderTrouble.
     """
@@ -128,7 +128,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
             raise ProviderTrouble(f"{url}: {type(error).__name__}: {error}") from None
 
     def get_access_token_data(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the provider's tokens for the code.
+        """Exchange the provider's code for tokens, and return the tokens.
 
         Raises ProviderTrouble and allauth's errors.
         """
@@ -146,7 +146,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
         return SocialToken(token=str(data["access_token"]))
 
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
-        """Return the user behind the tokens, as checked claims; nothing is saved."""
+        """Return the sign-in with the checked claims; nothing is saved."""
         claims = read_id_token(
             kwargs["response"].get("id_token"),
             self.get_json(self.openid_config["jwks_uri"]),
@@ -184,7 +184,7 @@ def _discovered(document: Any, issuer: str) -> dict[str, Any]:
 
 
 class Provider(OpenIDConnectProvider):
-    """The one identity provider."""
+    """The installation's identity provider."""
 
     id = "valkyr_oidc"
     oauth2_adapter_class = Conversation

@@ -10,14 +10,14 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def landing(request: HttpRequest, wanted: Any, user: Any) -> str:
-    """Return the requested address if it is ours, or else that of the admin or the API docs."""
+    """Return the requested address if it is ours, otherwise that of the admin or the API docs."""
     if isinstance(wanted, str) and is_ours(request, wanted):
         return wanted
     return reverse("admin:index") if user.is_staff else reverse("valkyr-docs")
 
 
 def is_ours(request: HttpRequest, address: str) -> bool:
-    """Return whether an address is on this installation (no open redirect)."""
+    """Return whether an address is on this installation, to prevent open redirects."""
     return bool(address) and url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )

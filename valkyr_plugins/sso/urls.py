@@ -1,4 +1,4 @@
-"""The URLs of single sign-on; without a provider in the settings they respond with 404."""
+"""The URLs of single sign-on; without a provider in the settings, they respond with 404."""
 
 from django.urls import path
 

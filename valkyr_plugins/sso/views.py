@@ -24,7 +24,7 @@ LONGEST_NEXT = 2_000
 def begin(request: HttpRequest) -> HttpResponse:
     """Redirect to the provider.
 
-    `next` is the page after the sign-in, if it is one of our addresses. The calls are rate-limited,
+    `next` is the page after the sign-in, if it is one of our addresses. Requests are rate-limited,
     because each stores a row: the session with its state.
     """
     provider = _provider(request)
@@ -54,7 +54,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 
 class _Callback(OAuth2CallbackView):
-    """allauth's callback; its state passes the nonce to the check of the ID token."""
+    """allauth's callback, whose state passes the nonce to the check of the ID token."""
 
     def _get_state(self, request: HttpRequest, provider: Any) -> Any:
         state_id = request.GET.get("state", "")

@@ -38,7 +38,7 @@ def expect_end(execution_id: UUID, result: Any, value: Any) -> None:
 def announce_end(sender: Any, *, execution_id: UUID, state: str, **_: Any) -> None:
     """Send `task_finished` once the execution of a task has ended.
 
-    Only the process that ran a successful task sends the signal, because a lookup in other
+    For a success, only the process that ran the task sends the signal, because a lookup in other
     processes would cost every workflow a query.
     """
     result = _expected.pop(execution_id, None)

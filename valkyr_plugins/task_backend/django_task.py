@@ -72,7 +72,7 @@ class DjangoTask(Module[DjangoTaskInputs]):
     )
 
     def execute(self, inputs: DjangoTaskInputs, ctx: StepContext) -> Result:
-        """Run the task once."""
+        """Run the task once, as one attempt of the step."""
         result = _begun(inputs, ctx)
         from valkyr_plugins.task_backend import announcing
         from valkyr_plugins.task_backend.framework import TaskContext, normalize_json

@@ -26,7 +26,7 @@ LONGEST_SLUG, LONGEST_ORIGIN = 80, 200
 
 @dataclass(frozen=True, slots=True)
 class TaskShape:
-    """The properties of a task that determine its workflow; `queue` is a queue of the engine."""
+    """The properties of a task that determine its workflow; `queue` is the engine's queue."""
 
     backend: str
     path: str
@@ -42,7 +42,7 @@ _published: dict[TaskShape, CodeVersion] = {}
 
 
 def shape_of(task: AnyTask, options: TaskOptions) -> TaskShape:
-    """Return the shape of a task with its backend's options."""
+    """Return the shape of a task, from the task and its backend's options."""
     return TaskShape(
         backend=task.backend,
         path=task.module_path,
@@ -101,7 +101,7 @@ def _workspace(slug: str | None) -> Workspace | None:
 
 
 def definition(shape: TaskShape) -> dict[str, Any]:
-    """Return the workflow: the task's step, after a delay if it is deferred."""
+    """Return the workflow's definition: the task's step, after a delay if the task is deferred."""
     retry = shape.retry if isinstance(shape.retry, str) else shape.retry.model_dump()
     given: dict[str, Any] = {
         "path": shape.path,
@@ -131,7 +131,7 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 
 def _name(shape: TaskShape) -> str:
-    """Return the workflow's name: the task's path, and differences from the default workflow."""
+    """Return the workflow's name: the task's path, and all that differs from the defaults."""
     more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path

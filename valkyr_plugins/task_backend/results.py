@@ -1,4 +1,4 @@
-"""The rows of an execution as the framework's `TaskResult`.
+"""The rows of an execution as a `TaskResult` of the framework.
 
 Attempts are the runs of the task's step. Requeueing a dead letter makes the result continue: from
 FAILED to READY, RUNNING and its end.

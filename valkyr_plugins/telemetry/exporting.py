@@ -38,16 +38,16 @@ class RowIds(RandomIdGenerator):
     """Makes random IDs, except for spans whose ID is derived from a row (`spans`)."""
 
     def generate_trace_id(self) -> int:
-        """Return the ID that a row determines, or a random ID."""
+        """Return the trace ID that a row determines, or a random ID."""
         return fixed_trace.get() or super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        """Return the ID that a row determines, or a random ID."""
+        """Return the span ID that a row determines, or a random ID."""
         return fixed_span.get() or super().generate_span_id()
 
 
 def provider() -> TracerProvider:
-    """Return this process's provider, which modules' own spans use too."""
+    """Return this process's provider of tracers, which the spans of modules use too."""
     global _provider  # noqa: PLW0603 - one a process
     with _lock:
         if _provider is None:
@@ -78,7 +78,7 @@ def _make() -> TracerProvider:
 
 
 def _resource() -> Resource:
-    """Return the resource; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence."""
+    """Return the process's resource; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override it."""
     process = env.text("VALKYR_PROCESS", "tool")
     ours = Resource.create(
         {
@@ -92,7 +92,7 @@ def _resource() -> Resource:
 
 
 def _forget() -> None:
-    """Forget the provider in a forked child, which lacks the sending thread and makes a new one."""
+    """Forget the provider in a forked child, which lacks its thread, so that a new one is made."""
     global _provider, _lock
     _provider, _lock = None, threading.Lock()
 

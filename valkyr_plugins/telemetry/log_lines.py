@@ -17,7 +17,7 @@ class Seldom(logging.Filter):
         self._said = float("-inf")
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the record may be written."""
+        """Return whether to write the record."""
         if not record.name.startswith(ABOUT) or record.levelno < logging.WARNING:
             return True
         now = time.monotonic()

@@ -27,19 +27,19 @@ _local = threading.local()
 
 
 def over(**_: Any) -> None:
-    """End the segment's span when its Celery task ends."""
+    """End the span of the segment when its Celery task ends."""
     run_spans.end_segment()
 
 
 def resent(execution_ids: Sequence[UUID], **_: Any) -> None:
-    """Load the traces of segments that are about to be sent again, in one query."""
+    """Load the traces of executions whose segments will be sent again, in one query."""
     execution_spans.learn(execution_ids)
 
 
 def sending(
     sender: str = "", body: Any = None, headers: Any = None, routing_key: str = "", **_: Any
 ) -> None:
-    """Begin a message's span before it is sent, and add it to the headers."""
+    """Begin the span of a message that is about to be sent, and name the span in its headers."""
     _sent(failed=True)  # one that was begun and never sent
     if sender not in (SEGMENT, ADVANCE) or not isinstance(body, tuple):
         return
@@ -83,7 +83,7 @@ def _sent(*, failed: bool) -> None:
 
 
 def make(**_: Any) -> None:
-    """Make a provider in a worker's child: threads do not survive a fork."""
+    """Make a provider in a worker's child, because threads do not survive a fork."""
     exporting.provider()
 
 

@@ -104,7 +104,7 @@ def end_segment() -> None:
 
 
 def _segment_of(state: SegmentState) -> Carried:
-    """Return the open span of the state; end the span of the previous segment."""
+    """Return the state's segment with its open span; end the span of the previous segment."""
     carried = _carried.get()
     if carried is not None and carried.state is state:
         return carried
@@ -128,7 +128,7 @@ def _segment_of(state: SegmentState) -> Carried:
 
 
 def _sender(state: SegmentState, request: Any) -> SpanContext:
-    """Return the message's sender if it names this segment, otherwise the execution's start."""
+    """Return the message's sender if it names this segment; otherwise the execution's start."""
     told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
     if told is not None and told.trace_id == state.context.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)
@@ -138,7 +138,7 @@ def _sender(state: SegmentState, request: Any) -> SpanContext:
 
 
 def _segments(args: Any) -> set[str]:
-    """Return the segments of a message: one, and the siblings that come with it."""
+    """Return the segments of a message: one, and any siblings in the same message."""
     first, others = [*(args or ())[2:4], None, None][:2]
     return {first, *(others or ())}
 
@@ -202,7 +202,7 @@ def _tell(state: SegmentState, segment: Span, done: Done) -> None:
 
 
 def connect() -> None:
-    """Trace the work of workers."""
+    """Trace the runs that workers execute."""
     trace_run.provide(traced)
 
 

@@ -55,7 +55,7 @@ def under(parent: SpanContext) -> Context:
 
 
 def believe(trace_id: int, flags: int) -> None:
-    """Store whether the caller records this trace; other traces are unaffected."""
+    """Store whether the caller records this trace; this does not affect other traces."""
     _told.set((trace_id, flags))
 
 
@@ -72,7 +72,7 @@ def start(
 ) -> Span:
     """Begin a span, `at` nanoseconds since 1970 or now; end it with `end`.
 
-    Without a parent it is the root of `trace_id`. `span` is its ID if rows determine it.
+    Without a parent, the span is the root of `trace_id`. `span` is its ID if rows determine it.
     """
     fixed = exporting.fixed_span.set(span)
     fixed_trace = exporting.fixed_trace.set(int(trace_id, 16) if trace_id else None)
@@ -111,7 +111,7 @@ def fail(span: Span, kind: str, message: str, traceback: str = "") -> None:
 
 
 def link(to: SpanContext, kind: str) -> Link:
-    """Return a link with its meaning, such as `retry_of`."""
+    """Return a link to a span, with the meaning of the link, such as `retry_of`."""
     return Link(to, {"link.kind": kind})
 
 

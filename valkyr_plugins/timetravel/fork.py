@@ -1,4 +1,4 @@
-"""Start an execution from the middle of another: with its past, and optional changes.
+"""Start an execution from the middle of another one: with its past, and optional changes.
 
 The fork is admitted like every other execution, and planned from the runs that were copied into it.
 """
@@ -56,15 +56,14 @@ def fork(  # noqa: PLR0913 - one door for all forks
 ) -> WorkflowExecution:
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-    Without either, it starts from the beginning. If a step would run under an approval of the
-    origin, it begins right before that approval, which is requested again. The origin can be in any
-    state, and does not change. The trigger type is inherited. The priority is inherited unless it
-    is given, and the version is inherited unless `version` is `latest` or a number. `named` says
-    whether the caller may see the workflow, so that errors may name its steps and variables.
-    `payload` is the changed payload, if the caller stored it before its transaction. The caller has
-    checked the permissions in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the
-    execution was rolled back past the checkpoint), Compensated, InvalidFork, and the errors of
-    `start_execution`.
+    Without either, the fork starts from the beginning. If a step would run under an approval of the
+    origin, the fork begins right before that approval, which is requested again. The origin can be
+    in any state, and does not change. The fork inherits the trigger type, the priority unless it is
+    given, and the version unless `version` is `latest` or a number. `named` says whether the caller
+    may see the workflow, so that errors may name its steps and variables. `payload` is the changed
+    payload, if the caller stored it before its transaction. The caller has checked the permissions
+    in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the execution was rolled back past
+    the checkpoint), Compensated, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
@@ -117,7 +116,7 @@ def fork(  # noqa: PLR0913 - one door for all forks
 
 
 def fork_as_asked(wanted: ForkRequest, actor: Actor) -> WorkflowExecution:
-    """Start the fork that the engine requests; see `runners.repair.forks`."""
+    """Start the fork that the engine requests (see `runners.repair.forks`)."""
     return fork(
         wanted.execution_id,
         step_path=wanted.step_path,
@@ -176,7 +175,7 @@ class _Beginning:
 
     @property
     def label(self) -> str:
-        """Return the fork's beginning in words, for display."""
+        """Return the fork's beginning in words."""
         return self.point.label if self.point else "start"
 
     def prepare(self, made: WorkflowExecution) -> None:
@@ -221,7 +220,7 @@ def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> N
 
 
 def _rebind(made: WorkflowExecution, origin: WorkflowExecution) -> None:
-    """Seal the copied payloads for the fork: the copies can be opened only in their origin."""
+    """Seal the copied payloads for the fork, because only their origin could open the copies."""
     sealed = Q(error__startswith=ENVELOPE)
     for column in COPIED:
         sealed |= Q(**{f"{column}__has_key": SEALED})

@@ -201,7 +201,7 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
 
 
 class Course:
-    """The ended steps of one version, by path; finds whether anything still follows a step.
+    """The ended steps of one version, by path; says whether anything still follows a step.
 
     `ended` maps each ended step to whether it ended its task early, by a skip or an error.
     """
@@ -214,8 +214,8 @@ class Course:
     def over(self, path: str) -> bool:
         """Return whether everything after a step has ended, in its body and the enclosing ones.
 
-        Return True for a step that the version does not have: a fork with it is rejected for that
-        reason.
+        Return True for a step that the version does not have, because a fork with it is rejected
+        for that reason.
         """
         try:
             place, step = find(self._graph, path)

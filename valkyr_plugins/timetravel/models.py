@@ -12,7 +12,7 @@ from executions.public.sealing import SealedObject
 
 
 class CheckpointKind(models.TextChoices):
-    """The origin of a checkpoint."""
+    """Whether the engine or a user took a checkpoint."""
 
     AUTO = "AUTO", lazy("by the engine")
     MANUAL = "MANUAL", lazy("manually")

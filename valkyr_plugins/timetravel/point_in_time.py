@@ -29,7 +29,7 @@ class Point:
 
 
 def holders(places: Iterable[str]) -> list[str]:
-    """Return the sorted step paths of the containers around some places.
+    """Return the sorted step paths of the containers around these places.
 
     Around `refine[2].inner[0].` are `refine.main` and `refine[2].inner.main`.
     """
@@ -58,7 +58,7 @@ def written(
 def retimed(
     spans: Sequence[tuple[datetime, datetime | None]], now: datetime
 ) -> list[tuple[datetime, datetime | None]]:
-    """Return the same spans in the same order, with ends 1 µs apart; the last end is now.
+    """Return the same spans in the same order, with all times 1 µs apart; the last is `now`.
 
     So runs that are copied into a new execution lie in its lifetime, and each end is a distinct
     point.

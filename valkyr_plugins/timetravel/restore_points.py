@@ -83,13 +83,13 @@ def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = T
 
 
 def around(execution: WorkflowExecution, point: Point) -> list[str]:
-    """Return the step paths of the containers around all runs that belong to the point."""
+    """Return the step paths of the containers around the runs that belong to the point."""
     found = statements.fetch("kept_places", params(execution, point))
     return holders(prefix for (prefix,) in found)
 
 
 def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
-    """Return the parameters of the statements about a point."""
+    """Return the parameters that describe a point in statements."""
     return {
         "execution": execution.pk,
         "epoch": execution.epoch,

@@ -121,7 +121,7 @@ def _begin_epoch(execution: WorkflowExecution, point: Point, variables: dict[str
 
 
 def _tell(execution_id: UUID, epoch: int, *, actor: Actor, label: str) -> None:
-    """Signal that some runs are superseded."""
+    """Send the signal that the execution was rolled back."""
     execution_rolled_back.send(
         WorkflowExecution, execution_id=execution_id, epoch=epoch, actor=actor, label=label
     )

@@ -90,7 +90,7 @@ MAX_SHOWN = 1_000  # characters of a value's JSON
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One value that differs: as recorded, and as computed again.
+    """A value that differs: as it was recorded, and as it was computed again.
 
     `step_path` is empty for a value of the execution.
     """
@@ -103,7 +103,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Verification:
-    """The findings of a verification: the number of its steps, and the differences."""
+    """The findings of a verification: the number of steps, and the differences."""
 
     steps: int = 0
     complete: bool = True

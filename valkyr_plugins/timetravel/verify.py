@@ -60,7 +60,7 @@ class _Variables:
     states: list[dict[str, Any]] = field(default_factory=list)  # one more than times
 
     def between(self, first: datetime, last: datetime) -> Sequence[dict[str, Any]]:
-        """Return the states that a step, ready at `first` and begun at `last`, may have seen."""
+        """Return the states, newest first, that a step ready at `first` may have seen."""
         low, high = bisect_right(self.times, first), bisect_right(self.times, last)
         return self.states[max(low, high - MAX_MOMENTS + 1) : high + 1][::-1]
 
@@ -208,7 +208,7 @@ def _compare(
 
 
 def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
-    """Return the variables that the step may have seen, which are read when its segment begins."""
+    """Return the states of the variables that the step may have seen when its segment began."""
     if not step.reads_vars:
         return past.variables.states[:1]
     ready = past.ready_at.get(run.segment, run.queued_at)
@@ -237,7 +237,7 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
-    """Return whether a user or the fork's origin, not the graph, caused this skip.
+    """Return whether this skip was caused by a user or the fork's origin, not by the graph.
 
     A skip by a user is a further attempt that was never claimed, so it has no key.
     """
@@ -289,7 +289,7 @@ def _disagreements(
 
 
 def _end(past: _Past, found: Verification) -> None:
-    """Compare a successful execution's variables and output."""
+    """Compare the variables and the output of a successful execution."""
     execution, graph = past.execution, past.version.graph
     variables = past.variables.states[-1]
     found.compare("", "variables", execution.context_data, variables)

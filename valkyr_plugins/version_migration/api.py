@@ -1,4 +1,4 @@
-"""Migrations of executions over HTTP: create, preview, start and follow them."""
+"""Endpoints that create, preview, start and follow migrations of executions."""
 
 from uuid import UUID
 

@@ -7,7 +7,7 @@ from valkyr_plugins.version_migration.conf import VersionMigrationSettings
 
 
 class VersionMigrationConfig(PluginConfig):
-    """Live executions moved to another version: by groups, at a rate, canaries first."""
+    """Move live executions to another version: by groups, at a set rate, canaries first."""
 
     name = "valkyr_plugins.version_migration"
     label = "valkyr_version_migration"

@@ -49,7 +49,7 @@ LONGEST_AT = 500
 
 @dataclass(slots=True)
 class MigrationTurn:
-    """The number of decided executions, and whether more could be decided immediately."""
+    """The number of handled executions, and whether more could be handled immediately."""
 
     decided: int = 0
     more: bool = False
@@ -96,7 +96,7 @@ def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
 
 
 def decide(migration_id: UUID, item_id: int, execution_id: UUID) -> bool:
-    """Move one execution, or record why not; return False if the migration must stop for now."""
+    """Move one execution, or record why not; return False if the migration must pause now."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(PATIENCE)
@@ -164,7 +164,7 @@ def _try(
 def _later(
     migration: ExecutionMigration, item: MigratedExecution, reason: str, now: datetime
 ) -> None:
-    """Try the execution again later, until the migration's patience is over."""
+    """Try the execution again later, or refuse it once the migration's patience is over."""
     item.busy_since = item.busy_since or now
     if (now - item.busy_since).total_seconds() >= migration.patience_seconds:
         _end(migration, item, MigratedState.REFUSED, reason)

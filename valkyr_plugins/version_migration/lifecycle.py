@@ -120,7 +120,7 @@ def cancel(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMi
 
 
 def hold_after_canary(migration: ExecutionMigration) -> None:
-    """Move a migration from RUNNING to PAUSED after its canaries; the caller holds its lock."""
+    """Pause a running migration after its canaries; the caller holds its lock."""
     many = f"{migration.canary:,} executions were moved. Check them"
     first = "execution was moved. Check it" if migration.canary == 1 else many
     reason = f"The first {first}, then resume the migration."
@@ -129,13 +129,13 @@ def hold_after_canary(migration: ExecutionMigration) -> None:
 
 
 def finish(migration: ExecutionMigration) -> None:
-    """Move a migration from RUNNING to DONE after its last execution; the caller holds its lock."""
+    """Set a running migration to DONE after its last execution; the caller holds its lock."""
     _move(migration, State.DONE, finished_at=ClockTimestamp())
     _note(migration, "done", DRIVER, "", State.RUNNING)
 
 
 def forget_drafts() -> int:
-    """Delete drafts that were not started for a day; return their number."""
+    """Delete drafts that were not started within a day; return their number."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = ExecutionMigration.objects.filter(state=State.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])

@@ -19,7 +19,7 @@ class MigrationPace:
 def due(pace: MigrationPace, rate: float, now: datetime) -> tuple[int, MigrationPace]:
     """Return the number of executions that may move now at `rate` per second, and the next pace.
 
-    It counts from the start of the pace, so that fractions and delays add no error.
+    Moves are counted from the start of the pace, so that fractions and delays add no error.
     """
     if pace.since is None:
         return 1, MigrationPace(now, 0)

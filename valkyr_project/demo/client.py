@@ -55,7 +55,7 @@ class Api:
             url, query = answer.links.get("next", {}).get("url"), None
 
     def import_workflow(self, definition: str, slug: str) -> str:
-        """Create or update the workflow from YAML, by its slug; return its ID."""
+        """Create the workflow from YAML, or update the one with this slug; return its ID."""
         for row in self.rows("/v1/Workflow"):
             if row["slug"] == slug:
                 return self._replace(row["id"], definition)
@@ -64,7 +64,7 @@ class Api:
         return str(answer.json()["id"])
 
     def publish(self, workflow_id: str) -> int:
-        """Publish the draft, unless nothing changed; return the newest version's number."""
+        """Publish the draft, unless it is unchanged; return the number of the newest version."""
         path = f"/v1/Workflow/{workflow_id}/publish"
         answer = self._send("POST", path, allow=(409,))
         if answer.status_code == 409:
@@ -72,12 +72,12 @@ class Api:
         return int(answer.json()["version"])
 
     def execute(self, workflow_id: str, payload: Any, key: str) -> dict[str, Any]:
-        """Start one execution under an Idempotency-Key, and return the API's response."""
+        """Start one execution with an Idempotency-Key, and return the API's response."""
         path = f"/v1/WorkflowExecution/{workflow_id}/execute"
         return self.post(path, {"params": payload}, {"Idempotency-Key": key})
 
     def execute_batch(self, workflow_id: str, payloads: Sequence[Any]) -> list[str]:
-        """Start one execution per payload, all or none; return their IDs in the same order."""
+        """Start an execution for each payload, all or none; return their IDs in the same order."""
         path = f"/v1/WorkflowExecution/{workflow_id}/execute-batch"
         ids: list[str] = self.post(path, {"payloads": list(payloads)})["ids"]
         return ids
@@ -119,7 +119,7 @@ class Api:
 
 
 def _detail(answer: httpx.Response) -> str:
-    """Return the server's message, from its problem document if there is one."""
+    """Return the message in a response, from its problem document if it is one."""
     try:
         problem = answer.json()
     except ValueError:

@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 120.0
 
 @dataclass
 class DemoProgress:
-    """The executions by ID as last seen, and their open dead letters."""
+    """The executions by ID, as they were last read, and their open dead letters."""
 
     executions: dict[str, dict[str, Any]] = field(default_factory=dict)
     dead_letters: list[dict[str, Any]] = field(default_factory=list)
@@ -51,7 +51,7 @@ class DemoProgress:
 
 @dataclass
 class Watch:
-    """Watches `ids`, executions of one workflow; `since` is a time before the first was created."""
+    """Watches `ids`, executions of one workflow; `since` is a time before the first one started."""
 
     api: Api
     workflow_id: str
@@ -60,7 +60,7 @@ class Watch:
     begun: float  # time.monotonic()
 
     def follow(self, patience: float = PATIENCE_SECONDS, *, quietly: bool = False) -> DemoProgress:
-        """Return the progress once all executions have ended or `patience` seconds have passed."""
+        """Return the progress when all executions have ended, or after `patience` seconds."""
         deadline = time.monotonic() + patience
         while True:
             progress = self._look()
@@ -87,7 +87,7 @@ class Watch:
 
 
 def _show(progress: DemoProgress) -> None:
-    """Rewrite the terminal's line; without a terminal, write a new line."""
+    """Show the progress: rewrite the terminal's last line, or without a terminal print a line."""
     if sys.stdout.isatty():
         end = "\n" if progress.ended else ""
         print(f"\r\x1b[K{progress.line()}", end=end, flush=True)
@@ -102,13 +102,13 @@ PARTNER = re.compile(r"^( +partner:) \S+", re.MULTILINE)
 
 
 def definition(partner_url: str) -> str:
-    """Return the example's YAML with the partner's URL."""
+    """Return the YAML of the example, with the partner's URL in it."""
     text = (FOLDER / "workflow.yaml").read_text()
     return PARTNER.sub(rf"\1 {partner_url}", text, count=1)
 
 
 def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]) -> DemoProgress:
-    """Send every order, the first one twice with the same key; return the final progress."""
+    """Send every order, and the first order twice with one key; return the final progress."""
     workflow = api.import_workflow(definition(partner_url), SLUG)
     version = api.publish(workflow)
     print(f"{SLUG} is published as version {version}; its steps call {partner_url}.")
@@ -123,7 +123,7 @@ def drive(api: Api, stack: Stack, partner_url: str, orders: list[dict[str, Any]]
 
 
 def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Start each order with its own key; repeat the first order, which must not run twice."""
+    """Start each order under its own key. Raises DemoError if a repeated order starts twice."""
     stamp = int(time.time() * 1000)
     started = [api.execute(workflow, order, f"demo-{stamp}-{order['orderId']}") for order in orders]
     first = orders[0]["orderId"]

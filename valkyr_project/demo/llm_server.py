@@ -43,7 +43,7 @@ SENTENCES = (
 
 
 def text_answer(prompt: str) -> str:
-    """Return a text about the chapter and the keywords in the prompt, as long as it requests."""
+    """Return a text about the prompt's chapter and keywords, as long as the prompt requests."""
     chapter = line(prompt, "Chapter") or "An answer"
     if "method" in chapter.lower() and "Improve" not in prompt:
         return f"{chapter} will be told later"
@@ -53,7 +53,7 @@ def text_answer(prompt: str) -> str:
 
 
 def line(prompt: str, name: str) -> str:
-    """Return the text after `name:` at the start of a line, or an empty string."""
+    """Return the text after `name:` on the line that begins with it; "" without such a line."""
     found = re.search(rf"^{name}:[ \t]*(.*)$", prompt, re.MULTILINE)
     return found[1].strip() if found else ""
 
@@ -101,7 +101,7 @@ def tool_calls(body: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def data_answer(schema: Schema, prompt: str) -> str:
-    """Return JSON that matches a common schema, with plausible values for the examples' fields."""
+    """Return JSON that matches a schema, with plausible values for the fields of the examples."""
     return json.dumps(_value(schema, "answer", line(prompt, "Topic") or "the topic"))
 
 
@@ -173,7 +173,7 @@ KNOWN: Mapping[str, Callable[[str], Any]] = {
 
 
 def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
-    """Return a vector that depends only on the text and has no semantic meaning."""
+    """Return a vector that depends only on the text; it has no semantic meaning."""
     return list(islice(_numbers(text), dimensions))
 
 
@@ -192,7 +192,7 @@ Body = dict[str, Any]
 
 
 def tokens(text: str) -> int:
-    """Return an approximate number of tokens in a text: one for four characters."""
+    """Return the approximate number of tokens in a text: one token for each four characters."""
     return -(-len(text) // 4)
 
 
@@ -202,7 +202,7 @@ class LlmHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        """Read the request and answer according to its path."""
+        """Read the request, and answer it according to its path."""
         length = int(self.headers.get("Content-Length") or 0)
         try:
             body = json.loads(self.rfile.read(min(length, MAX_BODY)))
@@ -267,13 +267,13 @@ class LlmHandler(BaseHTTPRequestHandler):
             yield {**frame, "choices": [], "usage": usage(body, text)}
 
     def frame(self, body: Body, kind: str) -> Body:
-        """Return the common fields of each answer and each piece."""
+        """Return the fields that all answers and pieces of answers have in common."""
         return {
             "id": "chatcmpl-1", "object": kind, "created": int(time.time()), "model": body["model"],
         }  # fmt: skip
 
     def send_stream(self, events: Iterator[Body]) -> None:
-        """Send each event as a separate chunk (RFC 9112, section 7.1), and then the end mark."""
+        """Send each event as a separate chunk (RFC 9112, section 7.1), then the end mark."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -294,7 +294,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.send_json({"error": error}, status, **headers)
 
     def send_json(self, value: Any, status: int = 200, **headers: str) -> None:
-        """Send a JSON response; in the names of headers, `_` stands for `-`."""
+        """Send a JSON response; in the names of `headers`, `_` stands for `-`."""
         payload = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -309,7 +309,7 @@ class LlmHandler(BaseHTTPRequestHandler):
 
 
 def usage(body: Body, text: str) -> Body:
-    """Return the numbers of tokens in a conversation, in its answer, and in both."""
+    """Return how many tokens the conversation has, how many the answer has, and their sum."""
     asked = tokens("".join(str(message.get("content")) for message in body.get("messages", [])))
     answered = tokens(text)
     return {
@@ -320,7 +320,7 @@ def usage(body: Body, text: str) -> Body:
 
 
 class LlmServer(ThreadingHTTPServer):
-    """Listens on this machine; `url` is the `baseUrl` of steps."""
+    """A server that listens on this machine; `url` is the `baseUrl` for steps."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -328,7 +328,7 @@ class LlmServer(ThreadingHTTPServer):
     def __init__(
         self, host: str = "127.0.0.1", port: int = 0, handler: type[LlmHandler] = LlmHandler
     ) -> None:
-        """Bind to `port`, or to any free port if it is 0. Raises OSError if the port is in use."""
+        """Bind to `port`, or to a free port if it is 0. Raises OSError if the port is in use."""
         super().__init__((host, port), handler)
 
     @property
@@ -346,13 +346,13 @@ class LlmServer(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnected."""
+        """Ignore the errors of clients that disconnected."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 def main(arguments: list[str]) -> None:
-    """Serve until interrupted, on the port in `arguments` or on the usual port."""
+    """Serve until interrupted, on the port in `arguments` or on the default port."""
     port = int(arguments[0]) if arguments else USUAL_PORT
     server = LlmServer(PARTNER_ADDRESS, port)
     print(f"A model that knows nothing answers at {server.url}", flush=True)

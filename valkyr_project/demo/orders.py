@@ -1,4 +1,4 @@
-"""The orders of the bundled example, and their expected results."""
+"""The orders of the bundled example, and the results that are expected for them."""
 
 import csv
 from collections import Counter
@@ -16,7 +16,7 @@ DISCONTINUED = "OLD-"  # articles whose SKU has this prefix are rejected in ever
 
 
 class Trouble(Enum):
-    """A fault that the partner simulates for an order, or none."""
+    """What goes wrong at the partner for an order, if anything."""
 
     NONE = "answers at once"
     BUSY = "503 twice, then succeeds"
@@ -30,20 +30,20 @@ class Trouble(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The parts of an order that determine the partner's answers."""
+    """The number and the articles of an order, which determine the partner's answers."""
 
     number: int
     skus: tuple[str, ...]
 
 
 def number(order_id: str) -> int:
-    """Return 1 for ORD-1001; 0 for an ID of another format, which causes no fault."""
+    """Return an order's number: 1 for ORD-1001; 0 for another format, which causes no fault."""
     digits = order_id.removeprefix("ORD-")
     return int(digits) - 1000 if digits.isdigit() else 0
 
 
 def trouble(service: str, order: Order) -> Trouble:
-    """Return the fault of `service` (reservations, charges, shipments, …) for `order`."""
+    """Return the fault that `service` (reservations, charges, shipments, …) has for `order`."""
     n = order.number
     if service == "reservations":
         return _reservation_trouble(order)
@@ -93,7 +93,7 @@ def _payload(row: dict[str, str]) -> dict[str, Any]:
 
 
 def _item(text: str) -> dict[str, Any]:
-    """Return the item of a text such as `TEA-MINT:2:9.80`, as `{sku, quantity, price}`."""
+    """Return the item that a text such as `TEA-MINT:2:9.80` means: `{sku, quantity, price}`."""
     sku, quantity, price = text.split(":")
     return {"sku": sku, "quantity": int(quantity), "price": float(price)}
 
@@ -109,7 +109,7 @@ class Expected:
 
 
 def expect(orders: list[dict[str, Any]]) -> Expected:
-    """Return the expected result, computed from the partner's rules."""
+    """Return the expected results for these orders, computed from the partner's rules."""
     dead: Counter[str] = Counter()
     refunded = 0
     for payload in orders:

@@ -30,7 +30,7 @@ NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class PartnerResponse:
-    """A response: its status, JSON body and headers; `hang` delays it."""
+    """A response: its status, JSON body and headers; with `hang`, it is delayed."""
 
     status: int
     body: dict[str, Any]
@@ -50,7 +50,7 @@ class Ledger:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, service: str, body: dict[str, Any], key: str) -> PartnerResponse:
-        """Decide on an answer and count it; `key` is the Idempotency-Key, "" without one."""
+        """Return the answer to a call, and count it; `key` is the Idempotency-Key ("" if none)."""
         order_id = str(body.get("orderId", ""))
         with self._lock:
             self.calls[service, order_id] += 1
@@ -76,12 +76,12 @@ class Ledger:
             return sum(1 for name, _ in self.effects if name == service)
 
     def doubled(self) -> int:
-        """Return the number of orders with work that a service did more than once."""
+        """Return for how many orders a service did its work more than once."""
         with self._lock:
             return sum(times > 1 for times in self.effects.values())
 
     def _refusal(self, kind: Trouble, call: int, body: dict[str, Any]) -> PartnerResponse | None:
-        """Return the error answer, or None if the partner does its work."""
+        """Return the error response that the fault causes, or None if the partner does its work."""
         if kind is Trouble.REFUSED:
             old = [s for s in _order(body).skus if s.startswith(DISCONTINUED)]
             return PartnerResponse(422, {"error": f"article {', '.join(old)} is discontinued"})
@@ -103,13 +103,13 @@ def _order(body: dict[str, Any]) -> Order:
 
 
 class PartnerServer(ThreadingHTTPServer):
-    """Listens on this machine only; `ledger` records its work."""
+    """A server that listens on this machine only; `ledger` records its work."""
 
     daemon_threads = True
     request_queue_size = 256
 
     def __init__(self, port: int = 0) -> None:
-        """Bind to `port`, or to any free port if it is 0. Raises OSError if the port is in use."""
+        """Bind to `port`, or to a free port if it is 0. Raises OSError if the port is in use."""
         try:
             super().__init__((PARTNER_ADDRESS, port), _Handler)
         except OSError as error:
@@ -137,7 +137,7 @@ class PartnerServer(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnected, such as steps that timed out."""
+        """Ignore the errors of clients that disconnected, such as steps that timed out."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -150,7 +150,7 @@ class PartnerServer(ThreadingHTTPServer):
 
 
 def open_partner() -> PartnerServer:
-    """Return a server on the example's own port, so that its definition stays the same.
+    """Return a server on the port that the example's definition names, so that it stays the same.
 
     If the port is taken, the server uses a free one.
     """
@@ -192,4 +192,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(payload)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Log nothing: the table at the end contains everything."""
+        """Log nothing: the final table contains everything."""

@@ -1,4 +1,4 @@
-"""The final table: results, expected values, and next steps."""
+"""The final table: the results, the expected values, and what to do next."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ WIDTH = 48
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One line of the table; `expected` is None if every value is acceptable."""
+    """One line of the table; `expected` is None if any value is acceptable."""
 
     text: str
     found: int
@@ -23,11 +23,11 @@ class Fact:
 
     @property
     def good(self) -> bool:
-        """Return whether the figure is the expected one, or whether any figure is acceptable."""
+        """Return whether the figure is as expected, or any figure is acceptable."""
         return self.expected in (None, self.found)
 
     def line(self) -> str:
-        """Return the line, with a mark if a figure was expected."""
+        """Return the line as text, with a mark if a figure was expected."""
         if self.expected is None:
             return f"  {self.text:<{WIDTH}}{self.found:>6}"
         mark = "as expected" if self.good else f"EXPECTED {self.expected}"
@@ -61,7 +61,7 @@ def _sum(metrics: Iterable[dict[str, Any]], name: str) -> int:
 
 
 def _dead_letters(letters: list[dict[str, Any]], expected: Counter[str]) -> list[Fact]:
-    """Return a line for each step that has dead letters or is expected to have some."""
+    """Return a line for each step that has dead letters, or that is expected to have some."""
     types = {letter["stepPath"]: letter["failureType"] for letter in letters}
     found = Counter(letter["stepPath"] for letter in letters)
     return [
@@ -71,13 +71,13 @@ def _dead_letters(letters: list[dict[str, Any]], expected: Counter[str]) -> list
 
 
 def table(found: list[Fact], seconds: float) -> str:
-    """Return all lines under a title with the duration."""
+    """Return the lines as text under a title with the duration."""
     lines = [f"What happened in {seconds:.0f} s:", "", *(fact.line() for fact in found)]
     return "\n".join(lines)
 
 
 def next_steps(stack: Stack, letters: list[dict[str, Any]], partner_stays: bool) -> str:
-    """Return links to open next, and the command that requeues a dead letter."""
+    """Return text with links to open next, and the command that requeues a dead letter."""
     admin = f"{stack.url}/admin"
     parts = [
         "Where to look next:",

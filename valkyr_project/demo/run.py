@@ -17,17 +17,17 @@ from valkyr_project.up.options import UpError
 
 
 class Mails:
-    """Counts the emails that arrive in a folder."""
+    """Counts the emails that arrive in a folder as files."""
 
     def __init__(self, folder: Path) -> None:
-        """Record the existing files; the folder need not exist yet."""
+        """Record which files exist already; the folder need not exist yet."""
         self._folder = folder
         self._before = self._names()
 
     def new(self) -> int | None:
-        """Return the number of emails that arrived.
+        """Return how many emails arrived.
 
-        Return None if the folder is missing, because mail is sent elsewhere.
+        Return None if the folder is missing, because emails are sent elsewhere.
         """
         return len(self._names() - self._before) if self._folder.is_dir() else None
 
@@ -36,7 +36,7 @@ class Mails:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo; return 0 if all results were as expected, 1 if not, 130 if interrupted."""
+    """Run the demo; return 0 if all results are as expected, 1 if not, and 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m valkyr_project.demo",
         description="Run the included order-import workflow with 200 orders, over HTTP.",
@@ -79,7 +79,7 @@ def _run(*, stay: bool) -> int:
 
 
 def _tell(stack: Stack, partner: PartnerServer, *, stays: bool) -> bool:
-    """Send the orders and print the table; return whether every figure is as expected."""
+    """Send the orders, and print the table; return whether every figure is as expected."""
     orders = read_orders()
     mails = Mails(stack.mail_folder)
     with Api(stack.url, stack.username, stack.password) as api:

@@ -1,4 +1,4 @@
-"""The running stack: found by its data folder, or started as a child of the demo."""
+"""The running stack, which the demo finds by its data folder or starts as a child."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 120.0  # a first start makes a database
 
 @dataclass(frozen=True)
 class Stack:
-    """The stack's address and credentials; `child` is the process if the demo started it."""
+    """The address and credentials of a stack; `child` is its process if the demo started it."""
 
     home: Path
     url: str
@@ -34,17 +34,17 @@ class Stack:
 
     @property
     def mail_folder(self) -> Path:
-        """Return the folder of the workers' emails, unless VALKYR_EMAIL_URL overrides it."""
+        """Return the folder to which the workers write emails, unless VALKYR_EMAIL_URL is set."""
         return self.home / "mail"
 
     def stay(self) -> None:
-        """Keep a started stack in the foreground until it ends or Ctrl-C is pressed."""
+        """Keep a stack that the demo started in the foreground, until it ends or Ctrl-C."""
         if self.child is not None:
             with contextlib.suppress(KeyboardInterrupt):
                 self.child.wait()
 
     def stop(self) -> None:
-        """Stop the stack, if the demo started it; another Ctrl-C stops it at once."""
+        """Stop the stack if the demo started it; another Ctrl-C stops it at once."""
         if self.child is not None:
             _stop(self.child)
 
@@ -52,7 +52,7 @@ class Stack:
 def find_or_start(partner_host: str) -> Stack:
     """Return the running stack of VALKYR_HOME, or start one whose steps may call `partner_host`.
 
-    Raises DemoError and UpError.
+    Raises DemoError or UpError.
     """
     asked = options.parse([])
     if home.running(asked.home) is not None:

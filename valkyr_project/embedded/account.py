@@ -1,4 +1,4 @@
-"""The account that the servers run under: this user, or an unprivileged account under root.
+"""The account under which the servers run: this user, or an unprivileged account if this is root.
 
 PostgreSQL refuses to run as root, and no network server should run as root. Another account may
 lack access to our folders, so the code tests access instead of computing it from file modes.
@@ -31,7 +31,7 @@ class Account:
     is_ours: bool
 
     def popen_arguments(self) -> dict[str, Any]:
-        """Return arguments for `subprocess` that drop to this account before the program starts."""
+        """Return arguments for `subprocess` that make the program run under this account."""
         if self.is_ours:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
@@ -43,7 +43,7 @@ class Account:
         return self._succeeds(["/bin/sh", "-c", 'cd -- "$1"', "sh", str(folder)])
 
     def can_run(self, program: Path) -> bool:
-        """Return whether a process of this account can run `program`, by asking for its version."""
+        """Return whether a process of this account can run `program`; try it with `--version`."""
         return self._succeeds([str(program), "--version"])
 
     def _succeeds(self, command: list[str]) -> bool:
@@ -68,7 +68,7 @@ class Account:
 
 
 def server_account() -> Account:
-    """Return the account for servers. Raises ServerError if root finds no unprivileged account."""
+    """Return the account for servers. Raises ServerError if root finds no unprivileged one."""
     uid = os.geteuid()
     if uid != 0:
         return Account(uid, os.getegid(), str(uid), is_ours=True)

@@ -1,4 +1,4 @@
-"""Child processes in their own sessions that do not outlive their supervisor."""
+"""Child processes in their own sessions, which do not outlive their supervisor."""
 
 import ctypes
 import os
@@ -15,10 +15,10 @@ ENDINGS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
-    """Return a `preexec_fn`: the kernel sends `number` when the parent thread ends (Linux).
+    """Return a `preexec_fn` by which the kernel sends `number` when the parent thread ends (Linux).
 
-    Start such children from a thread that lives as long as they should. On other systems the
-    function does nothing, and the next start finds and stops leftovers.
+    Start such children from a thread that lives as long as the children should. On other systems
+    the function does nothing, and the next start finds and stops leftovers.
     """
     if sys.platform != "linux":
         return lambda: None
@@ -38,7 +38,7 @@ def start_child(
 ) -> subprocess.Popen[Any]:
     """Start a child that the kernel ends with `death_signal` when this process ends.
 
-    `more` are arguments of Popen.
+    `more` are further arguments of Popen.
 
     During a fork, Python ignores exceptions of signal handlers: they run in a hook after the fork,
     whose errors are ignored. This process would therefore continue after a signal to terminate.
@@ -66,7 +66,7 @@ def spawn(
     death_signal: signal.Signals,
     account_arguments: dict[str, Any],
 ) -> subprocess.Popen[bytes]:
-    """Start a server in `folder`, unaffected by the terminal's Ctrl-C, with its output in `log`."""
+    """Start a server in `folder`, unaffected by the terminal's Ctrl-C, which writes to `log`."""
     return start_child(
         command,
         death_signal=death_signal,
@@ -81,7 +81,7 @@ def spawn(
 
 
 def plain_environment(folder: Path) -> dict[str, str]:
-    """Return an environment without the caller's PG* and locale variables, which affect servers."""
+    """Return this process's environment without PG* and locale variables, which affect servers."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),
@@ -91,7 +91,7 @@ def plain_environment(folder: Path) -> dict[str, str]:
 
 
 def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, float]]) -> None:
-    """Send each signal in turn and wait its seconds for the child to end; then kill the child."""
+    """Send each signal in turn, and wait its seconds for the child's end; then kill the child."""
     for number, seconds in steps:
         if child.poll() is not None:
             return
@@ -106,7 +106,7 @@ def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, f
 
 
 def free_port(preferred: int = 0) -> int:
-    """Return a free port at 127.0.0.1: `preferred` if it is free, otherwise any.
+    """Return a free port of 127.0.0.1: `preferred` if it is free, otherwise any. Raises OSError.
 
     The function opens and closes a connection on the port. For a minute afterwards, Linux gives the
     port only to programs that name it, so no other program gets it before its server starts.

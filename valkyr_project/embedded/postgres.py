@@ -1,4 +1,4 @@
-"""PostgreSQL 18 as a child process: created once, started, found again and stopped cleanly.
+"""PostgreSQL 18 as a child process: it is created once, started, found again and stopped cleanly.
 
 The server listens only on 127.0.0.1, because a socket file would exceed the limit of 107 bytes in
 long paths. It requires the password from every client (SCRAM). Data is never lost: fsync stays on
@@ -39,7 +39,7 @@ WORTHLESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "o
 
 
 class Postgres:
-    """One embedded server with its data under `<home>/postgres`."""
+    """One embedded server, whose data is under `<home>/postgres`."""
 
     def __init__(
         self,
@@ -51,8 +51,8 @@ class Postgres:
     ) -> None:
         """Lock the folder without starting the server.
 
-        `settings` override ours, such as `wal_level` for a server with replicas. Raises ServerError
-        if another process holds the folder's lock.
+        `settings` override the default ones, such as `wal_level` for a server with replicas. Raises
+        ServerError if another process holds the folder's lock.
         """
         self._account = server_account()
         self._bin = postgres_bin(self._account)
@@ -66,7 +66,7 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        """Return the URL for clients, with user and password."""
+        """Return the URL for clients, with the user and the password."""
         return self._url(self._database)
 
     @property
@@ -75,7 +75,7 @@ class Postgres:
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:
-        """Start the server's process without waiting for it; stop a leftover first."""
+        """Start the server's process without waiting for it; first stop a leftover server."""
         if not (self._place.data / "PG_VERSION").exists():
             self._place.fill_data(self._initialise)
         data = str(self._place.data)
@@ -158,7 +158,7 @@ class Postgres:
         self._make(single, data, f'CREATE DATABASE "{self._database}"\n')
 
     def _make(self, command: list[str], data: Path, says: str = "") -> None:
-        """Run a program that creates the data. Raises ServerError with its last output."""
+        """Run a program that creates the data. Raises ServerError, with its output, if it fails."""
         done = subprocess.run(  # noqa: S603 - our own command
             command,
             cwd=data,
@@ -176,7 +176,7 @@ class Postgres:
             raise ServerError(f"{name} could not create a database in {data}:\n{said}")
 
     def _drop_foreign_pid_file(self) -> None:
-        """Remove a postmaster.pid that names no running PostgreSQL.
+        """Remove a postmaster.pid that does not name a running PostgreSQL.
 
         If its number belongs to another program, PostgreSQL would take that program for its own
         postmaster and refuse to start.
@@ -204,7 +204,7 @@ class Postgres:
         return ours and len(lines) > STATUS_LINE and lines[STATUS_LINE].strip() in ANSWERING
 
     def _launch_again(self, deadline: float) -> None:
-        """Start again if the port is taken or an old server is ending, else raise ServerError."""
+        """Start again if the port is in use or an old server is ending; else raise ServerError."""
         lines = self._place.last_lines()
         passing = ("Address already in use", "still in use", "already exists")
         if time.monotonic() > deadline or not any(words in lines for words in passing):

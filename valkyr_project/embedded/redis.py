@@ -34,7 +34,7 @@ set-proc-title no
 
 
 class Redis:
-    """One embedded server with its data under `<home>/redis`."""
+    """One embedded server, whose data is under `<home>/redis`."""
 
     def __init__(self, home: Path, *, durable: bool = True) -> None:
         """Lock the folder without starting the server.
@@ -52,7 +52,7 @@ class Redis:
 
     @property
     def url(self) -> str:
-        """Return the URL for clients, with the password, for database 0."""
+        """Return the URL for clients, with the password and database 0."""
         return f"redis://:{self._place.password()}@127.0.0.1:{self._port}/0"
 
     @property
@@ -61,7 +61,7 @@ class Redis:
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:
-        """Start the server's process without waiting for it; stop a leftover first."""
+        """Start the server's process without waiting for it; first stop a leftover server."""
         stop_leftovers("valkey-server", str(self._configuration), self._account, STOP_STEPS)
         self._port = free_port(self._place.remembered_port())
         self._configure()

@@ -1,4 +1,4 @@
-"""The first middleware: it rejects oversized bodies and unusual charsets.
+"""The first middleware: it rejects oversized bodies, and removes the charsets of bodies.
 
 Django would write a body of any size to disk before a view could reject it. It would also decode
 the query with any codec that the caller names.
@@ -24,15 +24,15 @@ _CHARSET = re.compile(rb";\s*charset=[^;]*", re.IGNORECASE)
 
 
 class Gate:
-    """An ASGI middleware; `limit` is the maximum length of a body, in bytes."""
+    """An ASGI middleware that limits bodies; `limit` is the maximum length, in bytes."""
 
     def __init__(self, app: App, limit: int) -> None:
-        """Wrap `app`."""
+        """Wrap the ASGI application `app`."""
         self._app = app
         self._limit = limit
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Pass the request on, or reject it if its body is too large."""
+        """Pass the request on, or respond with 413 if its body is too large."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -49,7 +49,7 @@ class Gate:
 
 
 class _Body:
-    """A body whose bytes are counted; beyond the limit, its reader sees a disconnect."""
+    """A body whose bytes are counted; beyond the limit, the application sees a disconnect."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
@@ -94,7 +94,7 @@ def _declared(scope: Message) -> int:
 async def refuse(
     send: Send, status: int, title: str, code: str, detail: str, *more: tuple[bytes, bytes]
 ) -> None:
-    """Send a problem (RFC 9457) as the response, with additional headers."""
+    """Respond with a problem document (RFC 9457) and additional headers."""
     body = json.dumps(
         {
             "type": explanation(code),
@@ -122,14 +122,14 @@ async def refuse(
 
 
 class RequestIds:
-    """An ASGI middleware that assigns request IDs."""
+    """An ASGI middleware that assigns an ID to each request."""
 
     def __init__(self, app: App) -> None:
-        """Wrap `app`."""
+        """Wrap the ASGI application `app`."""
         self._app = app
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Handle a request; add its ID and trace ID to log lines and response headers."""
+        """Handle a request; add its request ID and trace ID to log lines and response headers."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

@@ -28,13 +28,13 @@ from valkyr_project.http.places import Overloaded, RequestPlace
 
 
 class DisconnectWatch:
-    """Detects a disconnected client, from the first call in the request's thread.
+    """Detects, from its first call in the request's thread on, that the client disconnected.
 
     `receive` is the request's ASGI channel, whose body has been read.
     """
 
     def __init__(self, receive: Any) -> None:
-        """Prepare without watching. Called in the event loop."""
+        """Prepare without watching. Call this in the event loop."""
         self._loop = asyncio.get_running_loop()
         self._receive = receive
         self._watch: Future[None] | None = None
@@ -46,7 +46,7 @@ class DisconnectWatch:
         return self._watch.done()
 
     def forget(self) -> None:
-        """Stop watching after the response."""
+        """Stop watching, because the response was sent."""
         if self._watch is not None:
             self._watch.cancel()
 
@@ -74,19 +74,19 @@ def _is_small_file(answer: Any) -> bool:
 
 
 class Handler(ASGIHandler):
-    """Django's handler with a chain of synchronous middleware, called in its own thread pool."""
+    """Django's handler with a chain of synchronous middleware, called in a pool of threads."""
 
     def __init__(self) -> None:
-        """Prepare without starting a thread."""
+        """Prepare the pool without starting a thread."""
         super().__init__()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
 
     def load_middleware(self, is_async: bool = False) -> None:
-        """Load the chain of synchronous middleware, whatever `is_async` is."""
+        """Load the chain of synchronous middleware, regardless of `is_async`."""
         super().load_middleware(is_async=False)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request; respond with 503 if no slot is free in time."""
+        """Answer one request; respond with 503 if no slot becomes free in time."""
         try:
             body = await self.read_body(receive)
         except RequestAborted:
@@ -108,7 +108,7 @@ class Handler(ASGIHandler):
     async def _answered(
         self, scope: Any, receive: Any, body: IO[bytes], place: RequestPlace | None
     ) -> Any:
-        """Return the response, created in a thread that can detect a disconnected client.
+        """Return the response, created in a thread that can notice a disconnected client.
 
         A thread that waits returns its slot before its response is ready.
         """
@@ -133,7 +133,7 @@ class Handler(ASGIHandler):
         return await sync_to_async(self.get_response, thread_sensitive=True)(request)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> Any:
-        """Return the response after the thread has released its database connection."""
+        """Return the response; first let the thread release its database connection."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=type(self), scope=scope)
         request, refusal = self.create_request(scope, body)

@@ -1,4 +1,4 @@
-"""Limit concurrent requests, and reject the rest with a 503 and Retry-After.
+"""Limit the concurrent requests, and reject further ones with a 503 and Retry-After.
 
 Pages of the admin and of the studio, health, and `urgent` endpoints are not limited.
 """
@@ -28,13 +28,13 @@ SHED = Counter(
 
 @cache
 def places() -> Places:
-    """Return this process's slots: one for each of its connections, except the reserved ones."""
+    """Return this process's slots: as many as its connections, without the reserved ones."""
     pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool") or {}
     return Places(max(1, int(pool.get("max_size", 10)) - KEPT_CONNECTIONS))
 
 
 async def place_for(scope: Any) -> RequestPlace | None:
-    """Return a slot, after a wait if necessary; None if none is free and the request needs none.
+    """Return a slot, after a wait if necessary; None if no slot is free and the request needs none.
 
     Raises Overloaded if no slot becomes free in time.
     """
@@ -59,7 +59,7 @@ def waits(scope: Any) -> bool:
 
 
 async def shed(send: Send) -> None:
-    """Send the response to a request that got no slot."""
+    """Send the response for a request that got no slot."""
     seconds = random.randint(EARLIEST, LATEST)  # noqa: S311 - no secret
     detail = (
         "This server has too many requests. Nothing was changed. Send the request again in "

@@ -30,10 +30,10 @@ NO_DOCUMENTS = ("text/css", "text/javascript", "font/")
 
 
 class SecurityHeaders:
-    """Sets security headers, and forbids caching unless the response sets Cache-Control."""
+    """Sets security headers; forbids caching unless the response sets Cache-Control."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        """Wrap `get_response`."""
+        """Wrap `get_response`, the next middleware or the view."""
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
@@ -47,7 +47,7 @@ class SecurityHeaders:
 
 
 class PageCompression(GZipMiddleware):
-    """Compresses pages, scripts, and JSON that browsers may keep, such as the list of modules.
+    """Compresses pages, scripts, and the JSON that browsers may cache, such as the list of modules.
 
     Pages have no secret that an attacker could guess by the length of a response (BREACH): Django
     masks CSRF tokens differently in each response, and gives compressed responses a random length.
@@ -58,7 +58,7 @@ class PageCompression(GZipMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """Return the response, compressed if the browser accepts it."""
+        """Return the response, compressed if its type allows this and the browser accepts it."""
         if response.streaming or not _compressible(response):
             return response
         return super().process_response(request, response)
@@ -81,11 +81,11 @@ class NoRendering:
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        """Wrap `get_response`."""
+        """Wrap `get_response`, the next middleware or the view."""
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return the response; workflow templates cannot be rendered meanwhile."""
+        """Return the response; while it is created, workflow templates cannot be rendered."""
         with refused():
             return self._get_response(request)
 

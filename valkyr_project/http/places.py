@@ -1,4 +1,4 @@
-"""Limit a process's concurrent requests, and reject the excess early.
+"""Limit a process's concurrent requests, and reject further requests early.
 
 The threads of a process share one processor. Too many requests slow each other down, and an
 operator's request would wait behind them. Requests therefore wait for one of a few slots, first
@@ -23,10 +23,10 @@ class Overloaded(Exception):
 
 
 class RequestPlace:
-    """A slot that a request holds until it returns the slot; returning it twice is harmless."""
+    """A slot that a request holds until the request returns it; returning it twice is harmless."""
 
     def __init__(self, places: "Places") -> None:
-        """Create a slot of `places`."""
+        """Create a slot that belongs to `places`."""
         self._places: Places | None = places
 
     def give_back(self) -> None:
@@ -37,7 +37,7 @@ class RequestPlace:
 
 
 class Places:
-    """A pool of `most` slots, used from one event loop's thread."""
+    """A pool of `most` slots; only one event loop's thread may use it."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin with all slots free; `clock` returns seconds."""
@@ -54,12 +54,12 @@ class Places:
 
     @property
     def patience(self) -> float:
-        """Return the maximum wait of a new request, in seconds."""
+        """Return how long a new request may wait, in seconds."""
         busy = self._since is not None and self._clock() - self._since > PATIENCE
         return SHORT_PATIENCE if busy else PATIENCE
 
     def take_free(self) -> RequestPlace | None:
-        """Return a slot if one is free, otherwise None."""
+        """Return a slot if one is free; otherwise return None."""
         if not self._free:
             return None
         self._free -= 1

@@ -13,7 +13,7 @@ import uvicorn
 
 
 def main() -> None:
-    """Serve until stopped, with uvicorn's own arguments."""
+    """Run uvicorn, with its own arguments, until it is stopped."""
     signal.signal(signal.SIGTERM, _end)
     # The collector need not examine imported objects, which stay; asgi.py enables it again. Not
     # imported here: uvicorn sets logging up first, and Django's settings must take precedence.

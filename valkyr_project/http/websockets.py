@@ -1,4 +1,4 @@
-"""The WebSocket at `/v1/vaiworkflow/subscribe/{workflowId}`; no other address has a WebSocket.
+"""The WebSocket at `/v1/vaiworkflow/subscribe/{workflowId}`; other addresses have no WebSocket.
 
 Django and its middleware handle the handshake as a GET request of the same address. Sign-in,
 permissions, limits and errors are therefore the same as in the API. The frames are the same as in
@@ -36,14 +36,14 @@ BEARER = "bearer"
 
 
 class Sockets:
-    """An ASGI middleware that serves WebSockets and passes everything else on."""
+    """An ASGI middleware that serves WebSockets and passes all other requests on."""
 
     def __init__(self, app: App, handler: ASGIHandler) -> None:
-        """Wrap `app`; `handler` answers a socket's requests."""
+        """Wrap the ASGI application `app`; `handler` answers the requests of WebSockets."""
         self._app, self._handler = app, handler
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Pass the request on, or serve the socket."""
+        """Serve a WebSocket, or pass another request on."""
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
@@ -80,14 +80,14 @@ class Sockets:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The end of a WebSocket connection: its code and reason."""
+    """How a WebSocket connection is closed: the code and the reason."""
 
     code: int
     reason: str = ""
 
 
 async def _converse(answer: HttpResponseBase, receive: Receive, send: Send) -> Closing | None:
-    """Send frames until the stream ends; return its code and reason, or None after a disconnect."""
+    """Send frames until the stream ends; return how to close, or None after a disconnect."""
     if not isinstance(answer, LiveAnswer):
         return Closing(REFUSED + answer.status_code, answer.reason_phrase)
     tasks = [asyncio.create_task(_tell(answer, send)), asyncio.create_task(_listen(receive))]
@@ -132,7 +132,7 @@ def _has_socket(scope: Message) -> bool:
 
 
 def _as_get(scope: Message) -> Message:
-    """Return a socket's request as a GET; a client can send a token as the second subprotocol."""
+    """Return the handshake as a GET request; its second subprotocol can be the client's token."""
     headers = list(scope["headers"])
     names = {name for name, _ in headers}
     match scope.get("subprotocols", ()):
@@ -145,7 +145,7 @@ def _as_get(scope: Message) -> Message:
 
 
 def _settle_cookies(request: ASGIRequest) -> bool:
-    """Remove foreign cookies; return False if the request had some and has no other credentials.
+    """Remove foreign cookies; return False if the request then has no credentials left.
 
     A browser sends cookies with the sockets of any page. The cookies are valid only with an
     `Origin` of this host or of VALKYR_TRUSTED_ORIGINS, as for forms.

@@ -1,4 +1,4 @@
-"""Request processes from the launcher; each one behaves like a process of `subprocess.Popen`."""
+"""Request processes from the launcher; each process behaves like one of `subprocess.Popen`."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from valkyr_project.image.launcher import NUMBER
 class ForkedProcess:
     """A forked process; its output is in `stdout`, and `poll` and `wait` return its exit code.
 
-    It ends with its launcher, and then counts as killed.
+    The process ends with its launcher, and then counts as killed.
     """
 
     def __init__(self, output: int, said: int) -> None:
@@ -45,14 +45,14 @@ class ForkedProcess:
             return self.returncode
 
     def wait(self) -> int:
-        """Wait until the process ends and return its exit code; call this method once."""
+        """Wait until the process ends, and return its exit code. Call this method only once."""
         while (code := self.poll()) is None:
             select.select([self._said], [], [])
         self._said.close()
         return code
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal if the process still runs."""
+        """Send a signal to the process if it still runs."""
         # The launcher reports its end slightly later.
         if self.poll() is None:
             with suppress(ProcessLookupError):
@@ -60,10 +60,10 @@ class ForkedProcess:
 
 
 class ProcessImage:
-    """A launcher with its processes. It ends when the thread that called `launch` ends."""
+    """A launcher and its processes. They end when the thread that called `launch` ends."""
 
     def __init__(self, folder: Path, log: Path) -> None:
-        """Prepare without starting; the launcher works in `folder` and writes errors to `log`."""
+        """Prepare without starting; the launcher works in `folder` and writes its log to `log`."""
         self._launcher: subprocess.Popen[bytes] | None = None
         self._launched_at = 0.0
         self._folder = folder
@@ -71,7 +71,7 @@ class ProcessImage:
         self._lock = threading.Lock()
 
     def launch(self, environment: Mapping[str, str]) -> None:
-        """Start the launcher; requests wait until it has loaded everything."""
+        """Start the launcher; calls of `start` wait until the launcher has loaded everything."""
         self._launched_at = time.monotonic()
         self._asking, asked = socket.socketpair()
         descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -89,7 +89,7 @@ class ProcessImage:
             )
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> ForkedProcess:
-        """Start `python -m …`, with `environment` added to the image's, and return the process."""
+        """Start `python -m …` with `environment` added to the launcher's; return the process."""
         python, option, *module_and_words = command
         if [python, option] != [sys.executable, "-m"]:
             raise ValueError(f"{command[:2]} is not what the image runs: {sys.executable} -m")
@@ -118,7 +118,7 @@ class ProcessImage:
         return time.monotonic() - self._launched_at
 
     def last_lines(self) -> str:
-        """Return the end of the launcher's output."""
+        """Return the end of the launcher's log."""
         return self._log.read_text(errors="replace")[-3000:].strip() or "(no output)"
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The contents of the image: Django, the apps, and modules that processes import at their start."""
+"""What the image contains: Django, the apps, and modules that processes import at their start."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -31,7 +31,7 @@ MODULES = (
 
 
 def load() -> None:
-    """Import everything; `DJANGO_SETTINGS_MODULE` and the stack's environment must be set."""
+    """Import everything. `DJANGO_SETTINGS_MODULE` and the stack's environment must be set."""
     django.setup(set_prefix=False)
     for one in apps.get_app_configs():
         if find_spec(f"{one.name}.tasks"):

@@ -1,9 +1,9 @@
 """The process that forks the others: `python -m valkyr_project.image.launcher FD`.
 
 A request arrives through the socket FD. It is JSON with `command` (the arguments of `python -m`)
-and `environment` (additions), and two files. One receives the process's output, and the other its
-pid and exit code. The process runs in a separate session and ends with the launcher; the launcher
-ends with its client.
+and `environment` (variables to add), and two files. One receives the process's output, and the
+other its pid and exit code. The process runs in a separate session and ends with the launcher; the
+launcher ends with its client.
 """
 
 import gc
@@ -30,7 +30,7 @@ HOLES = 100 * 1024
 
 
 def main() -> None:
-    """Load the code and serve until the client ends; in a child, become the requested process."""
+    """Load the code, and serve until the client ends. A child becomes the requested process."""
     gc.disable()
     from valkyr_project.image import contents
 

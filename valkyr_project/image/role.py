@@ -1,4 +1,4 @@
-"""Set a forked process's environment, title, settings and log format."""
+"""Set the environment, title, settings and log format of a forked process."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ from valkyr_project.celery import read_again
 
 
 def take(program: ModuleType, words: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Become the process `python -m program words…`, with this environment added."""
+    """Become the process `python -m program words…`, with `environment` added."""
     os.environ.update(environment)
     sys.argv = [str(program.__file__), *words]
     setproctitle(" ".join([sys.executable, "-m", program.__name__, *words]))

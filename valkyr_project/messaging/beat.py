@@ -34,7 +34,7 @@ class ElectedScheduler(DatabaseScheduler):
     _written_at = float("-inf")
 
     def tick(self, *args: Any, **kwargs: Any) -> Any:
-        """If elected, send the due tasks; return the seconds until the next tick."""
+        """If elected, send the tasks that are due; return the seconds until the next tick."""
         elected = self._is_elected()
         self._give_sign("ticking" if elected else "standing by")
         if not elected:
@@ -42,7 +42,7 @@ class ElectedScheduler(DatabaseScheduler):
         return super().tick(*args, **kwargs)
 
     def should_sync(self) -> bool:
-        """Return whether to save sent entries: immediately, or once a minute if they are frequent.
+        """Return whether to save sent entries: at once, or each minute if all are frequent ones.
 
         A beat that starts after a crash sends such a task a little early, which is harmless. Saving
         each would dominate beat's work, with a commit every second or two.
@@ -51,7 +51,7 @@ class ElectedScheduler(DatabaseScheduler):
         return bool(super().should_sync() and (late or not unsaved(self) <= often()))
 
     def sync(self) -> None:
-        """Save the entries that were sent since the last time.
+        """Save the entries that were sent since the last call.
 
         Celery also calls this method in the handler of SIGTERM. If the signal arrives while this
         thread waits for a query, saving would deadlock. The method then saves no entry, as after a
@@ -64,7 +64,7 @@ class ElectedScheduler(DatabaseScheduler):
         self._written_at = time.monotonic()
 
     def _give_sign(self, state: str) -> None:
-        """Update the file that shows that beat is alive, every few seconds.
+        """Renew, every few seconds, the file that shows that beat is alive.
 
         This also happens while the database is unavailable, because a restart of beat would not fix
         that.
@@ -101,7 +101,7 @@ class ElectedScheduler(DatabaseScheduler):
 
 
 def direct_conninfo() -> str:
-    """Return the connection string for a session that does not go through a pooler."""
+    """Return the connection string for a session with the server itself, not with a pooler."""
     if url := direct_url():
         return url
     given = connection.get_connection_params()

@@ -1,4 +1,4 @@
-"""Celery's commands with a faster start: `-m valkyr_project.messaging.celery_command worker …`.
+"""Celery's commands, which start faster: `-m valkyr_project.messaging.celery_command worker …`.
 
 Before it starts a worker, `python -m celery` loads a shell, Flower and the commands of every other
 package. The garbage collector also examines the imported objects repeatedly, although they stay
@@ -14,7 +14,7 @@ import click
 
 
 def main() -> None:
-    """Run the worker, beat or Flower that the command line names, in Celery's syntax."""
+    """Run worker, beat or Flower, as the command line says in Celery's syntax."""
     gc.disable()
     from celery.bin.base import CLIContext
 
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def commands(names: list[str]) -> dict[str, click.Command]:
-    """Return Celery's commands with these names; unknown names are omitted."""
+    """Return those of Celery's commands that have these names; omit unknown names."""
     found: dict[str, click.Command] = {}
     if "worker" in names:
         from celery.bin.worker import worker

@@ -1,4 +1,4 @@
-"""Workers report each message to Flower only while a user views Flower.
+"""Make workers report each message to Flower only while a user views Flower.
 
 A report costs a worker and Flower 1.4 ms together, more than most steps do. A request for a page of
 Flower turns reports on in every worker; a few minutes after the last request, they are turned off.
@@ -32,7 +32,7 @@ ANSWERED = {200, 304}
 
 @dataclass
 class Viewers:
-    """Records the last view, and the last command to workers; times are monotonic seconds.
+    """Records the last view of Flower and the last command to workers, in monotonic seconds.
 
     The first command stops the reports, because an earlier Flower may have died while a user viewed
     it.
@@ -43,7 +43,7 @@ class Viewers:
     enabled: bool = False
 
     def due(self, now: float) -> bool | None:
-        """Return True if workers must start reporting, False if they must stop, otherwise None."""
+        """Return True to make workers report, False to make them stop, or None for no command."""
         wanted = now - self.looked_at < LOOK_SECONDS
         pause = ENABLE_SECONDS if wanted else DISABLE_SECONDS
         if wanted == self.enabled and now - self.told_at < pause:
@@ -51,26 +51,26 @@ class Viewers:
         return wanted
 
     def told(self, enabled: bool, now: float) -> None:
-        """Record that a command was sent."""
+        """Record that a command was sent at `now`, which turned reports on or off."""
         self.enabled, self.told_at = enabled, now
 
 
 @dataclass
 class FlowerWatch:
-    """Tracks Flower's viewers, and sends commands to the workers from Flower's event loop."""
+    """Notes views of Flower, and sends commands to the workers from Flower's event loop."""
 
     app: Celery
     viewers: Viewers = field(default_factory=Viewers)
     clock: Callable[[], float] = time.monotonic
 
     def note(self, handler: RequestHandler) -> None:
-        """Record a completed request. Tornado calls this as its `log_function`."""
+        """Record a view of Flower if it answered a page. Tornado calls this as `log_function`."""
         if handler.get_status() in ANSWERED and not isinstance(handler, OPEN):
             self.viewers.looked_at = self.clock()
             IOLoop.current().add_callback(self.tell)
 
     async def tell(self) -> None:
-        """Send the command that is due; send it again after a failure."""
+        """Send the command that is due, if any; after a failure, the next call sends it again."""
         now = self.clock()
         wanted = self.viewers.due(now)
         if wanted is None:
@@ -86,7 +86,7 @@ class FlowerWatch:
 
 
 def watch(app: Celery) -> None:
-    """Make Flower, which starts in this process, send commands to workers.
+    """Make Flower, which starts in this process, send the commands to workers.
 
     The function does nothing if `VALKYR_TASK_EVENTS` turns reports on or off permanently.
     """

@@ -1,4 +1,4 @@
-"""Prometheus: the metrics of a process, the permission to read them, and their port.
+"""Prometheus: the metrics of a process, the permission to read them, and the port that serves them.
 
 The metrics themselves are defined next to the code that they measure:
 `executions.observability.metrics`, `runners.observability.metrics`, `dlq.metrics`.

@@ -21,7 +21,7 @@ SECONDS = 10.0  # for a request to arrive, and for its response to be read
 
 
 class Server(ThreadingMixIn, WSGIServer):
-    """A server with one thread per request. The threads do not keep the process alive."""
+    """An HTTP server with one thread per request; the threads do not keep the process alive."""
 
     daemon_threads = True
     request_queue_size = 16
@@ -33,7 +33,7 @@ class Handler(WSGIRequestHandler):
     timeout = SECONDS
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Do not log scrapes."""
+        """Log nothing: scrapes are frequent."""
 
 
 def begin() -> None:
@@ -57,7 +57,7 @@ def begin() -> None:
 
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-    """Return the metrics, a 404 at another path, or a 401 if the client may not read them."""
+    """Return the metrics, a 404 for another path, or a 401 if the client may not read metrics."""
     allowed = access(local=True).allows(
         environ.get("HTTP_AUTHORIZATION", ""), environ.get("REMOTE_ADDR", "")
     )
@@ -84,7 +84,7 @@ def _refuse(start: Callable[..., Any], status: str, sentence: str) -> Iterable[b
 
 @worker_init.connect(weak=False)
 def serve_worker(**_: Any) -> None:
-    """Start serving before the pool forks, so that each child closes the inherited socket."""
+    """Start serving before the pool forks, so that each child can close the inherited socket."""
     if metric_values.port() and env.text("VALKYR_POOL", "prefork") == "prefork":
         metric_values.share_with_children()
     begin()
@@ -98,5 +98,5 @@ def serve_beat(**_: Any) -> None:
 
 @worker_process_init.connect(weak=False)
 def count_apart(**_: Any) -> None:
-    """Let a pool's child store its counts in separate files."""
+    """Let a child of a pool store its counts in separate files."""
     metric_values.count_as_child()

@@ -29,12 +29,12 @@ class Metrics:
     """The outermost middleware: serves `/metrics` and measures every other request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        """Wrap `get_response`."""
+        """Wrap `get_response`, the next middleware or the view."""
         self._get_response = get_response
         access(local=settings.INSTALLATION.local)  # a guessable token stops the start
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the metrics, or pass the request on."""
+        """Return the metrics for `/metrics`; pass any other request on, and measure it."""
         if request.path_info == PATH:
             return scrape(request)
         began = time.perf_counter()
@@ -45,10 +45,10 @@ class Metrics:
 
 
 class Everything(Collector):
-    """The metrics of this process, its viewers and waiting requests, and the database's values."""
+    """The metrics of this process, its viewers and waiting requests, and values of the database."""
 
     def collect(self) -> Iterable[Metric]:
-        """Yield all metric families."""
+        """Yield all families of metrics."""
         yield from metric_values.registry().collect()
         yield from DATABASE.collect()
         yield GaugeMetricFamily(
@@ -62,7 +62,7 @@ class Everything(Collector):
 
 
 def scrape(request: HttpRequest) -> HttpResponse:
-    """Return the metrics as text, or a 401 if the client may not read them."""
+    """Return the metrics as text, or a 401 if the client may not read metrics."""
     allowed = access(local=settings.INSTALLATION.local).allows(
         request.headers.get("Authorization", ""), str(request.META.get("REMOTE_ADDR", ""))
     )
@@ -81,7 +81,7 @@ def scrape(request: HttpRequest) -> HttpResponse:
 
 
 def _operation(request: HttpRequest) -> str:
-    """Return the operation's ID; a constant for pages and for unknown addresses."""
+    """Return the ID of the API's operation; a constant for pages and for unknown addresses."""
     match = request.resolver_match
     if match is None:
         return NOTHING

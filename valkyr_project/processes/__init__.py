@@ -1,1 +1,1 @@
-"""The command line of each process, and the checks before a start in production."""
+"""The command line of each process, and the checks of the settings before a production start."""

@@ -27,7 +27,7 @@ KEEP_ALIVE = 75
 
 @dataclass(frozen=True)
 class ProcessCommand:
-    """A command line, and its additional environment."""
+    """The command line of a process, and the variables added to its environment."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -35,14 +35,14 @@ class ProcessCommand:
 
 @dataclass(frozen=True)
 class Pool:
-    """The concurrency of a worker: `kind` is `threads` or `prefork`."""
+    """The pool of a worker: its `kind` (`threads` or `prefork`) and its concurrency."""
 
     kind: str
     size: int
 
 
 def pool_of(queue: str) -> Pool:
-    """Return a queue's default pool: threads for waiting, processes for computing."""
+    """Return the default pool of a queue: threads for steps that wait, processes for others."""
     if queue == "control":
         return Pool("threads", CONTROL_THREADS)
     if queue == "io" or queue in env.words("VALKYR_THREAD_QUEUES"):
@@ -51,7 +51,7 @@ def pool_of(queue: str) -> Pool:
 
 
 def web(host: str, port: int, grace: int) -> ProcessCommand:
-    """Return the command of the web process: admin, API and health over ASGI.
+    """Return the command of the web process: the admin, the API and health checks over ASGI.
 
     The process has `grace` seconds to stop.
     """
@@ -70,7 +70,7 @@ def web(host: str, port: int, grace: int) -> ProcessCommand:
 
 
 def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
-    """Return the command of a worker; `queues`, separated by commas, also give the worker its name.
+    """Return the command of a worker; `queues`, separated by commas, are also the worker's name.
 
     In the environment of a cell, the queues are the cell's own: `b:io` for `io`.
 
@@ -90,7 +90,7 @@ def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
 
 
 def reports_always(task_events: str) -> bool:
-    """Return whether this value of `VALKYR_TASK_EVENTS` makes workers always report to Flower."""
+    """Return whether this value of `VALKYR_TASK_EVENTS` makes workers report to Flower always."""
     return task_events.strip().lower() not in env.FALSE
 
 
@@ -104,7 +104,7 @@ def beat() -> ProcessCommand:
 
 
 def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
-    """Return the command of Flower, read-only, behind `user:password`.
+    """Return the command of Flower, which is read-only and asks for `sign_in` (`user:password`).
 
     Flower itself would request reports from every worker every five seconds;
     `messaging/flower_viewers.py` requests them only while a user views Flower.
@@ -124,6 +124,6 @@ def flower(host: str, port: int, sign_in: str, *options: str) -> ProcessCommand:
 
 
 def migrate(*options: str) -> ProcessCommand:
-    """Return the command that migrates the tables, which is safe to run concurrently."""
+    """Return the command that migrates the tables; several processes may run it concurrently."""
     command = (sys.executable, "-m", "valkyr_project.migrate", *options)
     return ProcessCommand(command, {"VALKYR_PROCESS": "migrate"})

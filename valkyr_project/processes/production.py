@@ -1,4 +1,4 @@
-"""Find configurations that are unsafe if other machines can reach the installation.
+"""Find settings that are unsafe if other machines can reach the installation.
 
 An installation is local while all its host names are this machine's own. Messages name the variable
 and the value to set, never a secret. This module is pure.
@@ -23,7 +23,7 @@ _LIST = re.compile(r";(?=[a-z][a-z0-9+.-]*://)")
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The relevant settings; `addresses` are database and broker URLs by variable."""
+    """The settings to check; `addresses` are the URLs of databases and brokers, by variable."""
 
     hosts: Sequence[str]
     secret_key: str = field(repr=False)
@@ -42,12 +42,12 @@ class Installation:
 
 
 def refusals(one: Installation) -> list[str]:
-    """Return the reasons why this installation must not start; empty if it may start."""
+    """Return the reasons why this installation must not start; [] if it may start."""
     return [*_hosts(one), *_debug(one), *_keys(one), *_http(one)]
 
 
 def warnings(one: Installation) -> list[str]:
-    """Return probable mistakes in the settings; some can be intentional."""
+    """Return probable mistakes in the settings; some of them can be intentional."""
     found = [text for name, url in one.addresses.items() for text in _passwords(name, url)]
     if one.https and not one.proxies:
         found.append(
@@ -136,7 +136,7 @@ def _http(one: Installation) -> Iterable[str]:
 
 
 def _passwords(name: str, urls: str) -> Iterable[str]:
-    """Return the warnings about passwords in a list of servers: `amqp://a//;amqp://b//`."""
+    """Return warnings about the passwords in a list of servers: `amqp://a//;amqp://b//`."""
     found = [text for url in _LIST.split(urls) for text in _password(name, url)]
     return dict.fromkeys(found)
 

@@ -1,4 +1,4 @@
-"""`make up`: start, watch and stop everything that Valkyr needs on a machine.
+"""`make up`: start, watch and stop everything that Valkyr needs on one machine.
 
 The modules, in the order in which they start: `options` → `home` (lock) → `environment` → `prepare`
 → `processes` → `supervisor` (with `failing_processes` and `output`); `run` calls them.

@@ -1,4 +1,4 @@
-"""The environment of a stack's processes, and its passwords."""
+"""The environment of a stack's processes, and the stack's passwords."""
 
 import base64
 import os
@@ -29,7 +29,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class StackCredentials:
-    """The installation's keys and the administrator's password.
+    """The keys of the installation, and the passwords of its administrator and of Flower.
 
     `password_is_ours` is true if the administrator's password was generated here; `key_file` holds
     the generated key that seals secrets, or is None if the environment names one.
@@ -44,7 +44,7 @@ class StackCredentials:
 
 
 def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCredentials:
-    """Read stored credentials, create missing ones, and let the environment override them."""
+    """Return the stored credentials, or new ones if missing; the environment overrides them all."""
     path = home / SECRETS_FILE
     kept = _read(path)
     made = {
@@ -70,7 +70,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCreden
 
 
 def _check_for_flower(found: StackCredentials) -> None:
-    """Check that passwords suit Flower's `name:password` list. Raises UpError if they do not."""
+    """Check that the passwords fit into Flower's `name:password` list. Raises UpError otherwise."""
     if {":", ","} & set(found.username) or "," in found.flower_password:
         raise UpError(
             "Flower cannot sign in this user: VALKYR_ADMIN_USERNAME must have no colon and no "
@@ -87,7 +87,7 @@ def _key_file(home: Path) -> Path:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """Return the stored values by name; {} if there is no file."""
+    """Return the stored values by name; {} if the file does not exist."""
     if not _is_private(path):
         return {}
     lines = path.read_text().splitlines()
@@ -96,7 +96,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _is_private(path: Path) -> bool:
-    """Return whether the file exists; make it private, and reject a file of another owner."""
+    """Return whether the file exists; make it private. Raises UpError if another user owns it."""
     try:
         facts = path.lstat()
     except FileNotFoundError:
@@ -131,7 +131,7 @@ def stack_environment(
     *,
     inherited: Mapping[str, str] = os.environ,
 ) -> dict[str, str]:
-    """Return the inherited environment with every address and secret of this stack."""
+    """Return the inherited environment, with all addresses and secrets of this stack."""
     kept = {name: value for name, value in inherited.items() if name != "RUNNER_ID"}
     key_file = credentials.key_file
     return (

@@ -1,4 +1,4 @@
-"""The list of a stack's processes that repeatedly end.
+"""The list of those processes of a stack that end repeatedly.
 
 The supervisor writes the list, and the web process reads it. The file `<home>/failing.json` maps
 the name of a process to a description of its last end. The health part `processes`
@@ -22,7 +22,7 @@ def supervised() -> bool:
 
 
 class FailingProcesses:
-    """The supervisor's list of processes that repeatedly end right after their start."""
+    """The supervisor's list of the processes that repeatedly end right after their start."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         """Begin with an empty list, in the file that the stack's environment names."""
@@ -32,18 +32,18 @@ class FailingProcesses:
 
     @property
     def names(self) -> set[str]:
-        """Return the names of the listed processes."""
+        """Return the names of the processes in the list."""
         return set(self._endings)
 
     def add(self, name: str, ending: str) -> bool:
-        """Add a process and a description of its last end; return whether the list lacked it."""
+        """Add a process and a description of its last end; return whether it was not listed."""
         known = name in self._endings
         self._endings[name] = ending
         self._write()
         return not known
 
     def remove(self, name: str) -> None:
-        """Remove a process that now stays up."""
+        """Remove a process from the list, because it now keeps running."""
         self._endings.pop(name, None)
         self._write()
 

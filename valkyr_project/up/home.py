@@ -1,4 +1,4 @@
-"""The data folder: a lock ensures that only one running stack uses it.
+"""The data folder of a stack; a lock ensures that only one running stack uses the folder.
 
 `running.json` gives other programs (and a second `make up`) the stack's address; it is valid only
 while the lock is held.
@@ -16,10 +16,10 @@ from valkyr_project.up.options import UpError
 
 
 class Home:
-    """An open data folder; `close` or the end of the process releases it."""
+    """An open data folder; it is released by `close` or at the end of the process."""
 
     def __init__(self, path: Path, lock: IO[str]) -> None:
-        """Store the folder and its lock; call `open_home` instead."""
+        """Store the folder and its lock. Call `open_home` instead."""
         self.path = path
         self.logs = path / "logs"
         self._lock = lock
@@ -35,7 +35,7 @@ class Home:
 
 
 def open_home(path: Path) -> Home:
-    """Create and lock the folder.
+    """Create and lock the folder, and return it.
 
     Raises UpError if a stack already runs in the folder, or if the folder cannot be used.
     """
@@ -58,7 +58,7 @@ def open_home(path: Path) -> Home:
 
 
 def _locked(lock: IO[str]) -> bool:
-    """Return whether the lock was acquired. Waits briefly: `running` may hold it for a moment."""
+    """Return whether the lock was acquired. Waits briefly, because `running` may hold the lock."""
     for _ in range(20):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -70,7 +70,7 @@ def _locked(lock: IO[str]) -> bool:
 
 
 def running(path: Path) -> dict[str, Any] | None:
-    """Return the announcement of the stack that runs in `path`, or None if no stack runs there.
+    """Return the announcement of the stack that runs in `path`; None if no stack runs there.
 
     Its keys are pid, url, flower_url, database_url, redis_url and ready. The announcement is empty
     until the stack writes it.
@@ -86,7 +86,7 @@ def running(path: Path) -> dict[str, Any] | None:
 
 
 def announced(path: Path) -> dict[str, Any]:
-    """Return the last announcement, even if its process has ended; {} if there is none."""
+    """Return the last announcement, even if its process has ended; {} without one."""
     try:
         facts = json.loads((path / "running.json").read_text())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The options of `make up`: environment variables, read and checked once."""
+"""The options of `make up`: environment variables that are read and checked once."""
 
 import argparse
 import os
@@ -35,7 +35,7 @@ Everything listens on 127.0.0.1 only. Ctrl-C stops what this started, and nothin
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a start; `database_url` and `redis_url` are empty for the embedded servers."""
+    """The options of a start; `database_url` and `redis_url` are "" for the embedded servers."""
 
     port: int
     flower_port: int
@@ -57,7 +57,7 @@ class Options:
 
 
 def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> Options:
-    """Return the options from the environment. Raises UpError that names an invalid variable."""
+    """Return the options from the environment. Raises UpError, which names an invalid variable."""
     argparse.ArgumentParser(
         prog="python -m valkyr_project.up",
         description="Start Valkyr: servers, web, workers, beat and Flower, until Ctrl-C.",
@@ -79,7 +79,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ)
 
 
 def home_folder(environment: Mapping[str, str]) -> Path:
-    """Return the data folder, which need not exist."""
+    """Return the path of the data folder; the folder need not exist."""
     return Path(_text(environment, "VALKYR_HOME") or BESIDE / ".valkyr").expanduser().absolute()
 
 

@@ -1,4 +1,4 @@
-"""The processes' output: all of it in `<home>/logs/<name>.log`, warnings also on the terminal.
+"""The output of the processes: all lines in `<home>/logs/<name>.log`, warnings on the terminal too.
 
 A repeated warning is shown once a minute; the log file has every line.
 """
@@ -22,10 +22,10 @@ LOG_BYTES = 10_000_000
 
 
 class Output:
-    """Stores each process's lines and shows the important ones."""
+    """Stores the lines of each process, and shows the important ones."""
 
     def __init__(self, logs: Path, names: list[str], terminal: TextIO = sys.stdout) -> None:
-        """Write below `logs`; `names` sets the width of the terminal's first column."""
+        """Write files below `logs`; `names` determine the width of the terminal's first column."""
         self._logs = logs
         self._printer = Printer(terminal, width=max(map(len, names)))
         self._files: dict[str, logging.handlers.RotatingFileHandler] = {}
@@ -33,7 +33,7 @@ class Output:
         self._shown: dict[tuple[str, str], float] = {}
 
     def write(self, message: Message) -> None:
-        """Write one chunk of a process's output, as honcho sends it."""
+        """Write a chunk of a process's output, as honcho sends it."""
         text = message.data.decode(errors="replace").rstrip("\n")
         self._tails.setdefault(message.name, deque(maxlen=30)).append(text)
         record = logging.LogRecord(message.name, logging.INFO, "", 0, text, None, None)
@@ -42,7 +42,7 @@ class Output:
             self._show(message)
 
     def _is_news(self, name: str, text: str) -> bool:
-        """Return whether no similar line was shown in the last minute, ignoring times and IDs."""
+        """Return whether no similar line was shown in the last minute; times and IDs may differ."""
         now = time.monotonic()
         key = (name, VARYING.sub("#", text))
         if now - self._shown.get(key, -REPEAT_SECONDS) < REPEAT_SECONDS:
@@ -52,7 +52,7 @@ class Output:
         return True
 
     def last_lines(self, name: str, count: int = 15) -> str:
-        """Return the last lines of a process's output, 15 by default."""
+        """Return the last `count` lines of a process's output."""
         return "\n".join(list(self._tails.get(name, ()))[-count:]) or "(it said nothing)"
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class Output:
 
 
 def say(text: str = "") -> None:
-    """Print a line of the supervisor; a closed terminal does not stop the supervisor."""
+    """Print a line of the supervisor; do nothing if the terminal is closed."""
     try:
         print(text, flush=True)
     except OSError:

@@ -1,4 +1,4 @@
-"""Update tables, static files and the administrator before any process serves requests.
+"""Update the tables, static files and the administrator before any process serves requests.
 
 Two processes of the image run concurrently: `valkyr_project.up.prepare tables` and `static`. The
 second runs only if static files may have changed.
@@ -15,7 +15,7 @@ from valkyr_project.up.options import PROJECT, UpError
 
 
 def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
-    """Run the necessary parts; return the last line that `ensure_admin` printed.
+    """Run the parts that are necessary; return the last line that `ensure_admin` printed.
 
     Raises UpError with the last lines of the part that failed.
     """
@@ -38,7 +38,7 @@ def prepare(image: ProcessImage, environment: Mapping[str, str]) -> str:
 
 
 def tables() -> None:
-    """Migrate if necessary, then run `ensure_admin`, which prints its result."""
+    """Migrate the tables if necessary, then run `ensure_admin`, which prints its result."""
     from django.core.management import call_command
     from django.db.migrations.executor import MigrationExecutor
 
@@ -53,7 +53,7 @@ def tables() -> None:
 
 
 def static() -> None:
-    """Collect static files again, and store their fingerprint."""
+    """Collect the static files again, and store the fingerprint of their sources."""
     from django.core.management import call_command
 
     root = _static_root(os.environ)
@@ -62,20 +62,20 @@ def static() -> None:
 
 
 def static_is_current(environment: Mapping[str, str]) -> bool:
-    """Return whether the collected files match the current packages and project."""
+    """Return whether the collected files were made from the current packages and project."""
     root = _static_root(environment)
     stamp = _stamp(root)
     return root.is_dir() and stamp.is_file() and stamp.read_text() == fingerprint()
 
 
 def sources() -> list[Path]:
-    """Return the folders of the static files of the project and its plugins."""
+    """Return the folders with static files of the project and of its plugins."""
     own = [PROJECT / "valkyr_project" / "overrides", *PROJECT.glob("*/static")]
     return [*own, *PROJECT.glob("valkyr_plugins/*/static")]
 
 
 def _static_root(environment: Mapping[str, str]) -> Path:
-    """Return the folder that the settings name, without loading the settings."""
+    """Return the folder of collected files that the settings would name, without loading them."""
     given = environment.get("VALKYR_STATIC_ROOT", "").strip()
     return Path(given) if given else Path(environment["VALKYR_HOME"]) / "static"
 
@@ -101,5 +101,5 @@ PARTS = {"tables": tables, "static": static}
 
 
 def main() -> None:
-    """Run the part that the command line names."""
+    """Run the part (`tables` or `static`) that the command line names."""
     PARTS[sys.argv[1]]()

@@ -1,4 +1,4 @@
-"""Probe each process of a stack until it is ready, and then print its name.
+"""Probe each process of a stack until it is ready, then print the name of the process.
 
 This module runs as a separate process of the image and tests the actual work of each process. It
 connects to PostgreSQL and the broker, so the supervisor need not load the code for them.
@@ -23,7 +23,7 @@ FAILS = 500
 
 
 def main() -> None:
-    """Probe each process until it is ready; each probe takes at most about 2 s.
+    """Probe each process until it is ready. A single probe takes at most about 2 s.
 
     The command line gives the URLs of web and Flower.
     """
@@ -49,7 +49,7 @@ def _ask(name: str, probe: Callable[[], bool]) -> None:
 
 
 def answers(url: str) -> bool:
-    """Return whether a GET ends without a server error."""
+    """Return whether a GET request to `url` succeeds without a server error."""
     request = urllib.request.Request(url)  # noqa: S310 - our own address
     # A proxy for outside connections must not be used here.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -71,7 +71,7 @@ def worker_answers(queue: str) -> bool:
 
 
 def beat_reads_its_schedule(database_url: str) -> bool:
-    """Return whether a session of a beat process is open in the database."""
+    """Return whether a beat process has a session in the database."""
     query = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'valkyr-beat' LIMIT 1"
     try:
         with psycopg.connect(database_url, connect_timeout=2) as connection:

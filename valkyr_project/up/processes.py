@@ -1,4 +1,4 @@
-"""The processes of a stack as a table: command, environment and stop order.
+"""The processes of a stack as a table: their commands, environments and stop order.
 
 They are web, three workers, beat and Flower. Their command lines are in
 valkyr_project/processes/commands.py.
@@ -26,7 +26,7 @@ WEB_GRACE_SECONDS = 5
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """One process; processes with `stop_stage` 0 stop first."""
+    """One process of a stack; processes with `stop_stage` 0 are stopped first."""
 
     name: str
     command: tuple[str, ...]
@@ -36,7 +36,7 @@ class ProcessSpec:
 
 
 def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
-    """Return every process of a stack, in display order."""
+    """Return every process of a stack, in the order in which they are shown."""
     return [
         _spec("web", commands.web("127.0.0.1", options.port, WEB_GRACE_SECONDS)),
         worker(options, "control", commands.pool_of("control")),
@@ -48,13 +48,13 @@ def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
 
 
 def worker(options: Options, queue: str, pool: Pool) -> ProcessSpec:
-    """Return the worker process of one queue; its Celery node has a name such as `control@host`."""
+    """Return the worker process of one queue; its Celery node is named like `control@host`."""
     program = commands.worker(queue, pool, task_events=options.task_events)
     return ProcessSpec(f"worker-{queue}", program.command, program.environment, 1, WORKER_STOP)
 
 
 def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
-    """Return the Flower process, whose data persists between starts."""
+    """Return the Flower process, which keeps its data between starts."""
     program = commands.flower(
         "127.0.0.1",
         options.flower_port,
@@ -67,7 +67,7 @@ def flower(options: Options, credentials: StackCredentials) -> ProcessSpec:
 
 
 def probes(options: Options) -> ProcessCommand:
-    """Return the command of the process that probes the others."""
+    """Return the command of the process that probes the other processes."""
     return ProcessCommand(
         (sys.executable, "-m", "valkyr_project.up.probes", options.web_url, options.flower_url)
     )
@@ -87,7 +87,7 @@ FILE = Path("metrics") / "targets.json"
 
 
 def served(table: Sequence[ProcessSpec], options: Options) -> list[ProcessSpec]:
-    """Return the processes with a metrics port for each worker and beat.
+    """Return the processes, with a port for metrics added to each worker and to beat.
 
     Also writes the file of scrape targets.
     """

@@ -1,4 +1,4 @@
-"""Run one stack from the first check to the end of the last process."""
+"""Run one stack, from the first check to the end of the last process."""
 
 import os
 import shlex
@@ -26,7 +26,7 @@ from valkyr_project.up.supervisor import Servers, StopRequest, Supervisor
 
 
 def require_free(port: int, variable: str) -> None:
-    """Raise UpError for a port in use, with the program that uses it and the variable to set."""
+    """Raise UpError if a port is in use; the error names the user of the port and the variable."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -44,7 +44,7 @@ def require_free(port: int, variable: str) -> None:
 
 
 def _holder(port: int) -> str:
-    """Return ` by NAME (process N)` if the system tells it, otherwise ` by another program`."""
+    """Return ` by NAME (process N)`, or ` by another program` if the system does not tell more."""
     try:
         for connection in psutil.net_connections("tcp"):
             listening = connection.status == psutil.CONN_LISTEN
@@ -57,7 +57,7 @@ def _holder(port: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the stack until it is stopped; return 1 if it did not start or stay up."""
+    """Run the stack until it is stopped; return 1 if it could not start or keep running."""
     begin = time.monotonic()
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
@@ -142,7 +142,7 @@ def _announce(home: Home, options: Options, servers: Servers, *, ready: bool) ->
 def closing_block(
     options: Options, credentials: StackCredentials, admin_state: str, seconds: float
 ) -> str:
-    """Return the addresses of the stack and the instructions to sign in."""
+    """Return a text with the addresses of the stack and how to sign in."""
     stored = f"password in {options.home / SECRETS_FILE}"
     flower = f"user {credentials.username}, {stored} (FLOWER_PASSWORD)"
     return f"""
@@ -162,7 +162,7 @@ Ctrl-C stops everything and keeps the data.
 
 
 def management_command(options: Options, command: str) -> str:
-    """Return the command that runs a management command on this stack."""
+    """Return the shell command that runs a management command on this stack."""
     home = ""
     if options.home != home_folder({}):
         home = f"VALKYR_HOME={shlex.quote(str(options.home))} "

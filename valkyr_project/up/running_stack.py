@@ -30,7 +30,7 @@ OF_ONE_INSTALLATION = (
 
 
 def use_running_stack(environment: MutableMapping[str, str] = os.environ) -> Path | None:
-    """Add the variables of the stack that runs in VALKYR_HOME, and return its folder.
+    """Add the variables of the stack that runs in VALKYR_HOME; return the stack's folder.
 
     Variables that are already set stay unchanged. If no stack runs, or if the environment already
     names an installation, the function does nothing and returns None. Raises UpError if the stack
@@ -65,7 +65,7 @@ def _names_an_installation(environment: Mapping[str, str]) -> bool:
 def _environment_of(folder: Path, facts: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of the stack's processes.
 
-    It is computed from the environment in which the user started the stack.
+    It is built again from the environment in which the user started the stack.
     """
     try:
         given = psutil.Process(int(facts["pid"])).environ()

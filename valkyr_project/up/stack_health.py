@@ -1,4 +1,4 @@
-"""The health part `processes`, which reports processes of a `make up` stack that do not stay up."""
+"""The health part `processes`, which reports processes of a `make up` stack that repeatedly end."""
 
 import json
 import os
@@ -14,7 +14,7 @@ EXPECTED = "every process of the stack runs"
 
 
 def processes(session: Session) -> HealthFinding:
-    """Return the health of the processes that the supervisor reported as failing."""
+    """Return the finding about the processes that the supervisor reported as failing."""
     path = Path(os.environ[VARIABLE])
     try:
         endings = json.loads(path.read_text())
@@ -31,11 +31,11 @@ def processes(session: Session) -> HealthFinding:
 
 
 def register_part() -> None:
-    """Add the part to the health response of a supervised stack."""
+    """Add the part to the health checks, if a supervisor started this process."""
     if supervised():
         register(NAME, processes)
 
 
 def context(request: HttpRequest) -> dict[str, bool]:
-    """Return the template context of the notice about failing processes."""
+    """Return the context for the template of the notice about failing processes."""
     return {"supervised": supervised()}

@@ -1,7 +1,7 @@
 """The loop of a running stack: it relays output, restarts processes and stops them in order.
 
-A process that repeatedly ends right after its start is restarted with growing delays, and the
-others stay up. `failing_processes` reports it to the web process, which shows it on every page.
+A process that repeatedly ends right after its start is restarted with growing delays, and the other
+processes stay up. `failing_processes` reports it to the web process, which shows it on every page.
 Processes end before their servers. Servers and the image start from the main thread, because the
 kernel ties their death signal to it.
 """
@@ -30,10 +30,10 @@ from valkyr_project.up.processes import ProcessSpec
 
 
 class Servers:
-    """Up to two embedded servers, and the addresses of PostgreSQL and Redis."""
+    """Up to two embedded servers, and the URLs of PostgreSQL and Redis, embedded or not."""
 
     def __init__(self, options: Options, home: Path) -> None:
-        """Prepare the required servers, without starting them."""
+        """Prepare the servers for which the options have no URL, without starting them."""
         self.embedded: list[Postgres | Redis] = []
         self._database_url = options.database_url
         self._redis_url = options.redis_url
@@ -43,12 +43,12 @@ class Servers:
             self.embedded.append(Redis(home))
 
     def launch(self) -> None:
-        """Start all servers; their addresses are available afterwards."""
+        """Start all embedded servers; their URLs are available afterwards."""
         for server in self.embedded:
             server.launch()
 
     def wait(self) -> None:
-        """Wait until all servers accept connections."""
+        """Wait until all embedded servers accept connections."""
         for server in self.embedded:
             server.wait()
 
@@ -65,7 +65,7 @@ class Servers:
         return found[0] if found else self._redis_url
 
     def stop(self) -> None:
-        """Stop the started servers, Redis before PostgreSQL."""
+        """Stop the servers that were started, Redis before PostgreSQL."""
         for server in reversed(self.embedded):
             server.stop()
 
@@ -74,13 +74,13 @@ class Servers:
 
 
 class StopRequest:
-    """A request to stop, set by signals; a second signal sets `insisted`.
+    """A request to stop, made by signals; a second signal sets `insisted`.
 
     With `interrupts`, a signal raises KeyboardInterrupt, so that a start can be interrupted.
     """
 
     def __init__(self) -> None:
-        """Catch the signals from now on."""
+        """Handle the signals from now on."""
         self.wanted = False
         self.insisted = False
         self.interrupts = True
@@ -99,7 +99,7 @@ class StopRequest:
 
 
 class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
-    """Runs `spec` in a thread that relays its output and its end to `events`.
+    """Runs `spec` in a thread that puts its output and its end into `events`.
 
     The process is killed with the launcher, and the launcher is killed with the supervisor. The
     engine survives kill -9 of its processes by design. After the supervisor dies, the servers also
@@ -107,14 +107,14 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
     """
 
     def __init__(self, spec: ProcessSpec, image: ProcessImage) -> None:
-        """Prepare without starting."""
+        """Prepare the process without starting it."""
         super().__init__(spec.command, name=spec.name)
         self.spec = spec
         self.started_at = time.monotonic()
         self._child_ctor = lambda command, **_: image.start(command, spec.environment)
 
     def launch(self, events: "queue.Queue[Message]") -> None:
-        """Start the process, and a thread that ends with the process."""
+        """Start the process, and a thread that relays its output until it ends."""
         self.started_at = time.monotonic()
         threading.Thread(target=self.run, args=(events,), name=self.name, daemon=True).start()
 
@@ -128,12 +128,12 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
         return self._child is not None and self._child.poll() is None
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the process itself (not to its group) if it still runs."""
+        """Send a signal to the process, not to its group, if the process still runs."""
         if self.alive():
             self._child.send_signal(number)
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the process ends; return whether it ended in time."""
+        """Wait at most `seconds` for the process to end; return whether it ended."""
         deadline = time.monotonic() + seconds
         while self.alive():
             if time.monotonic() > deadline:
@@ -149,12 +149,12 @@ LONGEST_PAUSE = 30.0
 
 @dataclass
 class Restarts:
-    """The restarts of one process. A run longer than QUICK_SECONDS resets their number."""
+    """The restarts of one process; a run longer than QUICK_SECONDS resets their count."""
 
     quick_deaths: int = 0
 
     def after(self, lived_seconds: float) -> float:
-        """Return the delay before the next start, in seconds, for a last run of this duration."""
+        """Return how many seconds to wait before the next start, after a run of `lived_seconds`."""
         self.quick_deaths = self.quick_deaths + 1 if lived_seconds < QUICK_SECONDS else 0
         # The exponent is capped, since a process may fail for days.
         return min(LONGEST_PAUSE, 0.5 * 2.0 ** min(self.quick_deaths, 10))
@@ -165,7 +165,7 @@ class Restarts:
         return self.quick_deaths >= MOST_QUICK_DEATHS
 
     def settled(self, lived_seconds: float) -> bool:
-        """Reset a failing process that now runs; return whether it was failing."""
+        """Reset a failing process that now keeps running; return whether it was failing."""
         if not self.failing or lived_seconds < QUICK_SECONDS:
             return False
         self.quick_deaths = 0
@@ -188,7 +188,7 @@ class Supervisor:
         output: Output,
         stop_request: StopRequest,
     ) -> None:
-        """Prepare without starting."""
+        """Prepare the processes without starting them."""
         self._events: queue.Queue[Message] = queue.Queue()
         self._probes = probes
         self._environment = environment
@@ -203,13 +203,13 @@ class Supervisor:
         self._ready: set[str] = set()
 
     def start(self) -> None:
-        """Start every process, and the process that probes them."""
+        """Start all processes, and the process that probes them."""
         for child in self._children.values():
             child.launch(self._events)
         self._begin_asking()
 
     def wait_until_ready(self) -> bool:
-        """Wait until all processes are ready, and print a line for each.
+        """Wait until all processes are ready; print a line for each process.
 
         Return False if a stop was requested first. The supervisor does not wait for processes that
         repeatedly end. Raises UpError if web is one of them.
@@ -226,7 +226,7 @@ class Supervisor:
         return True
 
     def watch(self) -> None:
-        """Keep everything running until a stop is requested.
+        """Keep all processes running until a stop is requested.
 
         Raises UpError if PostgreSQL, Redis or the image cannot be kept running.
         """
@@ -234,7 +234,7 @@ class Supervisor:
             self._turn()
 
     def stop(self) -> None:
-        """Stop all processes stage by stage, each with a timeout; a second request kills them."""
+        """Stop the processes stage by stage, with a time limit; a second request kills the rest."""
         for stage in sorted({child.spec.stop_stage for child in self._children.values()}):
             group = [c for c in self._children.values() if c.spec.stop_stage == stage]
             threads = [threading.Thread(target=self._end, args=(child,)) for child in group]
@@ -340,7 +340,7 @@ class Supervisor:
         threading.Thread(target=self._ask, daemon=True).start()
 
     def _ask(self) -> None:
-        """Read the names of ready processes from the process that probes them."""
+        """Read the names of processes that are ready, from the process that probes them."""
         asking = self._image.start(self._probes.command, self._probes.environment)
         with asking.stdout as lines:
             for line in lines:

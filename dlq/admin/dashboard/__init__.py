@@ -1,4 +1,4 @@
-"""The home page: current problems, with links to them.
+"""The home page: the current problems, with links to them.
 
 Its queries are bounded, and their results are cached for 15 seconds.
 """
@@ -16,7 +16,7 @@ from dlq.admin.dashboard.verdict import verdict
 
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the context of the /admin/ template. Unfold calls this hook."""
+    """Return the context of the template of `/admin/`. Unfold calls this hook."""
     kept = collect(request)
     now = timezone.now()
     views = [block.show(request, kept["blocks"].get(name)) for name, block in BLOCKS.items()]

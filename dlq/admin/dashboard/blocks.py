@@ -17,7 +17,7 @@ NOTHING = SafeString("")
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A sentence about a problem, and the command that fixes the problem.
+    """A sentence about a problem, and the command that solves the problem.
 
     An `urgent` banner is red.
     """
@@ -53,7 +53,7 @@ class Card:
 
     @property
     def shown(self) -> str:
-        """Return the figure as text, with a mark if the count stopped at its limit."""
+        """Return the figure as text, with a plus sign if the count stopped at its limit."""
         if self.number is None:
             return gettext("not available")
         more = "+" if self.bounded else ""
@@ -62,7 +62,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """The content of a block; `above` and `below` are HTML above and below the cards."""
+    """What a block shows; `above` and `below` are HTML above and below the cards."""
 
     problems: Sequence[HomeProblem] = ()
     cards: Sequence[Card] = ()
@@ -91,7 +91,7 @@ BLOCKS: dict[str, HomeBlock] = {}
 
 
 def add_block(block: HomeBlock) -> None:
-    """Show a block on the home page. Plugins call it when their `admin` module is imported.
+    """Add a block to the home page. Plugins call this when their `admin` module is imported.
 
     Raises ValueError if another block has its name.
     """
@@ -107,7 +107,7 @@ Column = Literal["failures", "work"]
 
 @dataclass(frozen=True, slots=True)
 class HomeSection:
-    """A table of the home page, with a unique name; it is not shown without rows.
+    """A table of the home page, with a unique name; a table without rows is not shown.
 
     `gather` reads data that the request's user may see, in a bounded number of rows and queries.
     Its result is pickled into the cache for 15 seconds, and shared by users with the same
@@ -129,7 +129,7 @@ SECTIONS: dict[str, HomeSection] = {}
 
 
 def add_section(section: HomeSection) -> None:
-    """Show a table on the home page. Plugins call it when their `admin` module is imported.
+    """Add a table to the home page. Plugins call this when their `admin` module is imported.
 
     Raises ValueError if another section has its name.
     """

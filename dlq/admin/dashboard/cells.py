@@ -1,4 +1,4 @@
-"""The home page's panel of all cells, with totals, for superusers.
+"""The home page's panel of all cells with their totals, for superusers.
 
 All databases are queried concurrently. A database that does not answer therefore delays the page by
 at most 2 s, once in 15 s.
@@ -103,7 +103,7 @@ def _numbers(found: CellCounts) -> list[Cell]:
 
 
 def _total(found: Sequence[CellCounts]) -> list[Cell]:
-    """Return the sums; a sum has a plus sign if a number is missing or incomplete."""
+    """Return the totals of all cells; a plus sign means that a number is missing or incomplete."""
     sums: list[Cell] = []
     for column in zip(*map(astuple, found), strict=True):
         known = [one for one in column if one is not None]

@@ -1,4 +1,4 @@
-"""The home page's data as plain rows: read within limits, cached for 15 seconds.
+"""The data of the home page as plain rows, read within limits and cached for 15 seconds.
 
 The cache key is the user's permissions, so that a whole team shares the data.
 """
@@ -39,7 +39,7 @@ Facts = dict[str, Any]
 
 
 def collect(request: HttpRequest) -> Facts:
-    """Return the page's facts by name; None for facts that were not read in time."""
+    """Return the page's facts by name; a fact that was not read in time is None."""
     scope = Scope.of(request.user, reach(request))
     variants = ":".join(block.variant(request) for block in BLOCKS.values())
     key = f"dashboard:{routing.cell()}:{variants}:{_reach_key(request, scope)}"
@@ -138,7 +138,7 @@ def _approvals(request: HttpRequest) -> int:
 
 
 def _workers(request: HttpRequest) -> list[Runner]:
-    """Return the most recently seen shared workers, and remote runners that the user may see."""
+    """Return the shared workers and the remote runners that the user may see, most recent first."""
     rows = Runner.objects.order_by("-seen_at")
     if not is_superuser(request):
         rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))
@@ -146,7 +146,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
-    """Return the groups that grew most in the last 24 hours, compared with the day before."""
+    """Return the groups whose failures grew most from the day before to the last 24 hours."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
     grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),

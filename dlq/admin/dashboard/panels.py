@@ -1,4 +1,4 @@
-"""The content of the home page: banners, cards, and the panels under the charts."""
+"""The content of the home page: banners, cards, and the panels above and below the charts."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ NOT_AVAILABLE = lazy("Not available: the database did not answer in time.")
 
 
 def problems(kept: Facts, now: datetime) -> list[list[PageSection]]:
-    """Return the panels above the charts, in two columns: failures, and workers with queues."""
+    """Return the panels above the charts, in two columns: failures, and workers and queues."""
     return [
         [_section(gettext("Fastest-growing failures"), kept["groups"], GROUPS, _group_rows(kept))],
         [
@@ -193,7 +193,7 @@ WAITING = "hourglass_empty"
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
     """Return the cards: running, queued, `ended`, open dead letters; `only` filters their lists.
 
-    The card of queued executions is left out if there are none.
+    The card of queued executions is omitted if there are none.
     """
     all_cards = [
         Card(

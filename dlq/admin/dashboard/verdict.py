@@ -24,7 +24,7 @@ LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class HomeVerdict:
-    """The headline, and the problems found, the most urgent first.
+    """The headline, and the problems that were found, the most urgent first.
 
     `partly` is true if facts are missing because the database did not answer in time.
     """
@@ -35,7 +35,7 @@ class HomeVerdict:
 
 
 def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> HomeVerdict:
-    """Return the headline and the problems that need attention now.
+    """Return the headline, and the problems that need attention now.
 
     `added` are the problems that plugins found.
     """

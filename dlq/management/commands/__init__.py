@@ -1,1 +1,1 @@
-"""Commands for operators: `python manage.py <name>`."""
+"""The management commands of the app `dlq`: `python manage.py <name>`."""

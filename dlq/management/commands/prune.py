@@ -26,7 +26,7 @@ from executions.states import FINAL
 
 
 def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
-    """Yield a line about the deleted rows, and a line for each reason to keep other rows."""
+    """Yield a line about the deleted rows, and a line for each reason why rows stay."""
     parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
     span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
     size = f", about {filesizeformat(bytes_)}".replace("\xa0", " ") if bytes_ else ""
@@ -60,7 +60,7 @@ exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with mor
 
 
 class Command(CommandWithExamples):
-    """Print a line for each kind: the deleted rows, their time span, and why others are kept."""
+    """Print a line for each kind of rows: the deleted rows, their time span, and why rows stay."""
 
     help = "Delete rows past their retention: executions, dead letters and related rows."
     examples = EXAMPLES
@@ -99,7 +99,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Delete expired rows, or preview this. Raises CommandError if stopped before the end."""
+        """Delete expired rows, or preview this. Raises CommandError if it stopped early."""
         try:
             wanted = _wanted(options)
         except ImproperlyConfigured as error:
@@ -165,7 +165,7 @@ def _place(workspace: str | None, workflow: str | None) -> tuple[Any, Any]:
 
 
 def _asked(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the requested options, for the audit trail."""
+    """Return the options that the user gave, for the audit trail."""
     said = {name: options[name] for name in ("workspace", "workflow") if options[name]}
     if options["older_than"] is not None:
         said["olderThanDays"] = options["older_than"]
@@ -176,7 +176,7 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _stop_asked() -> Iterator[Event]:
-    """Yield an event that a stop signal sets; restore the previous handlers afterwards."""
+    """Yield an event that SIGINT or SIGTERM sets; restore the previous handlers afterwards."""
     stop = Event()
     before = {
         number: signal.signal(number, lambda *_: stop.set())

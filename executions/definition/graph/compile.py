@@ -142,7 +142,7 @@ def _undo(
     place: _BodyContext,
     ids: tuple[Mapping[str, int], ...],
 ) -> Graph | None:
-    """Return a body's undo steps, as tasks with the same IDs and no edges; None without any."""
+    """Return a body's undo steps, as tasks with the same IDs and no edges; None if it has none."""
     tasks = [
         {"id": task["id"], "name": task["name"], "join": "any", "modules": [task["undo"]]}
         for task in documents

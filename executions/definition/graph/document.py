@@ -136,7 +136,7 @@ def _entries(after: Any) -> Any:
 
 
 def _without_after(task: Any) -> Any:
-    """Return the task without `after`, or the same object if it has no valid `after`."""
+    """Return the task without `after`; the same object if the task has no valid `after`."""
     if not isinstance(task, dict) or not isinstance(task.get("id"), str) or "after" not in task:
         return task
     entries = _entries(task["after"])

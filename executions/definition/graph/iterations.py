@@ -14,7 +14,7 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class LoopTurns:
-    """The state of a loop: iteration `index` of `count`, or of at most `most` with a condition."""
+    """The state of a loop: iteration `index` of `count` or, with a condition, of at most `most`."""
 
     index: int
     count: int | None = None
@@ -26,7 +26,7 @@ class LoopTurns:
         return cls(document["index"], document.get("count"), document.get("most", 0))
 
     def document(self) -> dict[str, Any]:
-        """Return the state for a run's `progress`."""
+        """Return the state as it is stored in a run's `progress`."""
         bound = {"most": self.most} if self.count is None else {"count": self.count}
         return {"index": self.index, **bound}
 
@@ -40,7 +40,7 @@ class LoopTurns:
 class MapTurns:
     """The state of a map: items below `next` were handed out to workers.
 
-    Those in `open` are running, and those in `spare` were returned unstarted. At most `wide` items
+    Items in `open` are running, and items in `spare` were returned unstarted. At most `wide` items
     run at once. `failed` is the first failed item if failures stop the map; then no more items
     start.
     """
@@ -65,7 +65,7 @@ class MapTurns:
         )
 
     def document(self) -> dict[str, Any]:
-        """Return the state for a run's `progress`; short, because every iteration writes it."""
+        """Return the state for a run's `progress`, in a short form: every iteration writes it."""
         written: dict[str, Any] = {
             "total": self.total,
             "wide": self.wide,

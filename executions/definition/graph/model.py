@@ -32,7 +32,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """The reuse of one result by equal steps: its duration and its scope.
+    """How long equal steps reuse one result, and in which scope.
 
     `scope` is `workflow` or `workspace`.
     """
@@ -43,7 +43,7 @@ class CachePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """A limit on running executions with the same rendered key, and what happens above it."""
+    """A limit on running executions with the same rendered key, and what happens at the limit."""
 
     key: Template
     limit: int
@@ -187,7 +187,7 @@ class Passed:
 
 
 def due(policy: CheckpointPolicy | None, passed: Passed) -> bool:
-    """Return whether a checkpoint is due after these steps; False without an enabled policy."""
+    """Return whether a checkpoint is due after these steps; False if no policy is enabled."""
     if policy is None or not policy.enabled:
         return False
     return (

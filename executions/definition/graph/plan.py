@@ -145,8 +145,8 @@ def plan(graph: Graph, facts: Mapping[int, StepFact]) -> Plan:
     """Return the plan for the facts of all steps (a step without a fact has no run).
 
     Start the steps whose task is ready, or whose predecessor in the task's chain has ended. Skip
-    the tasks that no taken edge leads to. If no step is live and none can start, `blocked` are the
-    tasks that wait for a dead step or can never start.
+    the tasks to which too few taken edges lead. If no step is live and none can start, `blocked`
+    are the tasks that wait for a dead step or can never start.
     """
     result = Plan()
     outcomes = task_outcomes(graph, facts)

@@ -28,7 +28,7 @@ class ModuleEntry:
     sound: bool = True  # nothing is wrong with its config, so its outcomes are known
 
     def outcomes(self) -> tuple[str, ...] | None:
-        """Return a gate's outcomes; () for a plain module, and None if the outcomes are unknown."""
+        """Return a branch module's outcomes; () for a plain module, None if they are unknown."""
         if self.spec is None or self.config is None or not self.sound:
             return None
         return tuple(self.spec.outcomes_for(self.config))

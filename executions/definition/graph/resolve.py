@@ -99,16 +99,16 @@ def _task(task: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str
 
 
 def _expanded(task: Mapping[str, Any], catalog: Catalog) -> Mapping[str, Any]:
-    """Return the task with the body that the engine runs, if its module writes the body.
+    """Return the task with the body that the engine runs, if the task's module creates the body.
 
-    The version stores the written body, so that a later release of the module does not change it.
+    The version stores the created body, so that a later release of the module does not change it.
     """
     expand = catalog[modules_of(task)[0]["use"]].expand
     return task if expand is None else expand(task, catalog)
 
 
 def _undo(undo: Mapping[str, Any], catalog: Catalog, limits: Limits) -> dict[str, Any]:
-    """Return the undo as a module.
+    """Return a task's undo as a resolved module.
 
     The module inherits no settings from its task, and always has its own claim. If it ran in
     memory, a crash would lose its position among the other undo steps.
@@ -146,8 +146,8 @@ def _module(
 def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapping[str, Any]:
     """Return the module's `with`; for a container, include the data that the engine needs.
 
-    A deferred template that is null means that there is none. It is removed, because as a template
-    it would be a condition that is never true.
+    A deferred template that is null is removed, because as a template it would be a condition that
+    is never true.
     """
     if spec.container == "map":
         return {**MAP, **config}

@@ -27,7 +27,7 @@ Ids = tuple[Mapping[str, int], ...]
 
 
 def tasks_read(template: Template, ids: Ids) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """Return the tasks that a template reads: own indexes, and (level, index) pairs outwards."""
+    """Return the tasks that a template reads: own indexes, and (level, index) of outer tasks."""
     own: set[int] = set()
     outer: set[tuple[int, int]] = set()
     for reference in template.references:
@@ -62,7 +62,7 @@ def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozens
 
 
 def _innermost(name: str, ids: Ids) -> tuple[int, int]:
-    """Return the innermost task with the name: the number of bodies outwards, and its index."""
+    """Return the innermost task with the name: how many bodies further out it is, and its index."""
     level = next(level for level, known in enumerate(ids) if name in known)
     return level, ids[level][name]
 

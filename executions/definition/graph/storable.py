@@ -66,7 +66,7 @@ def _size_problems(document: Any) -> list[DefinitionProblem]:
 
 
 def too_large(size: int) -> DefinitionProblem:
-    """Return the problem of a definition of `size` bytes."""
+    """Return the problem that a definition of `size` bytes is too large."""
     return problem(
         (), "too_large", f"the definition has {size:,} bytes; at most {MAX_BYTES:,} are allowed"
     )

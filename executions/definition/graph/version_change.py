@@ -184,7 +184,7 @@ def _continue(
     steps: Sequence[tuple[ReachedStep, Place, Step]],
     problems: list[str],
 ) -> tuple[set[str], set[str]]:
-    """Return the live tasks and those that would start; add reasons against it to `problems`."""
+    """Return the live tasks and those that would start; add objections to `problems`."""
     facts: dict[str, dict[int, StepFact]] = {"": {}}
     places: dict[str, Place] = {"": Place("", change.new)}
     for row, place, step in steps:

@@ -169,7 +169,7 @@ class _Builder:
             raise _refused("too_deep", f"values are nested more than {MAX_DEPTH} deep", event)
 
     def _raise_to(self, height: int) -> None:
-        """Make the height of the open container greater than `height`, that of its content."""
+        """Make the open container's height greater than `height`, the height of its content."""
         if self.open:
             self.open[-1].height = max(self.open[-1].height, height + 1)
 

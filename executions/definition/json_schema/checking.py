@@ -49,7 +49,7 @@ def unchecked_formats() -> frozenset[str]:
 
 
 def _charged(check: Any) -> Any:
-    """Return `check` for texts of limited length, which first charges for their characters."""
+    """Return a check that rejects long texts, and charges for the characters of other texts."""
 
     def checked(value: object) -> bool:
         if isinstance(value, str):
@@ -147,7 +147,7 @@ def _mistakes(checker: Any, value: Any) -> Iterator[Mistake]:
 
 
 def _repr(value: Any) -> str:
-    """Return the value as messages contain it; for a large one, a text that no message contains."""
+    """Return a value as messages contain it; for a large value, a text that no message contains."""
     pending, characters = [value], 0
     while pending:
         one = pending.pop()

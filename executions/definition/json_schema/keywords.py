@@ -81,7 +81,7 @@ def check_pattern_properties(
 def check_additional_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `additionalProperties`: yield errors of values whose names only it covers."""
+    """Check `additionalProperties`: yield errors of values that no other keyword names."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):
@@ -228,7 +228,7 @@ def _evaluated(
 
 
 def _fitting(validator: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the in-place subschemas that apply to the value; of alternatives, those it matches."""
+    """Yield the in-place subschemas that apply to the value, such as the branches it matches."""
     for key in _BRANCHES:
         for subschema in schema.get(key, ()):
             if _fits(validator, instance, subschema):

@@ -48,8 +48,8 @@ def attribute_reader(
 ) -> Reader:
     """Return a function from an item to its `attribute` (a dotted path; None: the item itself).
 
-    With `caseless`, texts become lower case, to sort and group by them. `default` replaces a
-    missing value, unless it is None. Each call is charged to the budget.
+    With `caseless`, texts become lower case, to sort and group by them. A missing value becomes
+    `default`, unless `default` is None. Each call is charged to the budget.
     """
     parts = attribute_parts(attribute)
     units = READ_WORK * (len(parts) + 1)

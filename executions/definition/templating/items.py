@@ -108,7 +108,7 @@ def groupby(
 
 
 def items(budget: RenderBudget, value: Any) -> list[tuple[Any, Any]]:
-    """Apply the filter `items`: return an object's pairs; [] if missing. Raises TypeError."""
+    """Apply the filter `items`: return an object's pairs; [] for no value. Raises TypeError."""
     if isinstance(value, Undefined):
         return []
     if not isinstance(value, Mapping):
@@ -243,7 +243,7 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 
 
 def each(name: str) -> Callable[..., Any]:
-    """Return `map`, `select`, `reject` or an attribute variant.
+    """Return `map`, `select`, `reject`, or their variant for an attribute, such as `selectattr`.
 
     They are Jinja's own filters, over counted items. A filter or test must be named by text, and
     each item is charged for the call and its arguments.

@@ -30,7 +30,7 @@ def plain_path(source: str) -> Keys | None:
 
 
 def path_evaluator(keys: Keys) -> Callable[[Mapping[str, Any], RenderBudget], Any]:
-    """Return a function from a scope to the value at `keys`; it raises TemplateError if missing."""
+    """Return a function that reads the value at `keys` from a scope, or raises TemplateError."""
     root, rest = str(keys[0]), keys[1:]
 
     def evaluate(scope: Mapping[str, Any], _: RenderBudget) -> Any:
@@ -92,7 +92,7 @@ def _known(value: Mapping[Any, Any]) -> str:
 
 
 def kind(value: Any) -> str:
-    """Return a JSON value's type in words, such as `text`, `a number`, `a list`."""
+    """Return a JSON value's type in words, such as `text`, `a number` or `a list`."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -1,6 +1,6 @@
-"""The Jinja2 environment of expressions: strict, without clock, randomness or side effects.
+"""The Jinja2 environment of expressions: strict, and without a clock, randomness or side effects.
 
-Only what is listed here is available: filters and tests by name, methods by the type of their
+Only what is listed here is available: filters and tests by name, and methods by the type of their
 object. All get the budget of the rendering from the context.
 """
 

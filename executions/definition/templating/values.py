@@ -96,7 +96,7 @@ def as_json(budget: RenderBudget, value: Any) -> Any:
 
 
 def as_text(budget: RenderBudget, value: Any) -> str:
-    """Return text unchanged, and any other value as JSON text. Raises UnusableValue, TooLarge."""
+    """Return text unchanged, and any other value as JSON text. Raises UnusableValue or TooLarge."""
     kind_of = type(value)
     if kind_of is str:
         return value  # type: ignore[no-any-return]

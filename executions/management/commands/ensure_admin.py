@@ -14,7 +14,7 @@ from executions.states import Role
 
 
 class Command(BaseCommand):
-    """Print whether the user was `created`, `exists`, or `exists with another password`."""
+    """Print `created`, `exists`, or `exists with another password`."""
 
     help = (
         "Create the superuser VALKYR_ADMIN_USERNAME with VALKYR_ADMIN_PASSWORD as an "

@@ -74,7 +74,7 @@ def _workspace(slug: str | None) -> Any:
 
 @contextmanager
 def _opened(path: str | None, stdout: Any) -> Iterator[TextIO]:
-    """Open a new file for its owner only, or yield `stdout` without a path.
+    """Open a new file for its owner only, or yield `stdout` if `path` is None.
 
     Raises CommandError if the file exists.
     """

@@ -36,7 +36,7 @@ class Command(BaseCommand):
     help = HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the actions; `retire` accepts the IDs of keys."""
+        """Add the actions as subcommands; `retire` accepts the IDs of keys."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)

@@ -41,7 +41,7 @@ class Command(BaseCommand):
     _told_at = 0.0
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the actions; all except `show` need a workspace."""
+        """Add the actions as subcommands; all except `show` need a workspace."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)

@@ -48,7 +48,7 @@ class Command(BaseCommand):
 
 
 def files() -> dict[str, str]:
-    """Return the files' texts by their names."""
+    """Return the texts of the files, by file name."""
     described = document() | {"servers": [SERVER]}
     return {"workflow.schema.json": _text(WORKFLOW_SCHEMA), "openapi.json": _text(described)}
 

@@ -51,7 +51,7 @@ class IntakeCount:
 
 
 def take(trigger_id: UUID, message: QueueMessage) -> IntakeCount:
-    """Start an execution for a message, or store it as refused. Raises NotFound.
+    """Start an execution for a message, refuse the message, or postpone it. Raises NotFound.
 
     A redelivered message does not start a second execution, if the sender's ID or a lasting token
     identifies it.

@@ -100,7 +100,7 @@ def open_envelope(raw: bytes) -> OpenedEnvelope:
 def id_of(properties: Mapping[str, Any], headers: Mapping[str, Any]) -> str | None:
     """Return the sender's ID: the property `message_id`, or the header `message_id` or `id`.
 
-    Returns None without an ID.
+    Returns None if there is no ID.
     """
     for value in (properties.get("message_id"), headers.get("message_id"), headers.get("id")):
         if isinstance(value, str | int) and str(value):

@@ -9,7 +9,7 @@ from runners.recovery.after_restore import StillConnected, settle
 
 
 class Command(BaseCommand):
-    """Fence the work that was running at the backup, end sessions, and report lost data."""
+    """Fence the work that ran at the time of the backup, end sessions, and report lost data."""
 
     help = (
         "Make a restored database safe to use: results of earlier workers are rejected, and "
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add `--force`, for a database to which processes are connected."""
+        """Add `--force`, which prepares a database even if processes are connected to it."""
         parser.add_argument(
             "--force",
             action="store_true",
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Prepare the restored database; return a report. Raises CommandError, unless forced."""
+        """Prepare the database; return a report. Raises CommandError if processes are connected."""
         try:
             done = settle(Actor.of_command(), force=options["force"])
         except StillConnected as error:

@@ -1,4 +1,4 @@
-"""`manage.py beat_health`: check the beat of this machine."""
+"""`manage.py beat_health`: check the beat process of this machine."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from runners.process import signs_of_life
 
 
 class Command(BaseCommand):
-    """Check the beat, for people at a terminal.
+    """Check the beat process; this command is for people at a terminal.
 
     Containers run `runners/process/signs_of_life.py beat`, which starts faster.
     """
@@ -17,7 +17,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the state of the beat. Raises CommandError if it is unhealthy."""
+        """Print the state of the beat process. Raises CommandError if it is unhealthy."""
         well, sentence = signs_of_life.check("beat")
         if not well:
             raise CommandError(sentence)

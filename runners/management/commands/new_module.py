@@ -1,4 +1,4 @@
-"""Create the file of a new module and its test, and print the next steps."""
+"""Create the file of a new module and the file of its test, and print the next steps."""
 
 import keyword
 import re
@@ -67,7 +67,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write both files, and return the next steps as text. Raises CommandError."""
+        """Write both files; return the next steps. Raises the errors of `plan_of` and `write`."""
         plan = plan_of(options["type"], options["into"], as_class=options["as_class"])
         write(plan)
         return NEXT.format(
@@ -82,7 +82,7 @@ class Command(BaseCommand):
 
 @dataclass(frozen=True, slots=True)
 class ModuleFiles:
-    """The template and the files to write, with the names that the templates contain."""
+    """The template, the files to write, and the names that are inserted into the template."""
 
     template: str
     module: Path
@@ -91,7 +91,7 @@ class ModuleFiles:
 
 
 def plan_of(type_name: str, into: Path, *, as_class: bool) -> ModuleFiles:
-    """Return the files for a type. Raises CommandError if the name is invalid or taken."""
+    """Return the files for a module type. Raises CommandError for an invalid or existing name."""
     _check(type_name)
     first, *rest = type_name.split(".")
     package, file = f"{first}_steps", "_".join(rest)
@@ -111,7 +111,7 @@ def plan_of(type_name: str, into: Path, *, as_class: bool) -> ModuleFiles:
 
 
 def write(plan: ModuleFiles) -> None:
-    """Write a plan's files. Raises CommandError if one of them exists."""
+    """Write the files of a plan. Raises CommandError if one of the files exists."""
     there = [str(path) for path in (plan.module, plan.test) if path.exists()]
     if there:
         raise CommandError(

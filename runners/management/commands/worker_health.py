@@ -9,7 +9,7 @@ from runners.process import signs_of_life
 
 
 class Command(BaseCommand):
-    """Check the workers, for people at a terminal.
+    """Check the workers; this command is for people at a terminal.
 
     Containers run `runners/process/signs_of_life.py worker`, which starts faster.
     """

@@ -74,14 +74,14 @@ def bounds(schema: Mapping[str, Any]) -> str:
 
 
 def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema, or the schema in `$defs` to which it refers."""
+    """Return the schema, or the schema in `$defs` that it refers to ({} if that is missing)."""
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
     found: Mapping[str, Any] = root.get("$defs", {}).get(name, {}) if name else schema
     return found
 
 
 def codes(values: Iterable[Any]) -> str:
-    """Return values as code, separated by commas; a value that is not a text is written as JSON."""
+    """Return values as code, separated by commas; a value that is not text is written as JSON."""
     return ", ".join(code(value if isinstance(value, str) else as_json(value)) for value in values)
 
 
@@ -96,7 +96,7 @@ def cell(text: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON, in which characters outside ASCII stay as they are."""
+    """Return a value as JSON, without escapes for characters outside ASCII."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -143,7 +143,7 @@ class Common:
 
 
 def _facts(spec: ModuleSpec) -> dict[str, str]:
-    """Return the facts about how the module runs; a fact that does not apply is an empty text."""
+    """Return facts about how the module runs, by name; a fact that does not apply is ""."""
     circuit = (spec.circuit_target or "").rstrip(".")
     return {
         "effect": f"effect `{spec.effect}`",
@@ -172,14 +172,14 @@ INPUTS_HEAD = ("| input | type | default | |", "|---|---|---|---|")
 
 
 def entry(spec: ModuleSpec, common: Common) -> str:
-    """Return the module's part of its category's page."""
+    """Return a module's section of the page of its category."""
     parts = [f"## {spec.type}", spec.description, _own_facts(spec, common)]
     parts += ["\n".join(lines) for lines in (_task(spec), _inputs(spec, common), _outputs(spec))]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 def _own_facts(spec: ModuleSpec, common: Common) -> str:
-    """Return, as text, the module's facts that differ from the facts of the page."""
+    """Return as text the module's facts that differ from the shared facts of its page."""
     facts = {
         name: fact or ("secrets in `with`" if name == "secrets" else "none")
         for name, fact in _facts(spec).items()
@@ -230,7 +230,7 @@ def _example(schema: Mapping[str, Any]) -> str:
 
 
 def _default(schema: Mapping[str, Any]) -> str:
-    """Return the default as JSON; if a factory creates it, the empty value of its type."""
+    """Return the default as JSON; if a factory creates it, the empty value of the input's type."""
     if "default" in schema:
         return _short(as_json(schema["default"]))
     return "{}" if schema.get("type") == "object" else "[]"
@@ -266,7 +266,7 @@ YOUR_OWN = Path(__file__).with_name("your_own.md")
 
 
 def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
-    """Return the pages' texts by their paths below `docs/reference/`."""
+    """Return the texts of all pages by their paths, relative to `docs/reference/`."""
     ordered = sorted(specs.values(), key=lambda spec: (spec.category, spec.type))
     by_category = {
         category: list(members) for category, members in groupby(ordered, lambda s: s.category)
@@ -276,7 +276,7 @@ def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
 
 
 def path_of(category: str) -> str:
-    """Return the path of a category's page, below `docs/reference/`."""
+    """Return the path of a category's page, relative to `docs/reference/`."""
     return f"modules/{category.replace(' ', '-')}.md"
 
 

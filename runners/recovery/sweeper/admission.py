@@ -1,4 +1,4 @@
-"""Admit executions that wait for a slot or a key; release slots that were not released."""
+"""Admit executions that wait for a slot or a key; release slots that are no longer used."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ ROUNDS = 20
 
 
 def waiting_executions() -> int:
-    """Admit executions in every workspace with a queue; return the number of admitted ones."""
+    """Admit executions in every workspace where some wait; return how many were admitted."""
     count, after = 0, UUID(int=0)
     while found := statements.fetch("waiting_workspaces", {"after": after, "batch": WORKSPACES}):
         for workspace_id, asked in found:
@@ -24,7 +24,7 @@ def waiting_executions() -> int:
 
 
 def _admit(workspace_id: UUID) -> int:
-    """Admit at most 2,000 executions, because other duties wait meanwhile; return their number."""
+    """Admit at most 2,000 executions, because other duties must run too; return how many."""
     count = 0
     for _ in range(ROUNDS):
         admitted = capacity.admit(workspace_id)
@@ -41,7 +41,7 @@ BATCH = 1_000
 
 
 def workspace_places() -> int:
-    """Request missing slots, and release unused slots; return the number of executions."""
+    """Request missing slots and release unused slots; return the number of executions."""
     return _rouse() + _doze()
 
 
@@ -54,7 +54,7 @@ def _rouse() -> int:
 
 
 def _doze() -> int:
-    """Release the slots of executions whose only live steps are suspended; return their number."""
+    """Release the slots of executions whose live steps are all suspended; return how many."""
     seen = [pk for (pk,) in statements.fetch("asleep", {"ids": None, "batch": BATCH})]
     if not seen:
         return 0

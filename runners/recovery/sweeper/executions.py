@@ -1,4 +1,4 @@
-"""Handle executions that stall, pass their deadline, or miss the end of a parent or child."""
+"""Handle executions that stalled, passed their deadline, or missed the end of a parent or child."""
 
 import logging
 from uuid import UUID
@@ -16,7 +16,7 @@ START = (UUID(int=0), UUID(int=0))
 
 
 class LookedThrough:
-    """The position after which the next scan begins: a workspace and an execution.
+    """The workspace and the execution after which the next scan begins.
 
     Each scan is limited.
     """
@@ -25,7 +25,7 @@ class LookedThrough:
 
 
 def stalled_executions() -> int:
-    """Plan the stalled ones of the next 5,000 running executions; return their number."""
+    """Plan the stalled executions among the next 5,000 running ones; return how many."""
     workspace, after = LookedThrough.place
     found = statements.fetch("stalled", {"workspace": workspace, "after": after, "most": LOOKED_AT})
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
@@ -50,7 +50,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some running executions, chosen at random; return the number that started a step."""
+    """Plan some running executions, chosen at random; return how many then started a step."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)
@@ -65,7 +65,7 @@ OVERDUE_BATCH = 100
 
 
 def overdue_executions() -> int:
-    """Time out executions whose deadline has passed; return the number of executions."""
+    """Time out executions whose deadline has passed; return how many."""
     found = statements.fetch("overdue", {"batch": OVERDUE_BATCH})
     return sum(
         each(f"overdue execution {execution_id}", lifecycle.time_out, execution_id)
@@ -80,7 +80,7 @@ UNDO_BATCH = 100
 
 
 def compensations() -> int:
-    """Begin or continue compensations that stalled; return the number of executions."""
+    """Begin or continue compensations that stalled; return how many."""
     return sum(
         each(f"execution {execution_id}", plan_execution.advance, execution_id)
         for execution_id in compensation.waiting(UNDO_BATCH)
@@ -93,7 +93,7 @@ LEFTOVERS_BATCH = 100
 
 
 def leftover_runs() -> int:
-    """End live runs of ended executions; return the number of executions with such runs."""
+    """End live runs of ended executions; return how many executions had such runs."""
     found = statements.fetch("leftovers", {"batch": LEFTOVERS_BATCH})
     for (execution_id,) in found:
         log.error("execution %s has ended, but has live runs; ending them", execution_id)
@@ -108,7 +108,7 @@ CHILDREN_BATCH = 200
 
 
 def child_executions() -> int:
-    """Wake runs whose child has ended, and cancel abandoned children; return their number."""
+    """Wake runs whose child has ended, and cancel abandoned children; return the number of both."""
     return _ended() + _abandoned()
 
 

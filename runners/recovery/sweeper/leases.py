@@ -1,4 +1,4 @@
-"""Expired leases, and steps whose process on this machine has ended.
+"""Handle expired leases, and steps whose process on this machine has ended.
 
 A step of a Valkyr worker is blamed only if its process ended and executed no other step. A remote
 runner cannot be inspected: its silence counts as a crash if it held only this run, so that a step
@@ -30,7 +30,7 @@ BATCH = 200
 
 
 def expired_leases() -> int:
-    """Time out or release the runs whose lease has expired; return the number of runs."""
+    """Time out or release the runs whose lease has expired; return how many."""
     count = 0
     rows = statements.fetch("expired", {"batch": BATCH})
     # Before the first is released: the last of several would seem to have been alone.
@@ -77,7 +77,7 @@ def _take_back(
 
 
 def _held(holders: list[str]) -> dict[str, int]:
-    """Return the number of runs of each of these holders, including those with expired leases."""
+    """Return the number of runs that each of these holders has, including expired leases."""
     runs = Run.objects.filter(in_states(*HELD), leased_by__in=set(holders))
     counts = runs.order_by().values_list("leased_by").annotate(number=Count("pk"))
     return dict(counts) if holders else {}
@@ -94,7 +94,7 @@ SEEN = 2_000
 
 
 def orphaned_steps() -> int:
-    """Release the runs of dead processes, and send them again; return the number of runs."""
+    """Release the runs of dead processes, and send them again; return how many."""
     rows = statements.fetch("held", {"batch": SEEN})
     together = Counter(leased_by for _, _, _, leased_by, _ in rows)
     short = out_of_memory.of_late()

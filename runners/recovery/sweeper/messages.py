@@ -23,7 +23,7 @@ LOST_BATCH = 2_000
 
 
 def lost_messages() -> int:
-    """Send lost segments again; return the number of segments."""
+    """Send lost segments again; return how many."""
     patience = config().patience
     found = statements.fetch("overlooked", {"batch": LOST_BATCH, "patience": patience})
     remote = limits().remote_queues
@@ -46,7 +46,7 @@ def lost_messages() -> int:
 
 
 def _empty(queues: set[str]) -> set[str]:
-    """Return the names of the empty queues; an empty set if the broker does not respond."""
+    """Return the names of those queues that are empty; none if the broker does not respond."""
     empty = set()
     try:
         with messaging.celery_app().connection_for_write() as link:
@@ -73,5 +73,5 @@ def _depth(link: Connection, queue: str) -> int:
 
 
 def due_runs() -> int:
-    """Send due runs that have not been sent; return the number of runs."""
+    """Send due runs that have not been sent; return how many."""
     return resend(statements.fetch("sweep_due", {"batch": BATCH, "patience": config().patience}))

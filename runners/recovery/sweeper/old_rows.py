@@ -1,4 +1,4 @@
-"""Delete rows that are no longer needed: cached results, remote runners and jobs of requests."""
+"""Delete old cached results and remote runners, and resend or fail lost jobs of requests."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ BATCH = 1_000
 
 
 def expired_results() -> int:
-    """Delete at most 1,000 expired results; return the number of deleted results."""
+    """Delete at most 1,000 expired results; return how many."""
     return len(statements.fetch("forget_cached", {"batch": BATCH}))
 
 
@@ -22,7 +22,7 @@ AGE = timedelta(days=1)
 
 
 def silent_runners() -> int:
-    """Delete remote runners that have been silent for a day; return the number of them."""
+    """Delete remote runners that have been silent for a day; return how many."""
     old = Runner.objects.filter(pool="remote", seen_at__lt=database_now() - AGE)
     ids = list(old.values_list("pk", flat=True)[:BATCH])
     return old.filter(pk__in=ids).delete()[0]
@@ -32,5 +32,5 @@ def silent_runners() -> int:
 
 
 def lost_jobs() -> int:
-    """Send lost jobs again or fail them; return the number of jobs."""
+    """Send lost jobs again, or fail them; return how many."""
     return worker.sweep()

@@ -19,7 +19,7 @@ TIMERS_SECONDS = 0.7  # this sweep comes every second
 
 
 def due_timers() -> int:
-    """Wake runs whose timer is due, in batches while there is time; return the number of runs."""
+    """Wake runs whose timer is due, in batches while there is time; return how many woke."""
     until = time.monotonic() + TIMERS_SECONDS
     count = 0
     while True:
@@ -39,8 +39,8 @@ AGE = timedelta(seconds=5)
 def undelivered_events() -> int:
     """Request delivery of the oldest events that have not been processed for five seconds.
 
-    Return their number. Events are not delivered here, because filters would take the time of the
-    other duties. A delayed message has the same stamp, so only one of the two takes effect.
+    Return how many. Events are not delivered here, because filters would take the time of the other
+    duties. A delayed message has the same stamp, so only one of the two takes effect.
     """
     overdue = Event.objects.filter(delivered_at=None).annotate(
         since=Coalesce(F("looked_at"), F("created_at"))
@@ -61,5 +61,5 @@ MISSED_BATCH = 50
 
 
 def missed_events() -> int:
-    """Deliver events that arrived while runs were being suspended; return the number of runs."""
+    """Deliver events that arrived while runs were being suspended; return how many such runs."""
     return deliver_missed(AGE.total_seconds(), MISSED_BATCH)

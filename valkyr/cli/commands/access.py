@@ -92,7 +92,7 @@ def _is_here(url: str) -> bool:
 
 
 def _at(choices: Choices, url: str, token: str = "") -> Choices:
-    """Return options for this address and token, without the environment's token."""
+    """Return options for this address and token, which ignore the variables of the environment."""
     given = {k: v for k, v in choices.environment.items() if not k.startswith("VALKYR_")}
     return Choices(
         url=url, token=token or None, environment={**given, "VALKYR_CONFIG": "/dev/null"}
@@ -107,7 +107,7 @@ def _exchanged(
     workspace: str | None,
     days: int | None,
 ) -> dict[str, Any]:
-    """Exchange a user name and password for a new API token."""
+    """Exchange a user name and password for a new API token; return the API's response."""
     who = username or click.prompt("User name", err=True)
     if password_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
@@ -129,7 +129,7 @@ def _exchanged(
 
 
 def _signed_in(api: "ApiClient", given: dict[str, str], from_stdin: bool) -> dict[str, Any]:
-    """Return the token pair; ask for a second-factor code if the account has one."""
+    """Return the pair of tokens; ask for a second-factor code if the account needs one."""
     try:
         pair: dict[str, Any] = api.post("/v1/auth/token", given)
     except CliError as error:

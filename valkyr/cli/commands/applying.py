@@ -1,4 +1,4 @@
-"""Apply a folder of definitions or the workflows in this project's code, or preview the changes."""
+"""Apply a folder of definitions, or the workflows in the project's code, or preview the changes."""
 
 from collections import Counter
 from dataclasses import asdict

@@ -63,7 +63,7 @@ RESULTS: Any = [
 
 @contextmanager
 def _plugin(choices: Choices) -> Iterator["ApiClient"]:
-    """Yield the API. Raises CliError if the installation lacks the plugin."""
+    """Yield the API client. Raises CliError if the installation lacks the plugin `backtest`."""
     with connected(choices) as api:
         try:
             yield api
@@ -133,7 +133,7 @@ def _body(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _waited(api: "ApiClient", output: CommandOutput, pk: Any) -> int:
-    """Wait for the end of a backtest, print the result, and return the exit code."""
+    """Wait until a backtest ends, print its result, and return the exit code."""
     output.note(f"Backtest {pk} continues if this command is interrupted.")
     with output.progress("Comparing") as progress:
         while (row := patiently(lambda: api.get(f"{PATH}/{pk}")))["state"] not in ENDED:

@@ -24,7 +24,7 @@ from valkyr.cli.repository import commit_of
 
 
 class PlanCommand(ApiCommand):
-    """A command whose exit code 2 means that something would change.
+    """A command whose exit code 2 means that the plan has changes.
 
     An invalid command line therefore exits with 1.
     """
@@ -37,7 +37,7 @@ class PlanCommand(ApiCommand):
             raise CliError(error.format_message(), Exit.FAILED) from error
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; exit with 1 instead of 2 for a usage error."""
+        """Run the command. Raises CliError, with exit code 1 instead of 2, for a usage error."""
         try:
             return super().invoke(ctx)
         except CliError as error:
@@ -47,7 +47,7 @@ class PlanCommand(ApiCommand):
 
 
 def plan_folder(choices: Choices, folder: Path, workspace: str | None, *, prune: bool) -> int:
-    """Show the changes that a folder would make.
+    """Show the changes that applying a folder would make.
 
     Return 2 for changes, 7 for problems, otherwise 0.
     """
@@ -75,7 +75,7 @@ def apply_folder(
     fingerprint: str,
     source: dict[str, str],
 ) -> None:
-    """Show the plan of a folder, and carry it out in one transaction."""
+    """Show the plan of a folder, then apply it in one transaction. Raises CliError."""
     output, content = CommandOutput(choices), read_folder(folder)
     with connected(choices) as api:
         place = chosen_workspace(api, workspace or content.workspace)
@@ -99,7 +99,7 @@ def apply_folder(
 
 
 def _placed(plan: dict[str, Any], content: DefinitionFolder) -> dict[str, Any]:
-    """Return the plan with the file and line of each problem."""
+    """Return the plan, with the file and line of each problem added."""
     problems = [one | {"place": content.place(one["path"])} for one in plan["problems"]]
     return plan | {"problems": problems}
 

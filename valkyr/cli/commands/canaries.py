@@ -1,4 +1,4 @@
-"""Canary versions and rollbacks of publications (the plugin `canary`)."""
+"""Commands for canary versions and for rollbacks of versions (the plugin `canary`)."""
 
 from typing import Any
 

@@ -117,7 +117,7 @@ def list_letters(choices: Choices, /, limit: int, workspace: str | None, **given
 
 
 def _counts(choices: Choices, api: "ApiClient", query: Any, given: dict[str, Any]) -> None:
-    """Print counts by a label. Raises CliError for filters that cannot be combined with it."""
+    """Print counts by a label. Raises CliError for filters that cannot be combined with counts."""
     if any(given[name] is not None for name in ("execution", "group", "text")):
         also = "--workflow, --workspace, --resolution and --since"
         raise usage(f"--by-label can be combined with {also} only.")
@@ -160,9 +160,9 @@ def requeue(choices: Choices, letters: tuple[Any, ...], overrides: Any) -> int:
 
 
 def _each_requeued(api: "ApiClient", letters: list[str], body: Any, progress: Any) -> Any:
-    """Requeue each dead letter; return the requeued IDs and the refusals.
+    """Requeue each dead letter; return the IDs that were requeued, and the refusals.
 
-    Raises CliError for an error that concerns all of them.
+    Raises CliError for an error that is not about a single dead letter.
     """
     done: dict[str, Any] = {"done": [], "refused": []}
     for number, letter in enumerate(letters):

@@ -108,7 +108,7 @@ def list_executions(
 
 
 def label_words(labels: dict[str, str]) -> str:
-    """Return labels in the syntax of a search."""
+    """Return labels in the form in which users search for them."""
     return " ".join(f"{name}:{value}" for name, value in labels.items())
 
 
@@ -120,7 +120,7 @@ def counts_by_label(
     labels: tuple[tuple[str, str], ...],
     query: dict[str, Any],
 ) -> None:
-    """Print the count of rows for each value of a label. Not possible together with --label."""
+    """Print the number of rows for each value of a label. Raises CliError if `labels` are given."""
     if labels:
         raise usage("--by-label counts without --label; give one of them.")
     found = api.get(f"{path}/labels", name=name, **query)
@@ -244,7 +244,7 @@ def cancel(choices: Choices, executions: tuple[Any, ...], reason: str) -> int:
 
 
 def told_of_many(output: CommandOutput, done: dict[str, Any]) -> int:
-    """Print the result for each item; return 1 if the API rejected any of them."""
+    """Print the result for each item; return 1 if the API rejected an item, otherwise 0."""
     rows = [{"id": pk, "result": "done"} for pk in done["done"]]
     rows += [{"id": row["id"], "result": row["message"]} for row in done["refused"]]
     if output.json:

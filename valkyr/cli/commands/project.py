@@ -12,10 +12,10 @@ PASS_ON = {"ignore_unknown_options": True, "help_option_names": []}
 
 
 class PassingOn(click.Command):
-    """A command whose arguments are for another program; click would remove `--`."""
+    """A command that passes its arguments on to another program; click would remove `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the arguments as they are."""
+        """Store the arguments unchanged; return none for click to parse."""
         ctx.params["arguments"] = tuple(args)
         return []
 

@@ -33,7 +33,7 @@ MOST = 50
 
 @dataclass(frozen=True)
 class VersionToMove:
-    """A published version: its workflow's slug, its number, checksum and document."""
+    """A published version: the slug of its workflow, its number, its checksum and its document."""
 
     slug: str
     number: int
@@ -136,7 +136,7 @@ def _environment(
 def _versions(
     api: "ApiClient", workspace: str, name: str, version: int | None, *, alone: bool
 ) -> Iterator[VersionToMove]:
-    """Yield the version, then the latest version of each workflow that it calls, each once."""
+    """Yield the version, and then, once each, the latest version of each workflow that it calls."""
     waiting, seen = [(name, version, True)], set[str]()
     while waiting:
         called, number, required = waiting.pop(0)
@@ -175,7 +175,7 @@ def _version(
 
 
 def called_by(document: dict[str, Any]) -> list[str]:
-    """Return the slugs of the workflows that a definition calls, except computed slugs."""
+    """Return the slugs of the workflows that a definition calls; computed slugs are omitted."""
     found = dict[str, None]()
     after = (document.get("settings") or {}).get("onFailure") or {}
     if isinstance(after, dict) and isinstance(after.get("workflow"), str):

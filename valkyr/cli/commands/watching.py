@@ -29,7 +29,7 @@ def watch(choices: Choices, execution: Any) -> int:
 
 
 class _View:
-    """The newest state of the execution and its runs, shown as a live table or as lines."""
+    """The newest state of the execution and its runs, which a live table or lines show."""
 
     def __init__(self, output: CommandOutput) -> None:
         self._output = output
@@ -38,7 +38,7 @@ class _View:
         self.state = ""
 
     def screen(self) -> AbstractContextManager[Any]:
-        """Return a context that shows the table on a terminal, and does nothing elsewhere."""
+        """Return a context that shows the table on a terminal; elsewhere it does nothing."""
         if self._output.console is None or self._output.json or self._output.quiet:
             return nullcontext()
         from rich.live import Live
@@ -48,7 +48,7 @@ class _View:
         return live
 
     def take(self, name: str, data: dict[str, Any]) -> None:
-        """Show an event. Rows can repeat, so only a change prints a line."""
+        """Show an event of the stream. Rows can repeat, so a line is printed only for a change."""
         before, was = dict(self._runs), self.state
         if name == "snapshot":
             self._runs = {}

@@ -23,7 +23,7 @@ valkyr.configure_celery(app)
 
 
 def configured(project: DjangoProject, broker: str) -> ByHand | None:
-    """Add Valkyr's tasks to the Celery app, or create one; return a manual task if this fails."""
+    """Add Valkyr's tasks to the Celery app, or to a new app; return a manual task, or None."""
     if project.calls("configure_celery"):
         return None
     apps = project.celery_apps()
@@ -57,7 +57,7 @@ def _configured(project: DjangoProject, app: CeleryApp, what: str, add: str) -> 
 
 
 def _returned(project: DjangoProject, app: CeleryApp, what: str, add: str) -> ByHand | None:
-    """Configure the app that a function returns; return a manual task if this is not possible."""
+    """Configure the app that a function creates and returns; return a manual task, or None."""
     source = app.source
     kept = source.new
     try:
@@ -70,7 +70,7 @@ def _returned(project: DjangoProject, app: CeleryApp, what: str, add: str) -> By
 
 
 def _last_use(app: CeleryApp) -> ast.stmt:
-    """Return the last statement that configures the app: `app.conf.x = 1` or a call of the app."""
+    """Return the last statement that configures or calls the app, such as `app.conf.x = 1`."""
     last = app.made
     for node in app.source.tree.body:
         if isinstance(node, ast.Expr | ast.Assign):
@@ -104,7 +104,7 @@ def _new_app(project: DjangoProject, broker: str, what: str) -> ByHand | None:
 
 
 def imported(project: DjangoProject) -> ByHand | None:
-    """Make web processes import the Celery app; return a manual task if this is not possible."""
+    """Make web processes import the Celery app; return a manual task, or None."""
     apps = [app for app in project.celery_apps() if any(app.source.calls("configure_celery"))]
     if len(apps) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Plan the changes that a project needs, as edits of its files or instructions for its owner."""
+"""Plan the changes that a project needs: edits of its files, and instructions for its owner."""
 
 import ast
 from collections.abc import Callable
@@ -41,7 +41,7 @@ output: "{{ tasks.greet.output.text }}"
 
 @dataclass
 class ProjectChanges:
-    """The edits of Python files, the new files of other types, and the owner's manual tasks."""
+    """The edits of Python files, the new files of other types, and manual tasks for the owner."""
 
     edited: list[SourceFile] = field(default_factory=list)
     created: dict[Path, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class ProjectChanges:
 
 
 def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
-    """Return the changes that add the missing parts, and write nothing."""
+    """Return the changes that add the missing parts; write nothing."""
     found = ProjectChanges()
     steps: list[Callable[[], ByHand | None]] = [
         lambda: _apps(project),
@@ -69,7 +69,7 @@ def plan(project: DjangoProject, prefix: str, broker: str) -> ProjectChanges:
 
 
 def _apps(project: DjangoProject) -> ByHand | None:
-    """Add Valkyr's apps to INSTALLED_APPS; return a manual task if this is not possible."""
+    """Add Valkyr's apps to INSTALLED_APPS; return a manual task, or None."""
     missing = [text for name, text in APPS.items() if not _is_listed(project, name)]
     if not missing:
         return None
@@ -94,7 +94,7 @@ def _apps(project: DjangoProject) -> ByHand | None:
 
 
 def _is_listed(project: DjangoProject, name: str) -> bool:
-    """Return whether the settings name an app, or all apps in `valkyr.APPS` or `PLUGINS`."""
+    """Return whether the settings list an app by name, or through `valkyr.APPS` or `PLUGINS`."""
     for source in project.settings:
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Attribute) and ast.unparse(node) == name:
@@ -117,7 +117,7 @@ def _is_named(texts: set[str], app: str) -> bool:
 
 
 def _database(project: DjangoProject) -> ByHand | None:
-    """Return a task for the owner if the settings show databases, but no PostgreSQL."""
+    """Return a manual task if the settings show databases, but no PostgreSQL; otherwise None."""
     place = project.setting("DATABASES")
     if place is None:
         return None
@@ -133,7 +133,7 @@ def _database(project: DjangoProject) -> ByHand | None:
 
 
 def _engines(value: Any) -> list[str]:
-    """Return the engines in a literal; an empty list if the settings compute the value."""
+    """Return the engines of the databases in a literal; [] if the settings compute the value."""
     try:
         pairs = [
             entry for given in value.values for entry in zip(given.keys, given.values, strict=True)
@@ -151,14 +151,14 @@ def _engines(value: Any) -> list[str]:
 
 
 def _settings(project: DjangoProject) -> ByHand | None:
-    """Ensure that the settings contain the dictionary `VALKYR`."""
+    """Ensure that the settings contain the dictionary `VALKYR`; return None."""
     if project.setting("VALKYR") is None:
         project.main.append("VALKYR = {}")
     return None
 
 
 def _middleware(project: DjangoProject) -> ByHand | None:
-    """Replace Django's session middleware with Valkyr's; return a manual task if this fails."""
+    """Replace Django's session middleware with Valkyr's; return a manual task, or None."""
     place = project.setting("MIDDLEWARE")
     if place is None or any(_is_text(node, SESSIONS) for node in ast.walk(place[1])):
         return None
@@ -181,7 +181,7 @@ def _is_text(node: ast.AST, text: str) -> bool:
 
 
 def _routes(project: DjangoProject, prefix: str) -> ByHand | None:
-    """Make the project's URLs include the API; return a manual task if this is not possible."""
+    """Make the project's URLs include the API; return a manual task, or None."""
     route = f'path("{prefix}", include("valkyr.urls"))'
     what = "The project's URLs do not include Valkyr's"
     add = f"from django.urls import include, path\n\nurlpatterns += [{route}]"

@@ -1,4 +1,4 @@
-"""The parts of a Django project, read without running it."""
+"""The parts of a Django project, found by reading its files without running them."""
 
 import ast
 import os
@@ -19,7 +19,7 @@ FOREIGN = frozenset(
 
 @dataclass(frozen=True)
 class ByHand:
-    """A manual task for the owner: the missing part, why it is manual, and the lines to add."""
+    """A manual task for the owner: what is missing, why it is manual, and the lines to add."""
 
     what: str
     why: str
@@ -36,7 +36,7 @@ class CeleryApp:
 
 
 class DjangoProject:
-    """The project whose manage.py is in a folder."""
+    """A Django project: the files in a folder with a manage.py."""
 
     def __init__(self, root: Path, settings: str) -> None:
         """Read a project; `settings` is the name of its settings module."""
@@ -52,11 +52,11 @@ class DjangoProject:
 
     @property
     def package(self) -> str:
-        """Return the top package of the settings; "" if they are a single file."""
+        """Return the top package of the settings; "" if the settings are a single file."""
         return self.settings_name.rpartition(".")[0].partition(".")[0]
 
     def source(self, path: Path) -> SourceFile:
-        """Return a file of the project, as the same object each time."""
+        """Return a file of the project; the same path gives the same object."""
         if path not in self._sources:
             self._sources[path] = SourceFile(path)
         return self._sources[path]
@@ -67,7 +67,7 @@ class DjangoProject:
         return list(self._sources.values())
 
     def file_of(self, module: str) -> Path | None:
-        """Return the file of one of the project's modules; None if it is not in the project."""
+        """Return the file of a module; None if the module is not in the project."""
         place = self.root.joinpath(*module.split("."))
         for file in (place.with_suffix(".py"), place / "__init__.py"):
             if file.is_file():
@@ -75,7 +75,7 @@ class DjangoProject:
         return None
 
     def setting(self, name: str) -> tuple[SourceFile, ast.stmt] | None:
-        """Return the file and the effective statement that assigns a setting; None without one."""
+        """Return the file and the last statement that assign a setting; None without one."""
         for source in self.settings:
             if found := source.assignments(name):
                 return source, found[-1]
@@ -86,14 +86,14 @@ class DjangoProject:
         return [CeleryApp(source, *one) for source in self._with("Celery") for one in _apps(source)]
 
     def celery_factories(self) -> list[CeleryApp]:
-        """Return the Celery apps that functions of the project create and return at their end."""
+        """Return the Celery apps that the project's functions create and return at their end."""
         return [
             CeleryApp(source, *one) for source in self._with("Celery") for one in _returned(source)
         ]
 
     @property
     def main(self) -> SourceFile:
-        """Return the file for new settings: that with INSTALLED_APPS, or else the first one."""
+        """Return the file for new settings: the one with INSTALLED_APPS, or else the first file."""
         place = self.setting("INSTALLED_APPS")
         return place[0] if place is not None else self.settings[0]
 
@@ -106,7 +106,7 @@ class DjangoProject:
         return any(any(source.calls(name)) for source in self._with(name))
 
     def imports(self, module: str) -> bool:
-        """Return whether any file imports from `module`, the last part of a dotted name."""
+        """Return whether any file imports from a module whose dotted name ends with `.module`."""
         return any(
             isinstance(node, ast.ImportFrom)
             and (node.level or "." in str(node.module))
@@ -116,7 +116,7 @@ class DjangoProject:
         )
 
     def _with(self, name: str) -> Iterator[SourceFile]:
-        """Yield the files that contain a word, including new ones; skip unparsable files."""
+        """Yield the project's files, also new ones, that contain a word; skip unparsable files."""
         made = [source for source in self.sources if not source.exists]
         yield from (source for source in made if name.encode() in source.new)
         for path in self._python_files():
@@ -152,7 +152,7 @@ class DjangoProject:
 
 
 def project_in(root: Path, settings: str | None, environment: str | None) -> DjangoProject:
-    """Return the project of a folder. Raises CliError if there is none."""
+    """Return the project in a folder. Raises CliError if it is missing or cannot be understood."""
     if not (root / "manage.py").is_file():
         raise usage(
             f"There is no manage.py in {root}.",
@@ -177,7 +177,7 @@ def _apps(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
-    """Yield the last statements of functions that create and return a Celery app, and its name."""
+    """Yield the last statements of functions that create and return a Celery app, and the names."""
     for function in ast.walk(source.tree):
         if isinstance(function, ast.FunctionDef):
             names = {name for node in function.body if (name := _made(node))}
@@ -187,7 +187,7 @@ def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _made(node: ast.stmt) -> str:
-    """Return the name that a statement assigns to a new Celery app, or an empty string."""
+    """Return the name to which a statement assigns a new Celery app; "" if it does not."""
     if not (isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)):
         return ""
     made = node.value.func

@@ -16,14 +16,14 @@ NEWLINE = ord("\n")
 
 
 class UnclearSource(Exception):
-    """The file's code cannot be edited safely; the message gives the reason."""
+    """A file's code cannot be edited safely; the message gives the reason."""
 
 
 class SourceFile:
     """A file of the project, existing or new, and its text after the edits."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file. Raises UnclearSource if it is not Python."""
+        """Read the file, if it exists. Raises UnclearSource if it is not valid Python."""
         self.path = path
         self.exists = path.is_file()
         try:
@@ -41,11 +41,11 @@ class SourceFile:
 
     @property
     def changed(self) -> bool:
-        """Return whether the text was edited."""
+        """Return whether any edit changed the text."""
         return self.new != self.old
 
     def restore(self, text: bytes) -> None:
-        """Undo all edits made after `text` was saved."""
+        """Undo all edits that were made after the text was `text`."""
         self.new = text
         self.__dict__.pop("tree", None)
 
@@ -55,7 +55,7 @@ class SourceFile:
         self.path.write_bytes(self.new)
 
     def diff(self, root: Path) -> str:
-        """Return the edits as a unified diff."""
+        """Return the edits as a unified diff, with the file's path relative to `root`."""
         name = self.path.relative_to(root).as_posix()
         old, new = (text.decode().splitlines(keepends=True) for text in (self.old, self.new))
         before = f"a/{name}" if self.exists else "/dev/null"
@@ -70,7 +70,7 @@ class SourceFile:
         return [node for node in self.tree.body if name in _targets(node)]  # type: ignore[misc]
 
     def origin(self, name: str) -> str:
-        """Return where a name is imported from, as `package.name`, or an empty string."""
+        """Return where a name is imported from, as `package.name`; "" if it is not imported."""
         for node in ast.walk(self.tree):
             for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
                 if (alias.asname or alias.name) == name:
@@ -79,7 +79,7 @@ class SourceFile:
         return ""
 
     def calls(self, name: str) -> Iterator[ast.Call]:
-        """Yield all calls of `name` or `something.name`."""
+        """Yield all calls of a function or method called `name`."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Call) and name == getattr(
                 node.func, "id", getattr(node.func, "attr", "")
@@ -87,7 +87,7 @@ class SourceFile:
                 yield node
 
     def extend(self, value: ast.List | ast.Tuple, items: Sequence[str]) -> None:
-        """Add expressions to the end of a list or a tuple.
+        """Add expressions at the end of a list or a tuple.
 
         Raises UnclearSource if the result would not be the longer list or tuple.
         """
@@ -174,7 +174,7 @@ class SourceFile:
         self.add_import(f"from {module} import {', '.join(missing)}")
 
     def insert_after(self, node: ast.stmt, text: str) -> None:
-        """Add lines after a statement. Raises UnclearSource if another shares its last line."""
+        """Add lines after a statement. Raises UnclearSource if its last line has another one."""
         _, end = self._span(node)
         line_end = self.new.find(b"\n", end)
         rest = self.new[end : line_end if line_end >= 0 else len(self.new)].split(b"#")[0].strip()
@@ -186,7 +186,7 @@ class SourceFile:
             self._insert(line_end + 1, f"{text}\n")
 
     def insert_before(self, node: ast.stmt, text: str) -> None:
-        """Add a line before a statement. Raises UnclearSource if another shares its first line."""
+        """Add a line before a statement. Raises UnclearSource if its first line has another one."""
         start, _ = self._span(node)
         line = self.new.rfind(b"\n", 0, start) + 1
         indent = self.new[line:start].decode()
@@ -195,11 +195,11 @@ class SourceFile:
         self._insert(line, f"{indent}{text}\n")
 
     def replace(self, node: ast.expr, text: str) -> None:
-        """Replace an expression with the text of a new one."""
+        """Replace an expression with the text of another expression."""
         self._replace(*self._span(node), text)
 
     def around(self, node: ast.stmt) -> ast.stmt | None:
-        """Return the module-level statement with another statement's line; None without one."""
+        """Return the module-level statement that contains another statement; None without one."""
         line = node.lineno
         for one in self.tree.body:
             if one.lineno <= line <= (one.end_lineno or line):
@@ -212,7 +212,7 @@ class SourceFile:
         self._insert(len(self.new), f"{gap}{text}\n")
 
     def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """Return the offsets, in bytes, of a node's start and end."""
+        """Return the offsets of a node's start and end, in bytes."""
         starts = [0, *(n + 1 for n, byte in enumerate(self.new) if byte == NEWLINE)]
         mark = self._mark
         assert node.end_lineno is not None

@@ -1,4 +1,4 @@
-"""Alert rules, for users who configure a workspace: create, change, test and delete."""
+"""Admin pages of alert rules, for users who may configure a workspace."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -188,7 +188,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return found.pk
 
     def _secret(self, data: dict[str, Any]) -> str:
-        """Return the typed secret or, if the channel is unchanged, the rule's current one."""
+        """Return the typed secret; if it is empty, the rule's own, unless the channel changes."""
         typed: str = data.get("secret") or ""
         if typed or self.adds or data["channel"] != self.instance.channel:
             return typed
@@ -313,7 +313,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("to"))
     def to(self, row: AlertRule) -> str:
-        """Return the email recipients or the webhook's address; a dash for Slack (secret)."""
+        """Return the email recipients or the webhook's address; a dash for Slack."""
         if row.channel == AlertChannel.EMAIL:
             return marks.clipped(", ".join(row.recipients), 50)
         return marks.clipped(row.url, 50) or marks.EMPTY
@@ -333,16 +333,16 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form.
+        """Return the form's fields.
 
-        A new rule has no history; the workspace of an existing rule is fixed.
+        The form of a new rule omits the history; the workspace of an existing rule is read-only.
         """
         if obj is None:
             return self.fieldsets[:-1]
         return ((None, {"fields": ("place", "name", "enabled")}), *self.fieldsets[1:])
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the fields that no user can change here; none for a new rule."""
+        """Return the read-only fields; () for a new rule."""
         return () if obj is None else ("place", "noticed", "changed", "created_by")
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:

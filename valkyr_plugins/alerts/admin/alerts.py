@@ -1,4 +1,4 @@
-"""Alerts and their messages, read-only; a message can be sent again."""
+"""Read-only admin pages of alerts and their messages; users can send a message again."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -101,7 +101,7 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("times"))
     def times(self, row: Alert) -> str:
-        """Return how often the problem occurred."""
+        """Return how many occurrences of the problem were counted."""
         return f"{row.count:,}"
 
     @display(description=lazy("first"))
@@ -258,7 +258,7 @@ def _place(row: Any) -> str:
 
 
 def _messages(alert: Alert) -> PageSection:
-    """Return a section with the latest messages whose first alert is this one."""
+    """Return a section with the latest messages in which this alert is the first or only one."""
     return PageSection(
         gettext("Messages"),
         headers=(

@@ -1,4 +1,4 @@
-"""Alert rules: list, create, read, change, delete, and test. No response contains a secret."""
+"""Endpoints of alert rules, alerts and messages. No response contains a secret."""
 
 from typing import Any
 from uuid import UUID
@@ -32,13 +32,13 @@ FILTERS = {"enabled": "enabled", "channel": "channel"}
 
 
 def is_superuser(user: User) -> bool:
-    """Return whether the caller is an active superuser, without a token that has limits."""
+    """Return whether the caller is an active superuser and uses no token with limits."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 
 
 def rules() -> QuerySet[AlertRule]:
-    """Return rules without their sealed secrets."""
+    """Return all rules, without loading their sealed secrets."""
     return AlertRule.objects.defer("sealed")
 
 
@@ -159,7 +159,7 @@ DELIVERY_FILTERS = {"state": "state", "ruleId": "rule_id", "alertId": "alert_id"
 
 
 def deliveries() -> QuerySet[AlertDelivery]:
-    """Return messages without their texts; the alerts contain the texts."""
+    """Return all messages, without loading their texts: the alerts contain the texts."""
     return AlertDelivery.objects.defer("message")
 
 

@@ -1,1 +1,1 @@
-"""Agents: a model that calls tools in a loop, the loop's steps, and tools of MCP servers."""
+"""Agents: a model that calls tools in a loop, the steps of the loop, and tools of MCP servers."""

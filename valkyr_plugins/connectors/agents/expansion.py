@@ -28,7 +28,7 @@ WIDE, HIGH = 340, 150
 
 
 def expanded(task: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
-    """Return the agent's task with the `with` and `body` that the engine runs."""
+    """Return the agent's task with the `with` and the `body` that the engine runs."""
     config: dict[str, Any] = dict(task.get("with") or {})
     tools = task["body"]["tasks"]
     taken = {tool["id"] for tool in tools} | set(_READ.findall(json.dumps([config, tools])))
@@ -53,7 +53,7 @@ def expanded(task: Mapping[str, Any], catalog: Catalog) -> dict[str, Any]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return `name`, with `_` appended while it is in `taken`; add the result to `taken`."""
+    """Return `name`, with `_` appended until it is not in `taken`; add the result to `taken`."""
     while name in taken:
         name += "_"
     taken.add(name)

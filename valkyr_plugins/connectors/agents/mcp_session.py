@@ -148,7 +148,7 @@ async def _session(
 
 
 def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> StepError:
-    """Return a session's failure as a StepError; connection errors come before protocol errors."""
+    """Return the StepError for a session's failure; connection errors precede protocol errors."""
     causes = list(_causes(error))
     ours = (one for one in [bridge.failure, *causes] if isinstance(one, StepError))
     if (known := next(ours, None)) is not None:
@@ -224,7 +224,7 @@ class _Bridge(httpx2.AsyncBaseTransport):
         self._limit = limit
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request in a thread; answer a GET with 405, as no stream is needed."""
+        """Send the request in a thread; answer a GET with 405, because no stream is needed."""
         if request.method == "GET":
             # The stream of a server's own messages. A single call needs none, and a thread that
             # waits for it would outlive the call.
@@ -256,7 +256,7 @@ class _Bridge(httpx2.AsyncBaseTransport):
         )
 
     def limit_exceeded(self, host: str) -> StepError:
-        """Record and return the failure of a response that is too long."""
+        """Record and return the StepError for a response that is too long."""
         self.failure = StepError(
             f"{host} responded with more than {self._limit:,} bytes: request less, or raise "
             "maxBytes"

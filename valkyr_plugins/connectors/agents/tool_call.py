@@ -31,7 +31,7 @@ SAID = 2_000  # characters of an error, for the model
 
 
 class OfferedTool(Tool):
-    """A tool of an agent as the model sees it, and the task that runs it."""
+    """A tool as the agent's model sees it, and the task that runs the tool."""
 
     task: str | None = Field(
         None,
@@ -167,7 +167,7 @@ class EndedTool(ModuleInputs):
 
     @property
     def ran(self) -> bool:
-        """Return whether the task ran."""
+        """Return whether the tool's task ran."""
         return self.outcome not in ("", "skipped")
 
 

@@ -29,13 +29,13 @@ Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else val
 
 
 class Details(BaseModel):
-    """How many of the input's tokens came from the provider's cache."""
+    """The number of input tokens that came from the provider's cache."""
 
     cached_tokens: Count = 0
 
 
 class Usage(BaseModel):
-    """Tokens as the provider counted them."""
+    """The numbers of tokens, as the provider counted them."""
 
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
@@ -43,7 +43,7 @@ class Usage(BaseModel):
 
     @property
     def cached(self) -> int:
-        """Return how many input tokens the provider had cached, at a lower price."""
+        """Return how many input tokens came from the provider's cache, at a lower price."""
         details = self.prompt_tokens_details
         return min(details.cached_tokens if details else 0, self.prompt_tokens)
 
@@ -91,7 +91,7 @@ class Chunk(BaseModel):
 
 
 class Vector(BaseModel):
-    """One text's embedding."""
+    """The embedding of one text."""
 
     index: int
     embedding: list[float] = Field(min_length=1)
@@ -142,7 +142,7 @@ MAX_CALLS = 100
 
 @dataclass(slots=True)
 class ToolCall:
-    """A tool call that the model requests; `text` is its arguments as received."""
+    """A tool call that the model requests; `text` contains its arguments as received."""
 
     id: str = ""
     name: str = ""
@@ -158,7 +158,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class StreamedAnswer:
-    """The part of a streamed response that was received so far."""
+    """The part of a streamed answer that was received so far."""
 
     id: str = ""
     model: str = ""
@@ -173,7 +173,7 @@ class StreamedAnswer:
 
     @property
     def text(self) -> str:
-        """Return the answer's text."""
+        """Return the text that was received so far."""
         return "".join(self.texts)
 
     @property
@@ -182,7 +182,7 @@ class StreamedAnswer:
         return "".join(self.reasons)
 
     def add(self, chunk: Chunk) -> str:
-        """Add a piece; return its text. Raises StepError if the answer exceeds the limits."""
+        """Add a piece; return the piece's text. Raises StepError above the limits."""
         self.began = True
         self.id = self.id or chunk.id
         self.model = self.model or chunk.model
@@ -245,7 +245,7 @@ class ShownProgress:
         self._told_at = -EVERY_SECONDS  # so that the first piece is shown at once
 
     def add(self, text: str, reasoning: int = 0) -> None:
-        """Add a piece of the answer: its text, and the number of its reasoning characters."""
+        """Add a piece of the answer: its text, and its number of reasoning characters."""
         if not (text or reasoning):
             return
         self._open += text
@@ -257,7 +257,7 @@ class ShownProgress:
             self._tell()
 
     def finish(self) -> None:
-        """Log the rest of the text: a failed step has no other record of it."""
+        """Log the rest of the text, because a failed step has no other record of it."""
         self._log(len(self._open))
 
     def _log(self, end: int) -> None:
@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how many characters to show: to the last space, or all of a long text without one."""
+    """Return how many characters to show: up to the last space, or all if a long text has none."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

@@ -104,7 +104,7 @@ class ChatInputs(AskedInputs):
         return self
 
     def all_tools(self) -> list[Tool]:
-        """Return the tools of `tools` and `tool_lists` together."""
+        """Return the tools of `tools` and of all `tool_lists`."""
         return [*(self.tools or ()), *(tool for tools in self.tool_lists for tool in tools)]
 
     def chat_body(self) -> dict[str, Any]:

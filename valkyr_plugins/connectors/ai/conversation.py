@@ -1,4 +1,4 @@
-"""A step's conversation with a model: its messages, and options of the answer."""
+"""The conversation of a step with a model: the messages, and options of the answer."""
 
 import base64
 import binascii
@@ -149,7 +149,7 @@ class Message(ModuleInputs):
 
 
 def conversation(system: str, messages: str | list[Message]) -> list[dict[str, Any]]:
-    """Return the request's messages, `system` first; a text in `messages` is one user message."""
+    """Return the request's messages, `system` first; if `messages` is a text, it is the user's."""
     first = [{"role": "system", "content": system}] if system else []
     if isinstance(messages, str):
         return [*first, {"role": "user", "content": messages}]
@@ -224,7 +224,7 @@ class UsedTokens(ModuleOutputs):
 
 
 def used(usages: list[tuple[Usage, bool]]) -> dict[str, Any]:
-    """Return the sum of the requests' tokens as a mapping of `UsedTokens`."""
+    """Return the sums of the requests' tokens as a mapping of `UsedTokens`."""
     return {
         "inputTokens": sum(usage.prompt_tokens for usage, _ in usages),
         "outputTokens": sum(usage.completion_tokens for usage, _ in usages),

@@ -1,9 +1,8 @@
-"""The cost of tokens, and the record of a request's cost.
+"""The cost of tokens, and the record of each request's cost.
 
 An administrator maintains the table of prices, because prices change and contracts differ.
-
 `VALKYR_LLM_PRICES` is a YAML or JSON file, or JSON itself: patterns of model names, each with the
-price of a million tokens. Valkyr includes no table, since it would become outdated.
+price of a million tokens. Valkyr includes no table, because it would become outdated.
 """
 
 import json
@@ -51,7 +50,7 @@ class Charge:
 
 
 def charge(model: str, usage: Usage) -> Charge | None:
-    """Return the cost by the most specific pattern; None without a match. Raises StepError."""
+    """Return the cost by the most specific pattern, or None if none matches. Raises StepError."""
     table = price_table()
     fitting = [pattern for pattern in table if matches(pattern, model)]
     if not fitting:
@@ -67,7 +66,7 @@ def charge(model: str, usage: Usage) -> Charge | None:
 
 
 def price_table() -> dict[str, Price]:
-    """Return the installation's prices. Raises StepError, which names the problem of the table."""
+    """Return the installation's prices. Raises StepError, which names the table's problem."""
     setting = settings().llm_prices
     if isinstance(setting, Mapping):
         setting = json.dumps(setting)
@@ -120,7 +119,7 @@ CHARACTERS_A_TOKEN = 4
 
 
 def estimated(sent: int, received: int) -> Usage:
-    """Estimate the tokens from numbers of characters, for a provider that did not count them."""
+    """Estimate tokens from numbers of characters, for a provider that did not count the tokens."""
     return Usage(
         prompt_tokens=math.ceil(sent / CHARACTERS_A_TOKEN),
         completion_tokens=math.ceil(received / CHARACTERS_A_TOKEN),
@@ -128,7 +127,7 @@ def estimated(sent: int, received: int) -> Usage:
 
 
 def sent_characters(body: Mapping[str, Any]) -> int:
-    """Return a request's number of characters, without images, whose price depends on pixels."""
+    """Return the number of a request's characters; images are priced by pixels and omitted."""
     messages = [
         {**message, "content": _texts(message.get("content"))} for message in body["messages"]
     ]

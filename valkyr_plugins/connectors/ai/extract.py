@@ -171,7 +171,7 @@ class _Unfit(StepError):
 
 
 def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
-    """Return an answer's data, or None and its error. Raises StepError if the schema is invalid."""
+    """Return an answer's data and "", or None and its error. Raises StepError."""
     try:
         return _fitting(text, schema), ""
     except _Unfit as mistake:

@@ -63,13 +63,13 @@ def told(error: Exception, inputs: ProviderInputs, host: str, seconds: float) ->
 
 
 def _time_is_over(error: Exception) -> bool:
-    """Return whether the step's own time limit was reached, not only the connection's limit."""
+    """Return whether the step's own time limit was reached, and not only a connection's."""
     timed_out = any(isinstance(cause, httpx.TimeoutException) for cause in _causes(error))
     return timed_out and time.monotonic() >= request_deadline.get()
 
 
 def said(error: openai.APIError) -> str:
-    """Return the provider's message, with its code, on one line."""
+    """Return the provider's code and message, on one line."""
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
     text = message if isinstance(message, str) else error.message

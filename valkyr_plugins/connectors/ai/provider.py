@@ -78,7 +78,7 @@ def checked_url(url: str) -> str:
 
 
 def address(inputs: ProviderInputs) -> str:
-    """Return the endpoint: the step's, else the setting's, else OpenAI's. Raises StepError."""
+    """Return the endpoint of the step, else of the setting, else OpenAI's. Raises StepError."""
     if inputs.base_url is not None:
         return inputs.base_url
     setting = settings().llm_base_url or OPENAI
@@ -89,7 +89,7 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the limit in seconds: of the inputs, target or model, but at most the time left."""
+    """Return the time limit of the inputs, the target or the model; at most the time left."""
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
     usual = ctx.target_timeout or timeout_seconds(inputs.model)
@@ -121,7 +121,7 @@ def client(inputs: ProviderInputs, ctx: StepContext) -> "OpenAI":
 def headers(provider: "OpenAI", ctx: StepContext, nth: int, changes: int = 0) -> dict[str, Any]:
     """Return the headers of the step's `nth` request (from 0) after `changes` rewrites.
 
-    Different requests have different idempotency keys, which are the same in the next attempt.
+    Different requests have different idempotency keys; the next attempt sends the same keys.
     """
     from openai import Omit
 
@@ -160,7 +160,7 @@ InputsT = TypeVar("InputsT", bound=ProviderInputs)
 
 
 class LlmModule(Module[InputsT]):
-    """The base class of steps that call one model, cause costs, and share the model's circuit."""
+    """The base class of steps that call a model, cause costs, and share the model's circuit."""
 
     category: ClassVar[str] = "language models"
     queue: ClassVar[str] = "io"

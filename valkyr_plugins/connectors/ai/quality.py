@@ -1,4 +1,4 @@
-"""`quality.assess`: decides by a score whether a text is good enough."""
+"""`quality.assess`: decide by a score whether a text is good enough."""
 
 import re
 from collections.abc import Mapping, Sequence

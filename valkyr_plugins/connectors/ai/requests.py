@@ -42,7 +42,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RequestChange:
-    """A key that a rejection may name, and a function that rewrites the request without the key."""
+    """A key that a rejection may name, and a function that rewrites a request without the key."""
 
     key: str
     otherwise: Callable[[Body], Body]
@@ -53,7 +53,7 @@ def _without(key: str) -> Callable[[Body], Body]:
 
 
 def _newer_limit(body: Body) -> Body:
-    """Return the request with the token limit's newer name, which reasoning models require."""
+    """Return the request with the newer name of the token limit, for reasoning models."""
     return {**_without("max_tokens")(body), "max_completion_tokens": body["max_tokens"]}
 
 
@@ -76,7 +76,7 @@ REFUSALS = (
 
 
 def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
-    """Return the rewritten request and its changed key; None if the error names no known key."""
+    """Return the rewritten request and the changed key; None if the error names no known key."""
     text = refusal.lower()
     if not any(word in text for word in REFUSALS):
         return None
@@ -127,7 +127,7 @@ def _take(
 
 
 def usage_of(body: Body, answer: StreamedAnswer) -> tuple[Usage, bool]:
-    """Return the answer's tokens, and whether they are an estimate."""
+    """Return the tokens of an answer, and whether they are an estimate."""
     if answer.usage is not None:
         return answer.usage, False
     return costs.estimated(costs.sent_characters(body), answer.characters), True
@@ -143,7 +143,7 @@ def _spend(model: str, body: Body, answer: StreamedAnswer, ctx: StepContext) -> 
 
 
 def _pieces(provider: openai.OpenAI, body: Body, nth: int, ctx: StepContext) -> Iterator[Any]:
-    """Yield the answer's pieces as JSON; rewrite rejected requests. Raises StepError."""
+    """Yield the pieces of the answer as JSON; rewrite rejected requests. Raises StepError."""
     create: Any = provider.chat.completions.create
     whole: Any = provider.chat.completions.with_raw_response.create
     for changes in range(MOST_CHANGES):

@@ -24,7 +24,7 @@ MAX_NAME = 1_000
 
 
 def safe_name(name: str) -> str:
-    """Return a name that stays inside the target folder.
+    """Return the name if it stays inside the target folder.
 
     Raises StepError for any other name ("zip slip").
     """
@@ -80,10 +80,10 @@ class Bounds:
 
 
 class _Bytes(io.BytesIO):
-    """An archive in memory; single reads are limited, because zipfile reads all entries at once."""
+    """An archive in memory that limits each read, because zipfile reads all entries at once."""
 
     def read(self, size: int | None = -1) -> bytes:
-        """Read `size` bytes. Raises BadZipFile if a list of entries may not have that many."""
+        """Read `size` bytes. Raises BadZipFile if the list of entries would be too long."""
         rest = len(self.getbuffer()) - self.tell()
         if min(rest, size if size is not None and size >= 0 else rest) > MAX_DIRECTORY:
             raise zipfile.BadZipFile("its list of entries is too long")

@@ -1,4 +1,4 @@
-"""`archive.zip`: pack files and texts into an archive, whose bytes are equal in every attempt."""
+"""`archive.zip`: pack files and texts into an archive, with the same bytes in every attempt."""
 
 import base64
 import io
@@ -153,7 +153,7 @@ class ArchiveZip(Module[ArchiveZipInputs]):
 
 
 def _files(inputs: ArchiveZipInputs, opened: Stores) -> dict[str, bytes]:
-    """Read and return the files to pack, by name. Raises StepError if they exceed `maxBytes`."""
+    """Return the content of the files to pack, by name. Raises StepError above `maxBytes`."""
     named = [(_inside(path, inputs.folders), path) for path in inputs.paths]
     names = [name for name, _ in named] + [safe_name(name) for name in inputs.contents]
     require_apart(names)

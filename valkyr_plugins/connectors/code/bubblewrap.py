@@ -30,14 +30,14 @@ MISSING = "bubblewrap is not installed: there is no program bwrap on the PATH"
 
 
 def failure() -> str:
-    """Return why bubblewrap does not work here, or "". Bubblewrap is tried once per process."""
+    """Return why bubblewrap does not work here, or "". It is tried once per process."""
     program = shutil.which("bwrap")
     return _tried(program) if program else MISSING
 
 
 @functools.cache
 def _tried(program: str) -> str:
-    """Return why a complete trial run fails, or "". A container may reject any part of a run."""
+    """Return why a complete trial run fails, or "". A container may forbid any part of the run."""
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
             _command(program),
@@ -131,6 +131,6 @@ def _shown(path: str, where: str) -> Iterator[str]:
 
 
 def _libraries() -> set[str]:
-    """Return a set with the path of the loaded libpython; empty if Python does not use one."""
+    """Return the path of the loaded libpython, in a set; an empty set if Python uses none."""
     mapped = (line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines())
     return {path for path in mapped if Path(path).name.startswith("libpython")}

@@ -22,7 +22,7 @@ MAX_READ_BYTES = 9 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """The process's exit code (128 plus the number of a fatal signal), report and printed text."""
+    """The exit code (128 plus the signal's number after a signal), report and printed text."""
 
     code: int
     report: bytes
@@ -30,7 +30,7 @@ class ProcessExit:
 
 
 def run(request: dict[str, Any], ctx: StepContext, engine: str = "") -> ProcessExit:
-    """Run the code for at most `request["seconds"]`; then, or if cancelled, raise StepError.
+    """Run the code for at most `request["seconds"]`. Raises StepError after that, or if cancelled.
 
     `engine` is the library of the code's language, if that is not Python.
     """
@@ -87,7 +87,7 @@ def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Tell the supervisor to end the code; after a timeout, kill both."""
+    """Tell the supervisor to end the code; if it does not end in time, kill both."""
     if process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -112,7 +112,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def _memory(name: str) -> Iterator[int]:
-    """Yield the descriptor of a file in memory; the process's limit on file sizes applies to it."""
+    """Yield the descriptor of a file in memory, to which the process's limit on files applies."""
     handle = os.memfd_create(f"valkyr-{name}")
     try:
         yield handle
@@ -133,7 +133,7 @@ MAX_RESULT_BYTES = 6 * 1024 * 1024
 
 
 def log_printed(printed: bytes, ctx: StepContext) -> None:
-    """Log the non-empty lines that the code printed, one entry per line, up to a limit."""
+    """Log the non-empty lines that the code printed, each as an entry, up to a limit."""
     text = printed[:MAX_PRINTED].decode("utf-8", "replace")
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines[:MAX_LINES]:

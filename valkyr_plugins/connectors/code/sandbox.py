@@ -28,7 +28,7 @@ HOME = str(Path(__file__).parents[3])
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A command that runs a request's code, and the folder that contains the package of `confined`.
+    """The command that runs a request's code, and the folder with the package of `confined`.
 
     `engine` is the path at which the command finds the library of the code's language.
     """
@@ -57,7 +57,7 @@ def chosen(engine: str = "") -> Sandbox:
 
 
 def announce() -> None:
-    """Log which sandbox this process uses; bubblewrap is tried here, before a step needs it."""
+    """Log which sandbox this process uses; this tries bubblewrap before a step needs it."""
     if not (settings().python_code or settings().javascript_code):
         return
     wanted = settings().code_sandbox

@@ -132,7 +132,7 @@ class AggregateInputs(ModuleInputs):
         return self
 
     def groups(self) -> dict[str, str]:
-        """Return the fields to group by, as a mapping from the output's names."""
+        """Return the fields to group by, by their names in the output."""
         if isinstance(self.group_by, dict):
             return self.group_by
         fields = [self.group_by] if isinstance(self.group_by, str) else self.group_by
@@ -210,7 +210,7 @@ class Aggregate(PureModule):
 
 
 def _grouped(rows: list[Any], by: dict[str, str]) -> list[tuple[dict[str, Any], list[Any]]]:
-    """Return the fields and rows of each group; without fields, one group with all rows."""
+    """Return each group's fields and rows; without fields to group by, one group with all rows."""
     if not by:
         return [({}, rows)]
     getters = [(name, getter(field)) for name, field in by.items()]

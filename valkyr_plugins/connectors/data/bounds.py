@@ -14,9 +14,9 @@ MAX_ROWS = 100_000
 
 
 def checked_text(text: str, what: str) -> str:
-    """Return the text. Raises StepError, naming `what`, if it is too long or invalid.
+    """Return the text. Raises StepError, which names `what`, if it is too long or invalid.
 
-    A lone surrogate (half of a pair, as in U+D800) has no form in UTF-8.
+    A lone surrogate (half of a pair, as in U+D800) cannot be written in UTF-8.
     """
     try:
         size = len(text) if text.isascii() else len(text.encode())
@@ -31,7 +31,7 @@ def checked_text(text: str, what: str) -> str:
 
 
 def without_nul(text: str, what: str) -> str:
-    """Return the text. Raises StepError, naming `what`, if it contains NUL (U+0000)."""
+    """Return the text. Raises StepError, which names `what`, if it contains NUL (U+0000)."""
     place = text.find("\x00")
     if place >= 0:
         raise StepError(
@@ -44,7 +44,7 @@ def without_nul(text: str, what: str) -> str:
 def weight(value: Any, most: int = MAX_BYTES) -> int:
     """Return a lower bound of the size of a value's JSON in bytes; stop soon after `most`.
 
-    Each reference to the same list counts, because the JSON repeats the list.
+    Each reference to the same list counts, because the JSON contains the list each time.
     """
     total, waiting = 0, [value]
     while waiting and total <= most:
@@ -66,7 +66,7 @@ def weight(value: Any, most: int = MAX_BYTES) -> int:
 
 
 class PureModule(Module[Any]):
-    """A module without side effects; retries are safe, but do not help."""
+    """A module without side effects: retries are safe, but useless."""
 
     category: ClassVar[str] = "data"
     inline: ClassVar[bool] = True

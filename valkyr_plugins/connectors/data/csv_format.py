@@ -69,7 +69,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that splits the first records into the most and equally many fields.
+    """Return the delimiter that splits the first records into the most fields, equally many each.
 
     Return a comma if no delimiter separates any fields.
     """
@@ -80,7 +80,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """Return how many fields each record has; 0 if the records differ or cannot be read."""
+    """Return how many fields every record has; 0 if that differs or a record cannot be read."""
     try:
         # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
@@ -95,7 +95,7 @@ def _width(lines: list[str], delimiter: str, quote: str) -> int:
 
 @contextmanager
 def opened(path: str) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file; yield it with a mark that changes with the file. Raises StepError.
+    """Open a file; yield it with a mark that changes when the file changes. Raises StepError.
 
     If another process replaces the file, the open file still has the old content.
     """
@@ -132,13 +132,13 @@ MAX_LINE = 1024 * 1024  # bytes
 
 
 def text_lines(text: str) -> Iterator[str]:
-    """Return a text's lines with their ends, without the byte order mark. Raises StepError."""
+    """Return the lines of a text with their ends, without the byte order mark. Raises StepError."""
     without_nul(checked_text(text, "the CSV"), "the CSV")
     return iter(io.StringIO(text.removeprefix("\ufeff"), newline=""))
 
 
 class FileLines:
-    """Yields the decoded lines of a file between two byte offsets, or from one to the end.
+    """Yields the decoded lines of a file between two byte offsets, or from an offset to the end.
 
     `offset` is the next line's position in bytes; `number` counts the lines read so far. Raises
     StepError for invalid text.
@@ -242,7 +242,7 @@ def _reason(error: csv.Error) -> str:
 
 
 def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
-    """Return the column names: from the first record, from `header`, or [] if it is false.
+    """Return the column names: of the first record, or of `header`; [] if `header` is false.
 
     Raises StepError for a repeated name.
     """
@@ -256,7 +256,7 @@ def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
 
 
 def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
-    """Raise StepError unless the record has one field per column; [] accepts any record."""
+    """Raise StepError unless the record has one field per column; any record fits []."""
     if columns and len(fields) != len(columns):
         raise StepError(
             f"line {number} of the CSV has {len(fields)} fields, but there are {len(columns)} "

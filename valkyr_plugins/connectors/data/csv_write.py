@@ -1,4 +1,4 @@
-"""`data.csv_write`: write rows as CSV, as text or into a file."""
+"""`data.csv_write`: write rows as CSV, into a text or a file."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[+-]?\d[\d .,]*(?:[eE][+-]?\d+)?%?")
 
 
 def cell(value: Any, formulas: Formulas) -> str:
-    """Return a cell's text: empty for null, `guarded` for strings, else JSON. Raises StepError."""
+    """Return a cell's text: "" for null, `guarded` for a text, else JSON. Raises StepError."""
     if isinstance(value, str):
         return guarded(value, formulas)
     if value is None:
@@ -38,7 +38,7 @@ def cell(value: Any, formulas: Formulas) -> str:
 
 
 def guarded(text: str, formulas: Formulas) -> str:
-    """Return the text; a formula gets a leading apostrophe, or raises StepError with `refuse`."""
+    """Return the text; a formula gets a leading apostrophe or, with `refuse`, raises StepError."""
     if formulas == "keep" or not text.startswith(BEGINNING) or NUMBER.fullmatch(text):
         return text
     if formulas == "refuse":

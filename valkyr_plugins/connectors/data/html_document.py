@@ -58,7 +58,7 @@ class Part:
 
     @property
     def counts(self) -> bool:
-        """Return whether the part counts an element's siblings."""
+        """Return whether the part selects elements by their position among siblings."""
         return COUNTING.search(self.compound) is not None
 
 
@@ -156,7 +156,7 @@ FLAT = frozenset(
 
 
 class Document:
-    """A parsed document. Raises StepError if it is nested too deeply."""
+    """A parsed document. Raises StepError if its elements are nested too deeply."""
 
     def __init__(self, html: str) -> None:
         from selectolax.lexbor import LexborHTMLParser
@@ -249,9 +249,9 @@ Nodes = "list[LexborNode]"
 
 
 def _below(found: "list[LexborNode]", within: "LexborNode") -> Related:
-    """Return a function that tells whether an ancestor of an element is in `found`.
+    """Return a function that says whether an element has an ancestor in `found`.
 
-    Each ancestor is checked once.
+    Each ancestor is checked only once.
     """
     known = {within.mem_id: False}
     members = {node.mem_id for node in found}

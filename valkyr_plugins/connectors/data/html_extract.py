@@ -1,4 +1,4 @@
-"""`data.html_extract`: extract named values from a page by CSS selectors; records may be nested."""
+"""`data.html_extract`: extract named values from a page by CSS selectors, also nested records."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -196,7 +196,7 @@ class HtmlExtract(Module[HtmlExtractInputs]):
 
 
 class _Reader:
-    """Reads fields within elements, and limits the size of the values read."""
+    """Reads fields within elements, and limits the total size of the values."""
 
     def __init__(self, document: "Document", ctx: StepContext) -> None:
         self._document = document
@@ -204,7 +204,7 @@ class _Reader:
         self._bytes = 0
 
     def record(self, fields: dict[str, Any], within: "LexborNode") -> dict[str, Any]:
-        """Return the fields' values within an element, by their names."""
+        """Return the values of the fields within an element, by name."""
         return {
             name: self._value(name, field, within)
             for name, field in (

@@ -1,4 +1,4 @@
-"""`data.jmespath`: select, filter and reshape data; and JMESPath with a bounded amount of work."""
+"""`data.jmespath`: select, filter and reshape data; JMESPath with a limited amount of work."""
 
 import json
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def _too_much() -> StepError:
 
 
 class _Functions(functions.Functions):
-    """JMESPath's functions; those that can multiply text or compare large values have limits."""
+    """JMESPath's functions; those that can enlarge text or compare large values have limits."""
 
     @functions.signature({"types": ["array", "string"]}, {"types": []})
     def _func_contains(self, subject: Any, search: Any) -> bool:
@@ -91,7 +91,7 @@ class _Functions(functions.Functions):
 
 
 class _Interpreter(visitor.TreeInterpreter):
-    """Evaluates an expression, and limits the items of all lists that it creates."""
+    """Evaluates an expression, and limits the total items of the lists that it creates."""
 
     def __init__(self) -> None:
         super().__init__(visitor.Options(custom_functions=_FUNCTIONS))

@@ -157,7 +157,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _require_text(data: Any) -> None:
     """Raise StepError if the data contains NUL or a lone surrogate.
 
-    Paired surrogates have already become one character.
+    Each pair of surrogates has already become one character.
     """
     text = json.dumps(data, ensure_ascii=False)
     # Without escaped backslashes, which may precede "u0000".

@@ -27,7 +27,7 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def getter(field: str) -> Getter:
-    """Return a function that returns a field's value in a row, or None. Raises ValueError.
+    """Return a function that returns a row's value of a field, or None. Raises ValueError.
 
     Keys and paths have JMESPath's meaning, but are read without its engine, which is slower.
     """
@@ -70,7 +70,7 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def identity(value: Any) -> Any:
-    """Return a hashable key, equal for equal values. Raises StepError if a value is not JSON."""
+    """Return a hashable key, the same for equal values. Raises StepError if a value is not JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or value is None:

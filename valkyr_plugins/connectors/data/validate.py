@@ -121,10 +121,10 @@ class Validate(Module[ValidateInputs]):
 
 
 def require_fit(data: Any, schema: Any, evaluations: int) -> None:
-    """Raise StepError unless data fits a schema that `require_schema` checked.
+    """Raise StepError unless data fits a schema that `require_schema` has checked.
 
-    The `details` of the error list the mistakes. There are none if the schema is invalid, or takes
-    too many evaluations.
+    The error's `details` list the mistakes. They are None if the schema is invalid, or takes too
+    many evaluations.
     """
     problems = _problems(data, schema, evaluations)
     if not problems:

@@ -1,4 +1,4 @@
-"""Stores besides the files folder and S3, which fsspec opens, if an administrator allows them.
+"""Stores other than the files folder and S3, which fsspec opens, if an administrator allows them.
 
 They are opened with fsspec's defaults: from the URL and the worker's environment. The addresses
 that they connect to are not checked, so a workspace with egress rules cannot use them.
@@ -12,7 +12,7 @@ from valkyr_plugins.connectors.files.store import FILE_SCHEMES, PART, Facts, Fil
 
 
 class OtherStore:
-    """A store by its scheme, such as `gs` or `abfs`; its package must be installed."""
+    """A store that a scheme such as `gs` or `abfs` names; its package must be installed."""
 
     def __init__(self, scheme: str) -> None:
         self._scheme = scheme

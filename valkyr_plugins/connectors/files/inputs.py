@@ -1,4 +1,4 @@
-"""Common inputs of file steps: a path, a store on the network, and content."""
+"""Common inputs of file steps: a path, the address of a store, and the content."""
 
 import base64
 import binascii
@@ -77,7 +77,7 @@ Charset = Annotated[
 
 
 def decoded(data: bytes, encoding: Encoding, charset: str, name: str) -> str:
-    """Return bytes as text or Base64. Raises StepError if they are not text in `charset`."""
+    """Return bytes as text or Base64. Raises StepError if they are not valid in `charset`."""
     if encoding == "base64":
         return base64.b64encode(data).decode("ascii")
     try:
@@ -112,6 +112,6 @@ def _short(error: Exception) -> str:
 
 
 def warm_up() -> None:
-    """Import s3fs and its dependencies if installed. This takes 1 s and starts no thread."""
+    """Import s3fs and its dependencies, if installed. This takes 1 s and starts no thread."""
     if find_spec("s3fs") is not None:
         import valkyr_plugins.connectors.files.s3.store  # noqa: F401

@@ -65,7 +65,7 @@ class LocalStore:
             return _facts(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """Yield regular files and folders, except links and files that are being written."""
+        """Yield files and folders; omit links, and files that are being written."""
         prefix = "/".join(part for part in place.rest.split("/") if part not in ("", "."))
         with open_folder(place.rest) as folder:
             yield from _walk(folder, f"{prefix}/" if prefix else "", recursive, MAX_DEPTH)
@@ -82,7 +82,7 @@ class LocalStore:
         return True
 
     def close(self) -> None:
-        """Do nothing; no resource is held."""
+        """Do nothing, because the store holds no resource."""
 
 
 def _walk(folder: int, prefix: str, recursive: bool, depth: int) -> Iterator[Facts]:
@@ -127,7 +127,7 @@ def _exists(folder: int, name: str) -> bool:
 
 
 def _require_same(folder: int, name: str, path: str, data: bytes) -> None:
-    """Raise StepError unless the file contains `data`, as after an earlier attempt of this step."""
+    """Raise StepError unless the file contains `data`, as after an earlier attempt."""
     with os.fdopen(open_file(folder, name, path, os.O_RDONLY), "rb") as file:
         if file.read(len(data) + 1) != data:
             raise StepError(f"{path!r} already exists with different content")

@@ -176,7 +176,7 @@ class FileRead(Module[FileReadInputs]):
 
 
 class _Parts:
-    """The bytes of a file, read in parts, which must belong to the same version of the file."""
+    """The bytes of a file, read in parts, which must all belong to one version of the file."""
 
     def __init__(
         self, store: Store, place: FileLocation, inputs: FileReadInputs, most: int

@@ -1,4 +1,4 @@
-"""The only folder that file steps may use, and the only functions that open files below it.
+"""The only folder that file steps may use, and the functions that open files below it.
 
 Paths are opened folder by folder without following symbolic links. So neither `..` nor a link, even
 one created during the access, leads outside.
@@ -84,7 +84,7 @@ def open_subfolder(name: str, parent: int, path: str) -> Iterator[int]:
 
 
 def open_file(folder: int, name: str, path: str, flags: int) -> int:
-    """Return the descriptor of a file in an open folder. Raises StepError if it is not regular."""
+    """Return the descriptor of a regular file in a folder. Raises FileMissing or StepError."""
     try:
         handle = os.open(name, flags | FILE_FLAGS, 0o640, dir_fd=folder)
     except FileNotFoundError:
@@ -129,7 +129,7 @@ def _make_folder(name: str, parent: int) -> None:
 
 
 def _refusal(path: str, error: OSError) -> Exception:
-    """Return the exception to raise; temporary errors such as a full disk stay unchanged."""
+    """Return the exception to raise; a temporary error such as a full disk stays unchanged."""
     if isinstance(error, NotADirectoryError | IsADirectoryError) or error.errno == errno.ELOOP:
         return StepError(
             f"{path!r} contains a part that is not a regular folder or file; symbolic links "

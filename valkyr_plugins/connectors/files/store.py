@@ -39,7 +39,7 @@ class FileLocation:
 
     @property
     def key(self) -> str:
-        """Return the key: a path in S3 without the bucket; "" for the bucket itself."""
+        """Return the key: the path in S3 without its bucket; "" for the bucket itself."""
         return self.rest.partition("/")[2]
 
 
@@ -122,7 +122,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A store's address, region and credential, which paths do not contain."""
+    """The address, region and credential of a store, which paths do not contain."""
 
     endpoint: str | None = None
     region: str | None = None
@@ -130,7 +130,7 @@ class Where:
 
 
 def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
-    """Return whether `file` has the content that `read` returns in parts, each from a position."""
+    """Return whether `file` has the content of which `read` returns the part at each position."""
     file.seek(0)
     position = 0
     while part := file.read(PART):

@@ -43,7 +43,7 @@ class SmtpServer:
 
     @property
     def needs_tls(self) -> bool:
-        """Return whether TLS is required: passwords are sent over a network only under TLS."""
+        """Return whether TLS is required, because a password is sent over a network."""
         return bool(self.user) and self.host not in LOOPBACK
 
     def __repr__(self) -> str:
@@ -101,7 +101,7 @@ def _server(setting: str, name: str, *, trusted: bool) -> SmtpServer:
 
 
 class GuardedSmtp(smtplib.SMTP):
-    """smtplib's client, which checks an address before it connects."""
+    """An SMTP client that checks each address before it connects."""
 
     trusted = False
 
@@ -116,7 +116,7 @@ class GuardedSmtp(smtplib.SMTP):
 
 
 class GuardedSmtpSsl(smtplib.SMTP_SSL, GuardedSmtp):
-    """The client with TLS from the start: SMTP_SSL takes its socket from the next base class."""
+    """A GuardedSmtp with TLS from the start: SMTP_SSL takes its socket from the next class."""
 
 
 class NamedSmtp(GuardedSmtp):
@@ -165,7 +165,7 @@ def deliver(
 
 
 def _said(error: OSError) -> str:
-    """Return the server's answer that the error wraps, or the error's own text."""
+    """Return the server's answer that the error contains, or the error's own text."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return "; ".join(f"{who}: {why}" for who, why in _readable(error.recipients).items())
     if isinstance(error, smtplib.SMTPResponseException):

@@ -1,4 +1,4 @@
-"""`email.send`: send one message, whose id is the same for every attempt of the step."""
+"""`email.send`: send one message, whose ID is the same in every attempt of the step."""
 
 from datetime import UTC, datetime
 from email.headerregistry import Address
@@ -27,7 +27,7 @@ MAX_ADDRESS = 500
 
 
 def _one_address(text: str) -> str:
-    """Return the text. Raises ValueError unless it is one email address, perhaps with a name."""
+    """Return the text. Raises ValueError unless it is one address, with or without a name."""
     if not _is_address(text):
         raise ValueError(f"{text[:100]!r} is not an email address such as ann@example.com")
     return text

@@ -1,1 +1,1 @@
-"""Publish messages: events of the workspace, and messages to queues of brokers."""
+"""Publish messages: events in the workspace, and messages to brokers' queues."""

@@ -68,7 +68,7 @@ def broker_of(credential: Mapping[str, str] | None) -> Broker:
 def permitted(broker: Broker) -> list[str]:
     """Return the broker's addresses that steps may connect to. Raises StepError if there is none.
 
-    Raises OSError for a name that cannot be resolved.
+    Raises OSError if the name cannot be resolved.
     """
     judge(broker.host, broker.port)
     found = _addresses(broker.host, broker.port)
@@ -140,7 +140,7 @@ MAX_BODY_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class BrokerMessage:
-    """The target (one of `queue`, `stream` and `exchange`) and the message; attempts share `id`."""
+    """A message and its target (`queue`, `stream` or `exchange`); attempts share the `id`."""
 
     id: str
     body: bytes
@@ -157,7 +157,7 @@ class BrokerMessage:
 
 @dataclass(frozen=True, slots=True)
 class BrokerReceipt:
-    """The broker's answer: a list's new length, a stream entry's id, or neither (AMQP)."""
+    """The broker's answer: the list's new length, the stream entry's ID, or neither (AMQP)."""
 
     length: int | None = None
     entry_id: str | None = None

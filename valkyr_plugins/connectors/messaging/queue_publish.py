@@ -195,7 +195,7 @@ def _message(inputs: QueuePublishInputs, key: str) -> BrokerMessage:
 
 
 def _written(value: str | int | bool) -> str:
-    """Return a header as text; write true and false as in JSON."""
+    """Return a header's value as text; true and false are written as in JSON."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

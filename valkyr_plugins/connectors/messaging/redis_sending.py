@@ -24,7 +24,7 @@ PASSING_WORDS = ("OOM", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "NOREPLICAS", "B
 
 
 class Guarded(redis.Connection):
-    """redis-py's connection, limited to addresses that steps may reach."""
+    """A connection of redis-py that connects only to addresses that steps may reach."""
 
     broker: Broker
 
@@ -39,7 +39,7 @@ class Guarded(redis.Connection):
 
 
 class GuardedTls(redis.SSLConnection, Guarded):
-    """The connection under TLS: SSLConnection takes its socket from the next base class."""
+    """A Guarded under TLS: SSLConnection takes its socket from the next base class."""
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:

@@ -1,1 +1,1 @@
-"""Modules that use HTTP; they connect only to public addresses and to ranges that are allowed."""
+"""Modules that use HTTP; they connect only to public addresses and to allowed ranges."""

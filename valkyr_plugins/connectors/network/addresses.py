@@ -1,6 +1,6 @@
 """The addresses that an HTTP step may reach: the public internet, and allowed ranges.
 
-Names are never checked, only the address to which a connection is about to be opened.
+Names are never checked, but each address to which a connection is about to be opened.
 """
 
 import socket
@@ -76,7 +76,7 @@ def _inner(address: Address) -> Address:
 
 
 def same_machine(some: Iterable[str], others: Iterable[str]) -> bool:
-    """Return whether the groups share an address, or each has an address of this machine."""
+    """Return whether the groups share an address, or both have an address of this machine."""
     one, two = ({_plain(text) for text in texts} for texts in (some, others))
     if one & two:
         return True

@@ -49,7 +49,7 @@ def followed(
     guarded: bool,
     name: str,
 ) -> Iterator[httpx.Response]:
-    """Follow redirects and yield the final response before its body is read.
+    """Follow redirects; yield the final response before its body is read.
 
     `private` are the lower-case names of headers for the first origin only. With `guarded`, no body
     goes to another origin. Raises StepError.
@@ -86,7 +86,7 @@ def drop_private(headers: httpx.Headers, private: Collection[str]) -> None:
 
 
 def _has_body(request: httpx.Request) -> bool:
-    """Return whether a redirected request still has a body, as after the statuses 307 and 308."""
+    """Return whether a redirected request still has a body, as after the status 307 or 308."""
     return (
         request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
     )
@@ -198,7 +198,7 @@ def send(call: Call, ctx: StepContext) -> Answer:
 
 @contextmanager
 def opened(call: Call, ctx: StepContext) -> Iterator[httpx.Response]:
-    """Yield the response, its body unread, if its status is accepted. Raises StepError if not."""
+    """Yield the response with its body unread. Raises StepError if its status is not accepted."""
     _set_deadline(call, ctx)
     request = _request(call, ctx)
     private = frozenset(name.lower() for name in call.headers) | {"authorization"}
@@ -284,7 +284,7 @@ def authorization(credential: Mapping[str, str]) -> str:
 
 
 def _one_line(text: str, field: str) -> str:
-    """Return a text if it is printable ASCII. Raises StepError, which names the field."""
+    """Return the text if it is printable ASCII. Raises StepError, which names `field`."""
     if text.isascii() and text.isprintable():
         return text
     raise StepError(

@@ -1,4 +1,4 @@
-"""Fetch a feed with the guarded client and parse it with feedparser, which fetches nothing."""
+"""Fetch a feed with the guarded client, and parse it with feedparser, which fetches nothing."""
 
 from calendar import timegm
 from collections.abc import Mapping
@@ -108,13 +108,13 @@ def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Return a value as text; replace the characters that PostgreSQL cannot store."""
+    """Return a value as text, with replacements for characters that PostgreSQL cannot store."""
     text = str(value or "").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _instant(found: Mapping[str, Any], name: str) -> str | None:
-    """Return a time in ISO 8601 and UTC; None if it is missing or not understood."""
+    """Return a time in ISO 8601, in UTC; None if it is missing or cannot be read."""
     # For a missing time, feedparser returns another one, with a warning.
     if f"{name}_parsed" not in found or (parts := found[f"{name}_parsed"]) is None:
         return None

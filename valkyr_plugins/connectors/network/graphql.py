@@ -38,7 +38,7 @@ def operations(document: str) -> dict[str, str]:
 
 
 def kind_of(document: str, name: str | None) -> str:
-    """Return query, mutation or subscription for the operation to run; "" if unknown."""
+    """Return query, mutation or subscription for the operation that runs; "" if unknown."""
     known = operations(document)
     if name is not None:
         return known.get(name, "")
@@ -48,7 +48,7 @@ def kind_of(document: str, name: str | None) -> str:
 def _outside(document: str) -> str:
     """Return the document without the contents of its brackets.
 
-    The outermost braces become {}.
+    The outermost pairs of braces become {}.
     """
     kept, depth = [], 0
     for piece in _BRACKET.split(_QUOTED.sub(" ", document)):

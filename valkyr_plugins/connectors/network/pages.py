@@ -1,4 +1,4 @@
-"""Read the pages of an API in order until the last page, a limit or a cycle.
+"""Read the pages of an API in order, until the last page, a limit or a cycle.
 
 The next page is named by a Link header, by a URL or cursor in the body, or by counting.
 """
@@ -29,13 +29,13 @@ from valkyr_plugins.connectors.network.response import TooLong
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A page's URL, cursor, number or offset; None means the URL of the inputs."""
+    """The URL, cursor, number or offset of a page; None means the URL of the inputs."""
 
     value: str | int | None
 
 
 def first_position(inputs: HttpPaginateInputs) -> Position:
-    """Return the first page's position: `start` or, by default, page 1, offset 0 or None."""
+    """Return the first page's position: `start`, or by default page 1, offset 0 or None."""
     if inputs.start is None and inputs.strategy in ("page", "offset"):
         return Position(1 if inputs.strategy == "page" else 0)
     return Position(inputs.start if inputs.start != "" else None)
@@ -44,7 +44,7 @@ def first_position(inputs: HttpPaginateInputs) -> Position:
 def following(
     position: Position, answer: Answer, body: Any, items: int, inputs: HttpPaginateInputs
 ) -> Position | None:
-    """Return the position after a page; None after the last page. Raises StepError."""
+    """Return the position after this page; None after the last page. Raises StepError."""
     if inputs.more is not None and not select(inputs.more, body, "more", None):
         return None
     match inputs.strategy:
@@ -163,9 +163,9 @@ MAX_BYTES = 48 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """A resume point; `position` is the position of the next page, None after the last.
+    """A point to resume from; `position` is that of the next page, None after the last.
 
-    The other fields describe the pages already read.
+    The other fields describe the pages that were already read.
     """
 
     position: Position | None
@@ -175,7 +175,7 @@ class Bookmark:
 
 
 def keep_bookmark(ctx: StepContext, mark: Bookmark) -> None:
-    """Store a bookmark if it is small enough; otherwise the previous one stays."""
+    """Store a bookmark if it is small enough; otherwise keep the previous one."""
     last = mark.position is None
     held = {
         "next": None if mark.position is None else mark.position.value,
@@ -191,7 +191,7 @@ def keep_bookmark(ctx: StepContext, mark: Bookmark) -> None:
 
 
 def kept_bookmark(ctx: StepContext) -> Bookmark | None:
-    """Return the previous attempt's bookmark, or None if there is no valid one for these inputs."""
+    """Return the bookmark of the previous attempt; None if there is none for these inputs."""
     found = ctx.last_details
     if not isinstance(found, dict) or "seal" not in found:
         return None
@@ -225,7 +225,7 @@ KINDS = {
 
 @dataclass
 class Reading:
-    """The step's progress; `position` is the next page's position, or None after the last page."""
+    """The step's progress; `position` is that of the next page, None after the last page."""
 
     position: Position | None
     pages: int = 0
@@ -259,7 +259,7 @@ def all_pages(inputs: HttpPaginateInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def _begun(inputs: HttpPaginateInputs, ctx: StepContext) -> Reading:
-    """Return the progress of the previous attempt, or a new one."""
+    """Return the progress of the previous attempt; without a bookmark, begin at the first page."""
     kept = kept_bookmark(ctx)
     if kept is None:
         return Reading(first_position(inputs))
@@ -270,7 +270,7 @@ def _begun(inputs: HttpPaginateInputs, ctx: StepContext) -> Reading:
 def _turn(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> bool:
-    """Read the next page; return False above `maxBytes`. Raises StepError for a repeated page."""
+    """Read the next page; return False if `maxBytes` ends the reading. Raises StepError."""
     if position in reading.seen:
         raise StepError(
             f"the page at {inputs.strategy} {_short(position)} was already read: the pages "
@@ -287,7 +287,7 @@ def _turn(
 def _page(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> Answer | None:
-    """Return the page; None if it would exceed `maxBytes` after others. Raises StepError."""
+    """Return the page; None if `maxBytes` allows no page after the others. Raises StepError."""
     left = inputs.max_bytes - reading.size
     if left <= 0:
         return None
@@ -351,7 +351,7 @@ def _limit_said(reading: Reading, inputs: HttpPaginateInputs) -> str:
 
 
 def _short(position: Position) -> str:
-    """Return a short text that identifies the position; a whole cursor may be a credential."""
+    """Return a short text that identifies a position: a whole cursor may be a credential."""
     text = str(position.value)
     if len(text) <= 12:
         return repr(text)

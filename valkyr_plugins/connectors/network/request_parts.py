@@ -117,7 +117,7 @@ def http_url(url: str) -> str:
 
 
 def target(url: str, word: str = "http.request") -> str:
-    """Return the target of a circuit breaker: `word:host`, with the port if it is unusual.
+    """Return the target for a circuit: `word:host`, with the port if it is unusual.
 
     Steps of several types that call one host share its circuit, because they all fail when the host
     fails.
@@ -167,7 +167,7 @@ def text_content(text: str) -> dict[str, bytes]:
 
 
 def bytes_content(encoded: str) -> dict[str, bytes]:
-    """Return a body for httpx from a Base64 text."""
+    """Return a body for httpx from Base64. Raises StepError if it is invalid."""
     return {"content": _decoded(encoded, "bodyBase64")}
 
 
@@ -177,7 +177,7 @@ def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
-    """Return a multipart body for httpx, at most 64 MiB, to be sent again. Raises StepError."""
+    """Return a multipart body for httpx, at most 64 MiB and reusable. Raises StepError."""
     files, left = [], MAX_UPLOAD
     for part in parts:
         data = _part_bytes(part, left)

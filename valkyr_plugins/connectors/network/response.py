@@ -1,4 +1,4 @@
-"""An HTTP response: its body, read up to a limit, and the error of a failed exchange.
+"""An HTTP response: its body, read up to a limit, and the errors of a failed exchange.
 
 Compressed bodies are unpacked here, never more than the limit at a time, so that a small response
 cannot unfold into gigabytes.
@@ -72,7 +72,7 @@ def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
 
 
 def read_start(response: httpx.Response, limit: int) -> bytes:
-    """Return the readable start of the body, up to `limit` bytes, for error messages."""
+    """Return the start of the body as far as it can be read, up to `limit` bytes, for errors."""
     start = bytearray()
     try:
         unpacker = _unpacker(response)
@@ -133,7 +133,7 @@ def _text(response: httpx.Response, media_type: str, body: bytes) -> str | None:
 
 
 class _Plain:
-    """Passes on a body that is not compressed."""
+    """Passes on a body that is not compressed, unchanged."""
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         yield chunk
@@ -150,7 +150,7 @@ class _Unpacker:
         self._fed = False
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield the unpacked chunk, at most PIECE_BYTES at a time."""
+        """Yield the unpacked chunk in pieces of at most PIECE_BYTES."""
         piece = b""
         # A full piece may leave data inside, even after the whole chunk was consumed.
         while chunk or len(piece) == PIECE_BYTES:
@@ -225,7 +225,7 @@ def require_accepted(
 
 
 def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> StepError:
-    """Return the failure for a status of 400 or more.
+    """Return the StepError for a status of 400 or more.
 
     `body` is the start of the body; `why`, if given, is added to the message.
     """

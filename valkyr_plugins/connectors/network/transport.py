@@ -1,7 +1,7 @@
 """Connections of HTTP steps, which go only to addresses that were checked.
 
 A name is resolved once, each address is checked, and the socket is opened to an address that
-passed; the name itself stays in the Host header and in TLS. Every read and write ends at the step's
+passed. The name itself stays in the Host header and in TLS. Every read and write ends at the step's
 deadline, however slowly the server sends.
 """
 
@@ -81,7 +81,7 @@ class Connections:
             connection.close()
 
     def _taken(self, place: Place) -> Connection | None:
-        """Return the most recently used open connection to an origin, or None."""
+        """Take the most recently used open connection to an origin from the pool, or None."""
         while (connection := self._newest(place)) is not None:
             # Also True if the server has closed it meanwhile.
             if not connection.has_expired():
@@ -219,7 +219,7 @@ def _judge(request: httpx.Request) -> None:
 
 
 class GuardedBackend(httpcore.NetworkBackend):
-    """Resolves a name, checks its addresses and connects to one, in that order."""
+    """Resolves a name, checks the addresses and connects to one of them, in that order."""
 
     def __init__(self) -> None:
         self._sockets = httpcore.SyncBackend()

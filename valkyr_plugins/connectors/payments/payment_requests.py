@@ -15,7 +15,7 @@ from valkyr_plugins.connectors.payments.stripe_module import given, id_of, optio
 
 
 def pay(inputs: PaymentIntentInputs, ctx: StepContext) -> Result:
-    """Perform the operation. Raises Declined unless the step branches on a declined card."""
+    """Perform the operation. Raises Declined for a declined card, unless the step branches."""
     client = connect(ctx)
     branches = inputs.on_decline == "branch"
     try:

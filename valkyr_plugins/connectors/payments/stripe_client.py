@@ -1,8 +1,7 @@
 """Stripe's own client over our guarded connections, and the meaning of its errors.
 
-A request has one attempt, ends at the step's deadline, and limits its response.
-
-The library writes the requests and knows the errors; the engine retries.
+A request has one attempt, ends at the step's deadline, and limits its response. The library writes
+the requests and knows the errors; the engine retries.
 """
 
 import os
@@ -117,7 +116,7 @@ PASSING_CODES = frozenset({"idempotency_key_in_use", "lock_timeout", "rate_limit
 
 
 class Declined(StepError):
-    """The card or its bank declined; `details` holds the codes and the payment intent."""
+    """The card or its bank declined; `details` has the codes and the payment intent."""
 
 
 @contextmanager

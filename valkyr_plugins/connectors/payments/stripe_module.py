@@ -1,4 +1,4 @@
-"""Common parts of Stripe's modules: a base class, fields for money and ids, the API's address."""
+"""Common parts of Stripe's modules: a base class, fields for money and IDs, the API's address."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -119,7 +119,7 @@ class StripeModule(Module[InputsT]):
 
 
 def options(inputs: StripeInputs, idempotency_key: str | None) -> Any:
-    """Return a request's options: the idempotency key (None for reading) and the account."""
+    """Return a request's options: the idempotency key (None for reading), and the account."""
     found = {"idempotency_key": idempotency_key, "stripe_account": inputs.stripe_account}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -138,6 +138,6 @@ def plain(found: Any, what: str) -> Mapping[str, Any]:
 
 
 def id_of(value: Any) -> str | None:
-    """Return the id of an object that Stripe returns as an id or in full; otherwise None."""
+    """Return the ID of an object that Stripe returns as an ID or in full; otherwise None."""
     found = value.get("id") if isinstance(value, Mapping) else value
     return found if isinstance(found, str) else None

@@ -1,4 +1,4 @@
-"""The database of a step's credential, and the check of whether steps may reach it.
+"""The database of a step's credential, and the check whether steps may reach it.
 
 The author of a credential may be a tenant. So steps reach databases at public addresses and at
 addresses that HTTP steps may reach. To allow another address, an administrator adds its host to
@@ -41,7 +41,7 @@ class Database:
 
     @property
     def label(self) -> str:
-        """Return the name for display, without user and password."""
+        """Return the database's name for display, without user and password."""
         return f"{self.host}:{self.port}/{self.name}"
 
     def __repr__(self) -> str:
@@ -103,7 +103,7 @@ def _options(given: Mapping[str, list[str]]) -> tuple[tuple[str, str], ...]:
 
 
 def reachable(database: Database) -> list[str]:
-    """Return the addresses to connect to, each checked. Raises StepError if there is none."""
+    """Return the addresses to which steps may connect. Raises StepError if there is none."""
     addresses = _resolved(database.host, database.port)
     entries = set(_entries())
     full = f"{database.host}:{database.port}/{database.name}".lower()
@@ -146,7 +146,7 @@ def _resolved(host: str, port: int) -> list[str]:
 
 
 def _is_own(addresses: list[str], port: int) -> bool:
-    """Return whether the engine's own server has one of these addresses, and the same port."""
+    """Return whether the engine's own server has the port and one of these addresses."""
     return any(
         own_port == port and same_machine(_quietly_resolved(own_host, own_port), addresses)
         for own_host, own_port in _own_servers()

@@ -50,7 +50,7 @@ LIBPQ: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Kept:
-    """An engine and the time of its last use, by time.monotonic()."""
+    """An engine, and when it was last used, by time.monotonic()."""
 
     engine: Engine
     used_at: float
@@ -106,7 +106,7 @@ def _engine(database: Database) -> Engine:
 
 
 def _leave_behind_the_parents() -> None:
-    """Drop connections that a parent process opened, without closing them."""
+    """Drop connections that a parent process opened, without closing its sockets."""
     if _pools.pid == os.getpid():
         return
     for kept in _pools.engines.values():
@@ -163,7 +163,7 @@ def _made(database: Database) -> Engine:
 
     @event.listens_for(engine, "do_connect")
     def judge(dialect: Any, record: Any, arguments: Any, named: dict[str, Any]) -> None:
-        """Allow only checked addresses; keep the name for TLS. Raises StepError for the others."""
+        """Allow only checked addresses, and keep the name for TLS. Raises StepError."""
         addresses = among(database.host, database.port, reachable(database))
         left = connect_deadline.get() - time.monotonic()
         named["host"] = ",".join([database.host] * len(addresses))

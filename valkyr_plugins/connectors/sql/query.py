@@ -1,4 +1,4 @@
-"""`sql.query`: read rows of a PostgreSQL database in a read-only transaction."""
+"""`sql.query`: read rows from a PostgreSQL database, in a read-only transaction."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ SENTENCE = (
 
 
 def template_problems(config: Mapping[str, Any]) -> Iterator[ConfigProblem]:
-    """Yield a problem for each statement text in a `with` that holds a template."""
+    """Yield a problem for each statement in a `with` whose text contains a template."""
     if _has_template(config.get("statement")):
         yield ConfigProblem(("statement",), "template_not_allowed", SENTENCE)
     statements = config.get("statements")

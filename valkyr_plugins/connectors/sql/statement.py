@@ -35,7 +35,7 @@ NOT_A_STEPS = frozenset(
 
 
 def first_word(statement: str) -> str:
-    """Return a statement's first word in capitals, after comments and brackets, or "" if none."""
+    """Return a statement's first word in capitals, after comments and brackets; "" without one."""
     at = 0
     while found := COMMENT.match(statement, at):
         at = found.end()
@@ -107,7 +107,7 @@ MAX_BYTES = 5 * 1024 * 1024  # of an output
 
 @singledispatch
 def json_value(value: Any) -> Any:
-    """Convert a value from the database to a JSON value; values of unknown types become text."""
+    """Convert a value from the database to JSON; values of unknown types become text."""
     return str(value)
 
 
@@ -170,7 +170,7 @@ class Rows:
         self._bytes = 0
 
     def add(self, found: Iterable[Sequence[Any]]) -> None:
-        """Add rows; raise StepError above `most` rows, or above 5 MiB."""
+        """Add rows. Raises StepError above `most` rows, or above 5 MiB."""
         for values in found:
             if len(self.rows) == self._most:
                 raise StepError(

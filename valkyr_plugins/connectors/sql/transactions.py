@@ -40,7 +40,7 @@ REFUSALS = (
 
 @contextmanager
 def told(database: Database, *, read_only: bool = False) -> Iterator[None]:
-    """Turn every error of the database in the block into a StepError."""
+    """Convert every error of the database in the block to a StepError."""
     try:
         yield
     except PoolTimeout as error:
@@ -136,7 +136,7 @@ def make_table(database: Database, ctx: StepContext) -> None:
 
 
 def begin_once(connection: Connection, key: str) -> dict[str, Any] | None:
-    """Insert the key and return None, or return the result of the attempt that inserted it."""
+    """Insert the key and return None; if it exists, return the result of its attempt."""
     if connection.execute(BEGIN, {"key": key}).rowcount:
         return None
     found: Any = connection.execute(EARLIER, {"key": key}).scalar()

@@ -189,7 +189,7 @@ def durations(figures: Figures) -> Chart:
 
 
 def dispatches(figures: Figures) -> Chart:
-    """Return the chart of the time that steps' attempts waited for a worker."""
+    """Return the chart of the times for which steps' attempts waited for a worker."""
     return _percentiles(
         figures,
         "dispatches",
@@ -248,7 +248,7 @@ def summary(histogram: Histogram) -> str:
 
 
 def decade(milliseconds: float) -> str:
-    """Return a power of ten of milliseconds in a readable unit."""
+    """Return a power of ten, in milliseconds, as text in a readable unit."""
     if milliseconds < 1_000:
         return f"{milliseconds:g} ms"
     if milliseconds < 1_000_000:
@@ -264,7 +264,7 @@ def percent(rate: float | None) -> str:
 
 
 def throughput(figures: Figures) -> str:
-    """Return the number of executions ended per hour or, from 600 per hour on, per minute."""
+    """Return the executions that ended per hour or, from 600 an hour on, per minute, as text."""
     hours = max(figures.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:
@@ -277,7 +277,7 @@ def throughput(figures: Figures) -> str:
 
 
 def slot_labels(figures: Figures) -> list[str]:
-    """Return each slot's start in UTC, with the day if the range has several days."""
+    """Return the start of each slot in UTC, with the day if the range has several days."""
     days = figures.window.range.length > timedelta(days=1)
     return [_time(start, days=days) for start in figures.window.starts()]
 

@@ -1,4 +1,4 @@
-"""Charts for the template: bars and lines by coordinates, labels, and the data as a table."""
+"""Charts for the template: the coordinates of bars and lines, labels, and the data as a table."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ class Scale:
     logarithmic: bool = False
 
     def at(self, value: float) -> float:
-        """Return the share of the height; values outside are put at the edge."""
+        """Return the share of the height; values outside the scale are put at its edge."""
         if self.logarithmic:
             value = math.log10(max(value, self.low))
             low, high = math.log10(self.low), math.log10(self.high)
@@ -35,14 +35,14 @@ class Scale:
 
 
 def linear(values: Iterable[float], least: float = 1.0) -> Scale:
-    """Return a scale from 0 to the next round number: 1, 2 or 5 times a power of ten."""
+    """Return a scale from 0 to a round number (1, 2 or 5 times a power of ten) above all values."""
     top = round_up(max(values, default=least) or least)
     top = max(top, least)
     return Scale(0.0, top, (top, top / 2, 0.0))
 
 
 def logarithmic(values: Iterable[float]) -> Scale:
-    """Return a labelled scale of at most six powers of ten around the positive values."""
+    """Return a logarithmic scale around the positive values, of at most six powers of ten."""
     known = [max(value, TINY) for value in values if value > 0] or [1.0]
     last = math.ceil(math.log10(max(known)))
     first = min(max(math.floor(math.log10(min(known))), last - MOST_DECADES), last - 1)
@@ -78,7 +78,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, with a piece for each part between gaps."""
+    """A line with one or more pieces, separated by gaps, and dots for single values."""
 
     word: str
     kind: str
@@ -107,7 +107,7 @@ class Chart:
 
 
 def stacked(columns: Sequence[Sequence[tuple[str, int, str]]], scale: Scale) -> list[Bar]:
-    """Return stacked bars: a column is (kind, number, said) from the bottom up."""
+    """Return the bars of columns; a column lists (kind, number, said) from the bottom up."""
     step = WIDTH / max(1, len(columns))
     drawn = []
     for place, column in enumerate(columns):
@@ -151,7 +151,7 @@ def line(word: str, kind: str, values: Sequence[float | None], scale: Scale) -> 
 
 
 def grid(scale: Scale) -> list[str]:
-    """Return the heights of a chart's grid lines."""
+    """Return the y coordinates of a chart's grid lines."""
     return [_n(HEIGHT * (1 - scale.at(tick))) for tick in scale.ticks]
 
 

@@ -1,4 +1,4 @@
-"""A range's figures on the home page: cards, charts, and a line of numbers."""
+"""The figures of a range on the home page: cards, charts, and a line of numbers."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -33,7 +33,7 @@ NOT_AVAILABLE = lazy("not available")
 
 
 def cards(figures: Figures | None, **only: str) -> list[Card]:
-    """Return the numbers of successes and failures; `only` filters the linked lists."""
+    """Return the cards of successes and failures; `only` filters the lists that they link to."""
     if figures is None:
         return [
             Card(gettext("Succeeded"), "check_circle", None, "", _listing("succeeded", only)),
@@ -55,7 +55,7 @@ def cards(figures: Figures | None, **only: str) -> list[Card]:
 
 
 def banners(figures: Figures, *, anything: bool) -> list[Banner]:
-    """Return banners for uncounted hours and for counts that are incomplete."""
+    """Return banners for hours that are not yet counted, and for counts that are too low."""
     found = []
     if figures.uncounted and anything:
         found.append(_uncounted(figures.uncounted))
@@ -93,7 +93,7 @@ def _ended(part: SelectedPeriod) -> dict[str, str]:
 
 
 def selected(request: HttpRequest, figures: Figures) -> tuple[Figures, list[Banner]]:
-    """Return the figures of the part that the URL names, or a banner if it is out of range."""
+    """Return the figures with the part that the URL names; a banner if it is out of range."""
     given = request.GET.get("from"), request.GET.get("to")
     part = figures.window.part(*given)
     if part:
@@ -106,7 +106,7 @@ def selected(request: HttpRequest, figures: Figures) -> tuple[Figures, list[Bann
 
 
 def measures(figures: Figures | None) -> list[tuple[str, str]]:
-    """Return the range's numbers, as (name, value)."""
+    """Return the key figures of the range, as (name, value)."""
     if figures is None:
         return [(gettext("Figures for this period"), NOT_AVAILABLE)]
     total = figures.total
@@ -121,7 +121,7 @@ def measures(figures: Figures | None) -> list[tuple[str, str]]:
 
 
 def change(figures: Figures) -> str:
-    """Return how failures per hour compare with the previous period, as text."""
+    """Return as text how the failures per hour compare with the previous period."""
     title = figures.window.range.title
     before = figures.before.ended_badly
     now = figures.total.ended_badly
@@ -173,7 +173,7 @@ def _since(figures: Figures) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HomeFigures:
-    """The figures that the user may see, and whether there are any executions to count."""
+    """The figures that the user may see, and whether any executions exist."""
 
     figures: Figures
     anything: bool
@@ -185,7 +185,7 @@ def wanted_range(request: HttpRequest) -> Range:
 
 
 def ranges(wanted: Range) -> list[tuple[str, str, bool]]:
-    """Return the available ranges, as (name, title, whether it is shown)."""
+    """Return the available ranges, as (name, title, whether it is selected)."""
     return [(one.name, gettext(one.title), one is wanted) for one in RANGES.values()]
 
 

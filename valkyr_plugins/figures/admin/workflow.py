@@ -1,4 +1,4 @@
-"""The figures of one workflow: the home page's figures, and its steps, versions and costs."""
+"""The figures of one workflow: those of the home page, and its steps, versions and costs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -41,7 +41,7 @@ Facts = dict[str, Any]
 
 
 def gather(workflow: Workflow, wanted: Range) -> Facts:
-    """Return the page's data by name; None for data that was not read in time.
+    """Return the page's data by name; None for data that could not be read in time.
 
     The caller checks permissions.
     """
@@ -79,7 +79,7 @@ NONE_ENDED = lazy("No executions ended in this period.")
 
 
 def panels(kept: Facts) -> list[PageSection]:
-    """Return steps, versions and plugins' additions; mark panels whose data is unavailable."""
+    """Return the sections of steps, versions and plugins; say which data is unavailable."""
     return [_steps(kept), _versions(kept), *_added(kept)]
 
 
@@ -149,7 +149,7 @@ def _versions(kept: Facts) -> PageSection:
 
 
 def _added(kept: Facts) -> list[PageSection]:
-    """Return plugins' additions; mark those that are unavailable."""
+    """Return the sections that plugins add; say which are unavailable."""
     return [_added_one(one, kept["added"].get(one.title)) for one in WORKFLOW_SECTIONS]
 
 
@@ -163,7 +163,7 @@ def _added_one(one: WorkflowSection, found: Any) -> PageSection:
 
 
 def figures_page(model_admin: OperatingAdmin, request: HttpRequest, pk: str) -> HttpResponse:
-    """Show the page of one workflow that the user may see."""
+    """Show the figures of one workflow that the user may see."""
     workflow: Workflow = model_admin.get_or_refuse(request, pk)
     wanted = wanted_range(request)
     kept = _facts(workflow, wanted)

@@ -59,7 +59,7 @@ class NewBudgetForm(NewLimitForm, BudgetForm):
 
 @admin.register(Budget)
 class BudgetAdmin(LimitAdmin):
-    """The admin of budgets: limits on what a workspace, or a member, may spend."""
+    """The admin pages of budgets: limits on what a workspace, or a member, may spend."""
 
     kind, form_of_new, form_of_old = BUDGETS, NewBudgetForm, BudgetForm
     said_once, told = ("period", "currency"), "limit"
@@ -84,7 +84,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("budget"))
     def limit(self, row: Budget) -> str:
-        """Return the amount and the period, such as `12.5 USD a month`."""
+        """Return the amount with its unit and the period, such as `12.5 USD a month`."""
         a = gettext("in total") if row.period == "total" else f"a {row.period}"
         return f"{amount(row.amount, row.currency)} {a}"
 
@@ -102,7 +102,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("kill switch"))
     def switch(self, row: Budget) -> str:
-        """Return whether the budget cancels running executions."""
+        """Return whether the budget has a kill switch."""
         return gettext("enabled") if row.kill_switch else gettext("disabled")
 
     @display(description=lazy("spent on"))

@@ -62,7 +62,7 @@ class CostEntryAdmin(FactAdmin):
 
     @display(description=lazy("time"))
     def at(self, row: CostEntry) -> Any:
-        """Return when the cost was recorded."""
+        """Return how long ago the cost was recorded."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

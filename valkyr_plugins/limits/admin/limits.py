@@ -20,7 +20,7 @@ from valkyr_plugins.limits.models import SpenderLimit
 
 
 def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
-    """Return the admin operation that deletes a limit after asking `question` and for a reason."""
+    """Return the operation that deletes a limit; it asks `question` and for a reason."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
         kind.delete(pk, actor=actor, reason=data["reason"])
@@ -79,7 +79,7 @@ class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptab
 
 
 class LimitAdmin(OperatingAdmin, WritingAdmin):
-    """The base class of the admin of quotas and budgets.
+    """The base class of the admin pages of quotas and budgets.
 
     `said_once` are the fields that are set only at creation; the column `told` shows them later.
     `uses` are the columns that show the used part.
@@ -98,12 +98,12 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("limits"))
     def whose(self, row: SpenderLimit) -> str:
-        """Return the name of the limited user, or the whole workspace."""
+        """Return the name of the limited user, or a text for the whole workspace."""
         return str(row.user) if row.user_id else gettext("the whole workspace")
 
     @display(description=lazy("since"))
     def since(self, row: SpenderLimit) -> Any:
-        """Return the limit's age."""
+        """Return how long ago the limit was created."""
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:

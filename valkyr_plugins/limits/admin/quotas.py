@@ -79,13 +79,13 @@ class NewQuotaForm(NewLimitForm, QuotaForm):
         self.fields["resource"].required = False
 
     def clean_resource(self) -> str:
-        """Return the chosen resource; by default, executions."""
+        """Return the chosen resource; executions if none was chosen."""
         return str(self.cleaned_data.get("resource") or Resource.EXECUTIONS)
 
 
 @admin.register(Quota)
 class QuotaAdmin(LimitAdmin):
-    """The admin of quotas: limits on what a workspace, or a member, may start, run or use."""
+    """The admin pages of quotas: limits on what a workspace, or a member, may start or use."""
 
     kind, form_of_new, form_of_old = QUOTAS, NewQuotaForm, QuotaForm
     said_once, told = ("resource", "target"), "what"
@@ -116,22 +116,22 @@ class QuotaAdmin(LimitAdmin):
 
     @display(description=lazy("concurrent"))
     def at_once(self, row: Any) -> Any:
-        """Return the held slots and the limit as a bar."""
+        """Return a bar of the held slots and their limit."""
         return _bar(row.held, row.max_concurrent)
 
     @display(description=lazy("this hour"))
     def this_hour(self, row: Any) -> Any:
-        """Return the use of the hourly limit as a bar."""
+        """Return a bar of the use in this hour and the hourly limit."""
         return _bar(row.used_hour, row.max_per_hour)
 
     @display(description=lazy("today (UTC)"))
     def today(self, row: Any) -> Any:
-        """Return the use of the daily limit as a bar."""
+        """Return a bar of the use today and the daily limit."""
         return _bar(row.used_day, row.max_per_day)
 
 
 def _used(window: QuotaWindow, starts_at: Any) -> Coalesce:
-    """Return the database expression for a quota's count in one window; 0 without a row."""
+    """Return the database expression for a quota's use in a window; 0 if there is no row."""
     everybodys = Q(user_id__isnull=True) & Q(IsNull(OuterRef("user_id"), True))
     rows = QuotaUse.objects.filter(
         Q(user_id=OuterRef("user_id")) | everybodys,

@@ -1,1 +1,1 @@
-"""Quotas, budgets and costs over HTTP."""
+"""The API of quotas, budgets and costs."""

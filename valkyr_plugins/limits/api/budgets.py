@@ -57,7 +57,7 @@ class BudgetShape(LimitShape):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_currency(self, budget: Budget) -> str | None:
-        """Return the budget's currency; null means tokens."""
+        """Return the budget's currency; null for a budget of tokens."""
         return budget.currency or None
 
     @extend_schema_field(Amount)
@@ -76,7 +76,7 @@ class BudgetShape(LimitShape):
 
     @extend_schema_field(serializers.DateTimeField(allow_null=True))
     def get_endsAt(self, budget: Budget) -> Any:  # noqa: N802
-        """Return when the budget resets; null means never."""
+        """Return when the budget resets; null if it never does."""
         ends_at = self._use(budget).ends_at
         return None if ends_at is None else time_text(ends_at)
 

@@ -1,4 +1,4 @@
-"""Costs of steps: single entries, and their sums."""
+"""Endpoints that list the costs of steps, and that sum them."""
 
 from datetime import timedelta
 from typing import Any

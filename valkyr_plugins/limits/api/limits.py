@@ -49,7 +49,7 @@ class LimitQuery(PageQuery):
 
 
 class NewLimit(Body):
-    """The workspace or member of a new limit."""
+    """The workspace, or the member, that a new limit applies to."""
 
     workspaceId = Id(required=False)
     userId = asked_user_id(
@@ -61,7 +61,7 @@ class NewLimit(Body):
 
 
 def rows_of(kind: LimitKind[L]) -> QuerySet[L]:
-    """Return all limits of a kind; the same query reads the limited users."""
+    """Return all limits of a kind; the query also reads the limited users."""
     return kind.model._default_manager.select_related("user")
 
 
@@ -81,7 +81,7 @@ class LimitEndpoint(Endpoint):
         return Response(self._shown(found.rows), headers=found.headers)
 
     def created(self, given: Mapping[str, Any], facts: Mapping[str, Any]) -> Response:
-        """Create a limit with `facts` for the target in `given`; return the response."""
+        """Create a limit with `facts` for the given workspace or member; return the response."""
         workspace = workspace_for(self.user, given.get("workspaceId"), Permission.CONFIGURE)
         made = self.kind.create(workspace, facts, user_id=given.get("userId"), actor=self.actor)
         place = addresses.api(self.kind.model._meta.model_name, made.pk)

@@ -15,17 +15,17 @@ MOST_ROWS = 50
 
 
 class ToolArguments(BaseModel):
-    """The arguments of a tool, in camelCase as in the API; unknown ones are rejected."""
+    """The arguments of a tool, in camelCase as in the API; unknown arguments are rejected."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid")
 
 
 class NoArguments(ToolArguments):
-    """The arguments of a tool that takes none."""
+    """The arguments of a tool that has none."""
 
 
 class PagedArguments(ToolArguments):
-    """The arguments that every list takes."""
+    """The arguments that every tool for a list takes."""
 
     limit: Annotated[int, Field(ge=1, le=MOST_ROWS, description="Rows of this page.")] = 20
     cursor: Annotated[str | None, Field(description="nextCursor of the previous page.")] = None
@@ -38,7 +38,7 @@ WorkspaceArgument = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ToolCaller:
-    """The caller of a tool: the API with the caller's permissions."""
+    """The caller of a tool, with an API that has the caller's permissions."""
 
     api: InProcessApi
 
@@ -80,7 +80,7 @@ class AgentTool:
 
 
 def listed(answer: ApiAnswer) -> dict[str, Any]:
-    """Return a page of a list with the cursor of the next page."""
+    """Return a page of a list, with the cursor of the next page."""
     return {"rows": answer.data, "nextCursor": answer.cursor or None}
 
 

@@ -1,4 +1,4 @@
-"""Tools that read failures: groups, dead letters, explanations of a failure, redrives."""
+"""Tools that read failures: groups, dead letters, explanations of failures, and redrives."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ class ListGroupsArguments(PagedArguments):
 
 
 class GroupArguments(ToolArguments):
-    """A failure group."""
+    """The failure group to read."""
 
     group_id: UUID
 
@@ -61,7 +61,7 @@ class ListDeadLettersArguments(PagedArguments):
 
 
 class ExplainFailureArguments(ToolArguments):
-    """A dead letter, or the newest one of a group."""
+    """A dead letter, or a group, of which the newest dead letter is explained."""
 
     dead_letter_id: UUID | None = None
     group_id: Annotated[
@@ -77,7 +77,7 @@ class ListRedrivesArguments(PagedArguments):
 
 
 class RedriveArguments(ToolArguments):
-    """A redrive."""
+    """The redrive to read."""
 
     redrive_id: UUID
 
@@ -193,7 +193,7 @@ def _source(caller: ToolCaller, letter: dict[str, Any]) -> Any:
 
 
 def _tasks(document: Any, names: list[str]) -> Iterator[Any]:
-    """Yield the tasks that a step's path leads to, the innermost first."""
+    """Yield the tasks to which a step's path leads, the innermost first."""
     tasks = document.get("tasks", []) if isinstance(document, dict) else []
     for task in tasks if isinstance(tasks, list) else []:
         if not isinstance(task, dict) or task.get("id") != names[0]:

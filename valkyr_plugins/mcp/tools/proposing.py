@@ -38,7 +38,7 @@ class ProposedArguments(ToolArguments):
 
 
 class RedriveProposal(ProposedArguments):
-    """Dead letters to run again, with changed inputs if their own are wrong."""
+    """Dead letters to run again, with other inputs if the original inputs are wrong."""
 
     group_id: Annotated[
         UUID | None, Field(description="All open dead letters of a failure group.")
@@ -116,7 +116,7 @@ class ListProposalsArguments(PagedArguments):
 
 
 class ProposalArguments(ToolArguments):
-    """A proposal."""
+    """The proposal to read."""
 
     proposal_id: UUID
 

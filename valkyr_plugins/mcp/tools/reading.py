@@ -32,19 +32,19 @@ class ListExecutionsArguments(PagedArguments):
 
 
 class ExecutionArguments(ToolArguments):
-    """An execution."""
+    """The execution to read."""
 
     execution_id: UUID
 
 
 class ListRunsArguments(PagedArguments):
-    """The runs of an execution."""
+    """The execution whose runs are listed."""
 
     execution_id: UUID
 
 
 class RunArguments(ToolArguments):
-    """A run: one attempt of one step."""
+    """The run to read: one attempt of one step."""
 
     run_id: UUID
 
@@ -66,7 +66,7 @@ class WorkflowArguments(ToolArguments):
 
 
 class FiguresArguments(ToolArguments):
-    """The period and the part of the installation."""
+    """The period, and the part of the installation that is counted."""
 
     range: Annotated[
         Literal["1h", "24h", "7d", "14d"] | None, Field(description="The period until now.")
@@ -145,7 +145,7 @@ def _modules(caller: ToolCaller, given: ModulesArguments) -> Any:
 
 
 def workspace_of(caller: ToolCaller, workspace_id: UUID | None) -> UUID:
-    """Return the named workspace, or the caller's only one. Raises ApiRefused."""
+    """Return the ID of the named workspace, or of the caller's only one. Raises ApiRefused."""
     if workspace_id is not None:
         return workspace_id
     found = caller.api.get("workspaces", {"limit": 2}).data

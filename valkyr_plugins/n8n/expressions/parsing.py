@@ -83,7 +83,7 @@ class ObjectOf:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A text that contains values: `` `Hello ${name}` ``."""
+    """A text that contains values, in backquotes: `` `Hello ${name}` ``."""
 
     parts: tuple["Tree", ...]
 

@@ -163,7 +163,7 @@ def constant(value: object) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return the expression without brackets that enclose all of it."""
+    """Return the expression without brackets that enclose the whole of it."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth, quote, skip = 0, "", False
@@ -305,7 +305,7 @@ class _Writer:
         raise Untranslatable(f"it computes with {name}")
 
     def go_on(self, text: str, kind: str, steps: Steps) -> Written:
-        """Translate a chain's remaining keys, methods and lengths. Raises Untranslatable."""
+        """Translate the rest of a chain: keys, methods and lengths. Raises Untranslatable."""
         optional = False
         place = 0
         while place < len(steps):
@@ -357,7 +357,7 @@ def _argument(known: dict[str, dict[str, Any]], call: FunctionCall) -> str:
 
 
 def _plain(tree: Tree) -> object:
-    """Return a constant's value, also of a text in backquotes; None if it is not constant."""
+    """Return the value of a constant, including text in backquotes; None for anything else."""
     if isinstance(tree, Joined):
         parts = [_plain(part) for part in tree.parts]
         return "".join(map(str, parts)) if all(isinstance(one, str) for one in parts) else None
@@ -365,7 +365,7 @@ def _plain(tree: Tree) -> object:
 
 
 def _plain_keys(steps: Steps) -> tuple[Keys, Steps]:
-    """Return the leading constant keys, up to the first method, length or `?.` after a key."""
+    """Return the leading constant keys (up to a method, length or `?.`), and the other steps."""
     keys: list[str | int] = []
     for place, step in enumerate(steps):
         key = _constant_key(step)

@@ -287,7 +287,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 @family("toolThink")
 def tool_think(work: NodeWork) -> Made:
-    """Make `flow.noop`: the model only stores a thought, and reads it later. Raises Left."""
+    """Make `flow.noop`: the model stores a thought, which it can read later. Raises Left."""
     return work.made("flow.noop", {"value": "{{ " + _argument(work, "thought") + " }}"})
 
 
@@ -318,7 +318,7 @@ def worked_out(node):
 
 @family("toolCalculator")
 def tool_calculator(work: NodeWork) -> Made:
-    """Make `python.code` that evaluates numbers, operators and brackets. Raises Left."""
+    """Make `python.code` that evaluates an arithmetic expression. Raises Left."""
     about = "An arithmetic expression of numbers, + - * / % ** and brackets."
     value = "{{ " + _argument(work, "expression", about) + " }}"
     work.remark(f"{PYTHON} It knows no functions such as sqrt.")

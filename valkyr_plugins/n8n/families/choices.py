@@ -139,7 +139,7 @@ def _one(texts: Texts, given: Condition, *, caseless: bool) -> str:
 
 
 def _number(value: Any) -> Any:
-    """Convert a number that the form stored as text; return other values unchanged."""
+    """Convert a number that n8n's form stored as text; return other values unchanged."""
     try:
         return float(value) if isinstance(value, str) and "." in value else int(value)
     except (TypeError, ValueError):
@@ -223,7 +223,7 @@ def _old_cases(work: NodeWork) -> list[Case]:
 
 
 def _outcome(name: Any, place: int, found: list[Case]) -> str:
-    """Return a name for an outcome that no other output uses."""
+    """Return a name for an output's outcome that no other output uses."""
     text = str(name).strip() if isinstance(name, (str, int, float)) else ""
     taken = {case[1] for case in found} | {"error", FALLBACK, ""}
     sound = text not in taken and len(text) <= MAX_OUTCOME and "{{" not in text

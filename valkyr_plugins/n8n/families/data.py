@@ -51,7 +51,7 @@ def _of_json(work: NodeWork) -> Made:
 
 
 def _fields(work: NodeWork) -> dict[str, Any]:
-    """Return the fields' raw values by name, from the parameters of any version."""
+    """Return the raw values of the fields by name, from the parameters of any version."""
     found: dict[str, Any] = {}
     for row in (*work.names("assignments.assignments"), *work.names("fields.values")):
         kind = str(row.get("type", "stringValue"))
@@ -64,7 +64,7 @@ def _fields(work: NodeWork) -> dict[str, Any]:
 
 
 def _typed(raw: Any, kind: str) -> Any:
-    """Return a value converted to the type in n8n's form; expressions stay unchanged."""
+    """Return a value converted to the type that n8n's form names; keep expressions."""
     if not isinstance(raw, str) or is_expression(raw):
         return raw
     try:
@@ -111,7 +111,7 @@ def noop(work: NodeWork) -> Made:
 
 @family("renameKeys")
 def rename(work: NodeWork) -> Made:
-    """Make `flow.noop`: later nodes read a renamed field under its old name. Raises Left."""
+    """Make `flow.noop`: later nodes read a renamed field by its old name. Raises Left."""
     rows = work.names("keys.key")
     if work.get("additionalOptions.regexReplacement") is not None or work.shape.items is not None:
         raise Left("it renames fields by a pattern or in a list; name them in a data.set")

@@ -1,4 +1,4 @@
-"""Convert file nodes: n8n passes files next to its items, but here tasks pass their texts."""
+"""Convert file nodes: n8n passes files next to items; here, tasks pass the texts of files."""
 
 from typing import Any
 

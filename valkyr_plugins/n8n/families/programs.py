@@ -1,4 +1,4 @@
-"""Make the task that runs a program of the importer in `python.code`, and make its inputs."""
+"""Make the task that runs one of the importer's programs in `python.code`, and its inputs."""
 
 from typing import Any
 

@@ -52,7 +52,7 @@ def _request(work: NodeWork, entry: Service, call: ServiceCall) -> Made:
 
 
 def _before(work: NodeWork, inputs: dict[str, Any], credential: str) -> dict[str, Any]:
-    """Return the task of the request that runs before the node's own request."""
+    """Return the task that sends a request before the node's own request."""
     task: dict[str, Any] = {
         "id": work.earlier, "name": f"{work.node.name}: rows"[:200], "use": "http.request",
         "with": inputs, "ui": {"x": work.node.x, "y": work.node.y - 120},

@@ -1,4 +1,4 @@
-"""Find the n8n names that a program reads, and parts of it that have no equivalent here."""
+"""Find the n8n names that a program reads, and the parts of it that have no equivalent here."""
 
 import re
 from collections.abc import Iterator
@@ -110,7 +110,7 @@ class _Inspection:
         return uses
 
     def at(self, place: int) -> str:
-        """Return a token's text; "" before the first and after the last."""
+        """Return the text of the token at a place; "" before the first and after the last."""
         return self.tokens[place].text if 0 <= place < len(self.tokens) else ""
 
     def word(self, place: int, name: str, uses: Uses) -> None:
@@ -251,7 +251,7 @@ class _Inspection:
         return self.at(self.partners.get(place - 1, 0) - 1) not in _BLOCKS
 
     def _declared(self) -> Iterator[str]:
-        """Yield the names of variables, functions, and functions' arguments."""
+        """Yield the names of variables, of functions, and of functions' arguments."""
         for place, token in enumerate(self.tokens):
             following = self.at(place + 1)
             if token.text in _DECLARES and token.kind == WORD:
@@ -265,7 +265,7 @@ class _Inspection:
                 yield token.text
 
     def names(self, place: int) -> Iterator[str]:
-        """Yield the words of a list of arguments, or of a pattern."""
+        """Yield the words in a list of arguments or in a pattern."""
         for token in self.tokens[place + 1 : min(self.after(place) - 1, place + MAX_NAMES)]:
             if token.kind == WORD:
                 yield token.text
@@ -300,7 +300,7 @@ def _partners(found: list[ProgramToken]) -> dict[int, int]:
 
 
 def _opened(space: str) -> str:
-    """Return the space or comments between two tokens without `{{`, `{%` and `{#`."""
+    """Return the space or comments between two tokens, with `{{`, `{%` and `{#` broken up."""
     return re.sub(r"\{(?=[{%#])", "{ ", space)
 
 

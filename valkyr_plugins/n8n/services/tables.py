@@ -56,7 +56,7 @@ def sent(
 
 
 def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of collections, without the fields that exist only for n8n's form."""
+    """Yield the fields of collections, except those in a form that only n8n uses."""
     for place in places:
         more = work.get(place)
         for name, raw in more.items() if isinstance(more, dict) else ():
@@ -67,7 +67,7 @@ def _more(work: NodeWork, places: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_form(raw: Any) -> bool:
-    """Return whether a value is an object with lists or objects of n8n's form."""
+    """Return whether a value is an object that contains lists or objects, as n8n's form does."""
     held = list(raw.values()) if isinstance(raw, dict) else []
     return bool(held) and "__rl" not in raw and any(isinstance(one, (list, dict)) for one in held)
 
@@ -104,7 +104,7 @@ def _pair(work: NodeWork, row: dict[str, Any]) -> tuple[str, Any]:
 
 
 def first(*names: str) -> Any:
-    """Return the function that makes a value from the first given parameter of these names."""
+    """Return the function that makes a value from the first of these parameters that is given."""
     return lambda work: filled(work, "$" + "|".join(names))
 
 

@@ -23,7 +23,7 @@ _NAME = re.compile(r"\{([A-Za-z.|]+)\}")
 
 
 def given(work: NodeWork, keys: str) -> Any:
-    """Return the first given parameter of "a|b", as written in the file; None if there is none."""
+    """Return the first of the parameters "a|b" that is given, as in the file; None without one."""
     for key in keys.split("|"):
         raw = work.get(key)
         if isinstance(raw, dict) and "value" in raw and ("__rl" in raw or "mode" in raw):
@@ -34,7 +34,7 @@ def given(work: NodeWork, keys: str) -> Any:
 
 
 def _located(work: NodeWork, key: str, raw: dict[str, Any]) -> Any:
-    """Return the ID in a resource locator, or its value if no ID is found."""
+    """Return the ID in a resource locator's URL, or the locator's value."""
     value = raw["value"]
     if raw.get("mode") != "url" or not isinstance(value, str) or not value:
         return value
@@ -51,7 +51,7 @@ def missing(work: NodeWork, what: str) -> str:
 
 
 def filled(work: NodeWork, spec: Any) -> Any:
-    """Return a table's value with the node's parameters filled in; OMIT if they are missing."""
+    """Return a table's value with the node's parameters; OMIT if only optional ones are missing."""
     if callable(spec):
         return spec(work)
     if isinstance(spec, str) and spec.startswith("$"):

@@ -168,7 +168,7 @@ def _unless(task_id: str, name: str) -> dict[str, str]:
 
 
 def _traced_tool(trace: Trace, scope: TracedScope, one: TracedTool) -> str:
-    """Record the only step of a tool; return its task's id. Raises TracingError."""
+    """Record the only step of a tool; return the task's id. Raises TracingError."""
     before = len(scope.tasks)
     call = ValueHandle(HandleFacts("item", within=frozenset({scope})))
     with trace.inside(Block(scope)), trace.calling(one.name):

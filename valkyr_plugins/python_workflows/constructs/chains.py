@@ -62,7 +62,7 @@ def add_module(
     shape: Any,
     facts: Mapping[str, Any],
 ) -> ValueHandle:
-    """Record the next module of a chain, or the only step of an undo; return its handle."""
+    """Record the next module of a chain or the only step of an undo; return its output's handle."""
     scope = trace.scope
     if options.after is not None or options.join or options.undo is not None:
         raise TracingError("a step of a chain cannot have edges or an undo; pass them to chain(…)")

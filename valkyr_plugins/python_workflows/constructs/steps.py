@@ -24,7 +24,7 @@ def record(
     kwargs: dict[str, Any],
     given: Mapping[str, Any],
 ) -> ValueHandle:
-    """Record a call of a `@step` function as a task of its module; return the handle."""
+    """Record a call of a `@step` function as a task; return the handle of the task's output."""
     config = _bound(step, args, kwargs)
     return call(
         step.type,
@@ -131,5 +131,5 @@ modules = ModuleCall()
 
 
 def options_of(given: Mapping[str, Any]) -> CallOptions:
-    """Return the options that were passed to a construct."""
+    """Return the options that were passed to a construct, by name."""
     return CallOptions.of(given) if given else NONE

@@ -1,4 +1,4 @@
-"""One task as the call that records it: its construct, arguments and options.
+"""The call that records a task: its construct, arguments and options.
 
 A task that no construct can express is a call of the built-in module by its name.
 """
@@ -166,7 +166,7 @@ def _chain(task: Document) -> SourceCall:
 
 
 def modules_of_chain(task: Document, depth: int) -> list[str]:
-    """Return the statements of a chain's block."""
+    """Return the statements of a chain's block, one per module."""
     written: list[str] = []
     for module in task["modules"]:
         chosen = by_name(module["use"], module.get("with") or {})
@@ -293,7 +293,7 @@ def _tool(task_id: str, one: Document, depth: int, approve: bool) -> Source:
 
 
 def tool_function(task_id: str) -> str:
-    """Return the name of the function that is a tool of an agent."""
+    """Return the name of the function that is written for an agent's tool."""
     return f"{AGENT}{identifier(task_id)}"
 
 

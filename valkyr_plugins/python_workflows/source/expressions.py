@@ -25,14 +25,14 @@ Written = tuple[ast.expr, Any]
 
 
 class _RawTemplateError(Exception):
-    """A template has no form in Python, and stays a text."""
+    """A template cannot be written in Python, and stays text."""
 
 
 @dataclass(slots=True)
 class KnownNames:
-    """The Python names that replace the roots of templates, and a task's result by its id.
+    """The Python names that replace the roots of templates, and those of tasks' results.
 
-    `task` returns "" if the id names another task at that place, or no task.
+    `task` returns the name for a task's id, or "" if the id names no task or another task there.
     """
 
     roots: Mapping[str, str]
@@ -102,7 +102,7 @@ class KnownNames:
         raise _RawTemplateError
 
     def _root(self, node: ast.expr) -> Written | None:
-        """Return the name and handle of `input`, `vars`, `item` or a task's output; else None."""
+        """Return the source and handle of `input`, `vars`, `item` or a task's output, or None."""
         text = ast.unparse(node)
         name = self.roots.get(text, "")
         if text.startswith("tasks.") and text.endswith(".output"):
@@ -111,7 +111,7 @@ class KnownNames:
 
 
 def _formatted(texts: list[str], found: list[str]) -> Source | None:
-    """Return an f-string; None if its quotes or escapes prevent it."""
+    """Return an f-string; None if the quotes or escapes of its parts prevent it."""
     if any(mark in one for one in [*texts, *found] for mark in ('"', "\\", "\n")):
         return None
     if any("'" in one for one in found):

@@ -17,7 +17,7 @@ class Source(str):
 
 
 def literal(value: Any, depth: int = 0, used: int = 0) -> str:
-    """Return a JSON value as source, for a line of this indentation with `used` characters."""
+    """Return a JSON value as source, for a line with this indentation and `used` characters."""
     flat = _flat(value)
     if "\n" not in flat and len(INDENT) * depth + used + len(flat) <= WIDTH:
         return flat
@@ -34,7 +34,7 @@ def literal(value: Any, depth: int = 0, used: int = 0) -> str:
 
 
 def text(value: str) -> str:
-    """Return a text as source; write a text of several lines in triple quotes."""
+    """Return a text as source; several lines are written in triple quotes."""
     plain = '"""' not in value and "\\" not in value and not value.endswith('"')
     if "\n" in value and plain and all(one.isprintable() or one == "\n" for one in value):
         return f'"""\\\n{value}"""'

@@ -1,6 +1,6 @@
 """The tasks of a scope as statements, each after the tasks that it reads.
 
-Each task is put into a graph as its call will be. So the edges that the order of the lines implies
+Each task is put into a graph as its call would be. So the edges that the order of the lines implies
 are known, and only the other edges are written as `after=`.
 """
 
@@ -44,7 +44,7 @@ class SourceWriter:
     def body(self, document: Document, depth: int) -> list[str]:
         """Return the statements of a normalised `{tasks, edges}`. Raises ValueError for a cycle.
 
-        The scope of these tasks must be the open one.
+        The caller has opened the scope of these tasks.
         """
         incoming: dict[str, list[tuple[str, str]]] = {one["id"]: [] for one in document["tasks"]}
         for edge in document.get("edges", []):
@@ -163,7 +163,7 @@ class SourceWriter:
 
 
 def _in_order(tasks: list[Document], incoming: Incoming) -> Iterator[Document]:
-    """Yield the tasks, each after its predecessors, otherwise in the document's order.
+    """Yield the tasks, each after its predecessors, and otherwise in the document's order.
 
     Raises ValueError for a cycle.
     """

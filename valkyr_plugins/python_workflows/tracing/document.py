@@ -15,7 +15,7 @@ _ORDER = (
 
 
 def tasks_of(scope: TracedScope) -> list[dict[str, Any]]:
-    """Return the tasks of a scope, in the order of their calls."""
+    """Return the documents of a scope's tasks, in the order of their calls."""
     return [_task(task) for task in scope.tasks]
 
 

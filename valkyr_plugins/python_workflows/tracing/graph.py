@@ -16,7 +16,7 @@ SUCCESS = "success"
 
 @dataclass(eq=False, slots=True)
 class TracedTask:
-    """A task; `document` is all of it except id, name, edges and body.
+    """A task; `document` has all its keys except id, name, edges and body.
 
     `leads_on` are the outcomes after which its readers continue, usually only `success`.
     """
@@ -50,13 +50,13 @@ class TracedTask:
         return around is not None
 
     def goes_on(self) -> "list[TracedEdge]":
-        """Return the edges from the task to the lines that follow."""
+        """Return the edges from the task to the lines below it."""
         return [TracedEdge(self, outcome) for outcome in self.leads_on]
 
 
 @dataclass(frozen=True, slots=True)
 class TracedEdge:
-    """The start of an edge: a task, and the outcome `on` that the edge follows."""
+    """The start of an edge: a task, and the task's outcome `on` which the edge is followed."""
 
     source: TracedTask
     on: str
@@ -83,7 +83,7 @@ class TracedScope:
             scope = scope.around
 
     def new_id(self, wanted: str) -> str:
-        """Return a free id: the wanted one, or a numbered one.
+        """Reserve and return a free id: the wanted id, with a number if it is taken.
 
         Ids of enclosing scopes are not free, because a new task would hide them.
         """
@@ -95,7 +95,7 @@ class TracedScope:
         return found
 
     def named(self, task_id: str) -> TracedTask | None:
-        """Return the task to which a template refers by an id; None if there is no such task."""
+        """Return the task that an id names in a template; None if there is none."""
         for scope in self.scopes():
             for task in scope.tasks:
                 if task.id == task_id:
@@ -150,7 +150,7 @@ class Block:
         return [edge for task in self.segment if task not in followed for edge in task.goes_on()]
 
     def needs_all(self, edges: Sequence[TracedEdge]) -> bool:
-        """Return whether all these ends must be taken, because no two exclude each other."""
+        """Return whether all these edges must be taken, because no two exclude each other."""
         if not self.segment:
             return self.joins_all
         return len({edge.source for edge in edges}) == len(edges)
@@ -178,14 +178,14 @@ class Block:
         return [*entry, *edges], sure and (joins_all or bool(needed))
 
     def draw_line(self, entry: list[TracedEdge], *, joins_all: bool = False) -> None:
-        """Make the following lines run after these edges."""
+        """Make all lines below run after these edges."""
         self.entry, self.joins_all, self.segment, self.fork = entry, joins_all, [], None
 
 
 def unreached(
     tasks: Iterable[TracedTask], edges: Sequence[TracedEdge], block: Block | None = None
 ) -> list[TracedTask]:
-    """Return the tasks that the edges do not cover, without predecessors of these tasks.
+    """Return those of the tasks that the edges do not cover, without predecessors of others.
 
     The edges cover their sources and all tasks before a source. A task of a branch that is closed
     for `block` may not run, so its predecessors stay.

@@ -165,7 +165,7 @@ def facts_of(value: Any) -> HandleFacts | None:
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes a value into an expression, and collects the tasks that the value reads."""
+    """Writes values into an expression, and collects the tasks that the values read."""
 
     reads: set[Any] = field(default_factory=set)
     within: set[Any] = field(default_factory=set)
@@ -243,7 +243,7 @@ def element(handle: Any, key: Any) -> ValueHandle:
 
 
 def item_shape(value: Any) -> Any:
-    """Return the annotation of a list's items; Any if it is unknown."""
+    """Return the annotation of the items of a list; Any if it is unknown."""
     facts = facts_of(value)
     return Any if facts is None else _item(facts.shape)
 

@@ -1,4 +1,4 @@
-"""The options of one task besides its inputs: id, order, retry, timeout and others."""
+"""The options of one task in addition to its inputs: id, order, retry, timeout and others."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class CallOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "CallOptions":
-        """Return options from a mapping by name. Raises TracingError for an unknown name."""
+        """Return the options in a mapping. Raises TracingError for an unknown name."""
         known = [one.name for one in fields(cls)]
         for name in given:
             if name not in known:
@@ -81,7 +81,7 @@ def _is_count(value: Any) -> bool:
 
 
 def seconds(span: Any) -> Any:
-    """Return a length of time in seconds; handles stay unchanged. Raises TracingError."""
+    """Return a length of time in seconds; keep numbers and handles. Raises TracingError."""
     if isinstance(span, timedelta):
         return _whole(span.total_seconds())
     if not isinstance(span, str) or "{{" in span:
@@ -100,5 +100,5 @@ def _whole(value: float) -> float:
 
 
 def listed(value: Any) -> Sequence[Any]:
-    """Return the value as a list; a list stays unchanged."""
+    """Return a list or tuple unchanged, and any other value in a list."""
     return value if isinstance(value, list | tuple) else [value]

@@ -1,4 +1,4 @@
-"""The place of a call in the user's code: the line for messages, the variable for a task's id.
+"""The place of a call in the user's code: its line for messages, its variable for a task's id.
 
 The variable is read from the byte code after the call, which needs no source and costs one pass per
 function. Without a variable, a task is named after its step.
@@ -21,13 +21,13 @@ class TracingError(TypeError):
 
 
 def here() -> str:
-    """Return the call's place in the user's code, as `file:line`."""
+    """Return the place of the call in the user's code, as `file:line`."""
     frame = user_frame()
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def line() -> int:
-    """Return the line of the call in the user's code."""
+    """Return the line number of the call in the user's code."""
     return user_frame().f_lineno
 
 

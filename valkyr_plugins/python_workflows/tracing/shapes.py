@@ -19,7 +19,7 @@ _PLAIN = (str, int, float, bool, NoneType)
 
 @dataclass(frozen=True, slots=True)
 class ShapeMember:
-    """One field: its key in JSON, its annotation, and the default if it is missing."""
+    """One field: its key in JSON, its annotation, and its default if it is `optional`."""
 
     key: str
     shape: Any = Any
@@ -42,12 +42,12 @@ def member(shape: Any, name: str, *, by_key: bool = False) -> ShapeMember | None
 
 
 def names(shape: Any) -> list[str]:
-    """Return the names of a described value's fields."""
+    """Return the names of a described value's fields; [] for any other value."""
     return list(described(_bare(shape)) or ())
 
 
 def _bare(shape: Any) -> Any:
-    """Return an annotation without `Annotated` and `| None`."""
+    """Return an annotation without `Annotated` and without `| None`."""
     if get_origin(shape) is Annotated:
         return _bare(get_args(shape)[0])
     if get_origin(shape) in (Union, UnionType):

@@ -47,7 +47,7 @@ def is_tracing() -> bool:
 
 
 class Trace:
-    """The calls that one workflow's function has recorded so far."""
+    """The calls that a workflow's function has recorded so far."""
 
     def __init__(self) -> None:
         self.scope = TracedScope()
@@ -70,7 +70,7 @@ class Trace:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        """Record calls in another block, of this scope or an inner one, inside the `with`."""
+        """Record the calls within the `with` in another block, of this scope or an inner one."""
         was = self.scope, self.block
         self.scope, self.block = block.scope, block
         try:
@@ -93,8 +93,8 @@ class Trace:
     ) -> TracedTask:
         """Add a task of the module `use` with these inputs, after the tasks that the inputs read.
 
-        `name` is the base of its id if neither `id=` nor a variable gives one. `task` is a reserved
-        task, whose id is in use; `shape` is its output's annotation. Raises TracingError.
+        `name` is the base of the id if neither `id=` nor a variable gives one. `task` is a reserved
+        task, which has an id; `shape` is the annotation of the output. Raises TracingError.
         """
         made = task or self.reserve(options, name or use.rpartition(".")[2])
         inputs = self.read(config)
@@ -118,7 +118,7 @@ class Trace:
             task.document["undo"] = undo_of(self, task, options.undo, config, shape)
 
     def reserve(self, options: CallOptions, name: str) -> TracedTask:
-        """Return a task with its id; the task is not in a block yet. Raises TracingError."""
+        """Return a new task with a reserved id, not yet in a block. Raises TracingError."""
         wanted = options.id or self.name_of(name)
         if not _ID.fullmatch(wanted):
             raise TracingError(
@@ -134,7 +134,7 @@ class Trace:
         return TracedTask(options.id or scope.new_id(wanted), scope, places.here())
 
     def name_of(self, name: str) -> str:
-        """Return a task's name without `id=`: the variable that it is assigned to, or `name`."""
+        """Return the name of a task without `id=`: the variable of the call, or `name`."""
         named = "" if self._caller is places.user_frame() else places.variable()
         return self._names.get(self.scope) or named or name
 
@@ -155,7 +155,7 @@ class Trace:
     def place(
         self, task: TracedTask, reads: list[TracedTask], options: CallOptions, *, line: bool = False
     ) -> None:
-        """Put a task into the block, with its edges. Raises TracingError for an invalid `after`."""
+        """Put a task with its edges into the block. Raises TracingError for an invalid `after`."""
         if options.after is None:
             edges, all_of = self.natural_edges(reads, line=line)
         else:
@@ -177,7 +177,7 @@ class Trace:
     def put(
         self, task: TracedTask, edges: list[TracedEdge], join: str, *, line: bool = False
     ) -> None:
-        """Put a task with these edges into the block."""
+        """Put a task with these edges into the current block."""
         block = self.block
         task.edges, task.join, task.block = edges, join, block
         block.scope.tasks.append(task)
@@ -244,7 +244,7 @@ class Trace:
         return found
 
     def edges_from(self, value: Any) -> list[TracedEdge]:
-        """Return the edges for a handle, a branch or a list of them. Raises TracingError."""
+        """Return the edges that begin at a handle, a branch or a list. Raises TracingError."""
         if isinstance(value, list | tuple):
             return [edge for one in value for edge in self.edges_from(one)]
         facts = facts_of(value)
@@ -266,7 +266,7 @@ class Trace:
         return edges
 
     def precede(self, earlier: Any, later: Any) -> Any:
-        """Handle `earlier >> later`: add an edge in place of the edges from the line above."""
+        """Handle `earlier >> later`: add an edge, which replaces the edges from the line above."""
         for one in later if isinstance(later, list | tuple) else [later]:
             facts = facts_of(one)
             if facts is None or facts.task is None:
@@ -285,7 +285,7 @@ class Trace:
 
 
 def output_of(task: TracedTask, *, shape: Any = Any, path: str = "output") -> ValueHandle:
-    """Return the handle of a task's output, or of another value of the task at `path`."""
+    """Return the handle of a task's output, or of the task's value at another `path`."""
     return ValueHandle(
         HandleFacts(
             f"{address_of(task)}.{path}",

@@ -160,7 +160,7 @@ class RedriveForm(forms.Form):
         return bool(self.cleaned_data.get("overrides") or self.cleaned_data.get("expression"))
 
     def wish(self, selection: Any, group_id: Any) -> RedriveOptions:
-        """Return the valid form's values as options."""
+        """Return the values of the valid form as options."""
         data = self.cleaned_data
         return RedriveOptions(
             selection=selection,
@@ -215,7 +215,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The chosen entries: the rows, the kind of choice, and the form's hidden fields."""
+    """The chosen entries, how they were chosen, and the form's hidden fields."""
 
     rows: QuerySet[DeadLetterEntry]
     selection: Mapping[str, Any]
@@ -269,7 +269,7 @@ def number_text(count: int) -> str:
 
 
 def _made(request: HttpRequest, chosen: Chosen, form: RedriveForm) -> Redrive | None:
-    """Create and return the draft, or return None with the reason on the form."""
+    """Create and return the draft; if that fails, add the reason to the form and return None."""
     wish = form.wish(dict(chosen.selection), chosen.group_id)
     rows = may_go(request, chosen.rows, needed(wish))
     if reason := refusal(request, rows, form):
@@ -286,7 +286,7 @@ def _made(request: HttpRequest, chosen: Chosen, form: RedriveForm) -> Redrive | 
 
 
 def explain(form: RedriveForm, error: ValkyrError) -> None:
-    """Show an error on the form, with a separate line for each problem."""
+    """Add an error to the form, with a separate line for each problem."""
     problems = error.problems if isinstance(error, WithProblems) else []
     for problem in problems:
         form.add_error(None, f"{getattr(problem, 'path', '')}: {problem.message}".lstrip(": "))

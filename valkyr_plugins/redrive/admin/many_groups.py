@@ -55,7 +55,7 @@ class RedriveGroupsForm(RedriveForm):
 def redrive_groups(
     admin: FailureGroupAdmin, request: HttpRequest, queryset: QuerySet[FailureGroup]
 ) -> HttpResponse:
-    """Ask how to redrive the selected groups, then create a redrive for each group."""
+    """Ask how to redrive the selected groups, then create one redrive for each group."""
     newest = newest_of(request, queryset)
     rows = queryset.filter(merged_into=None).order_by("pk").select_related("workflow")
     rows = rows.filter(pk__lte=newest) if newest else rows
@@ -107,7 +107,7 @@ def _at_once(request: HttpRequest) -> bool:
 def _made(
     request: HttpRequest, groups: Sequence[FailureGroup], form: RedriveGroupsForm
 ) -> list[Redrive]:
-    """Create a draft for each group; if one fails, create none and show the reason on the form."""
+    """Create a draft for each group; if one fails, create none and add the reason to the form."""
     powers = needed(form.wish({}, None))
     if reason := refusal(request, may_go(request, _entries(groups), powers), form):
         form.add_error(None, reason)

@@ -142,7 +142,7 @@ class StateFilter(TabFilter):
 
 @admin.register(Redrive)
 class RedriveAdmin(OperatingAdmin, FactAdmin):
-    """Redrives, which users create and a duty drives."""
+    """Redrives: users create them, and a duty drives them."""
 
     operations = (START, PAUSE, RESUME, ABORT)
     list_display = ("what", "mark", "bar", "failed", "who", "why", "created")
@@ -164,7 +164,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         return [path("new/", view, name="valkyr_redrive_redrive_new"), *super().get_urls()]
 
     def new(self, request: HttpRequest) -> HttpResponse:
-        """Create a redrive for a group's open entries (`?group=`), or for `?ids=a,b`."""
+        """Create a redrive for a group's open entries (`?group=`), or for those in `?ids=a,b`."""
         if not holds(request, Permission.REDRIVE):
             raise PermissionDenied(gettext("You need the permission redrive."))
         return ask(request, _named(request), sent=request.method == "POST")
@@ -172,7 +172,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list; add to its context whether its rows still change."""
+        """Show the list; the template's context says whether rows still change."""
         answer = super().changelist_view(request, extra_context)
         context = getattr(answer, "context_data", None) or {}
         if "cl" in context:
@@ -195,7 +195,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("ended"))
     def bar(self, row: Redrive) -> Any:
-        """Return a bar of the entries that have ended."""
+        """Return a bar that shows how many entries have ended."""
         return panels.bar(row)
 
     @display(description=lazy("failed again"))
@@ -215,7 +215,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("created"))
     def created(self, row: Redrive) -> Any:
-        """Return the redrive's age."""
+        """Return how long ago the redrive was created."""
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -96,7 +96,7 @@ def in_short(redrive: Redrive) -> PageSection:
 
 
 def bar(redrive: Redrive) -> SafeString:
-    """Return how many of the redrive's entries have ended, as a bar and in numbers."""
+    """Return a bar of the redrive's ended entries, with their number."""
     done = redrive.succeeded + redrive.failed_again + redrive.skipped
     return format_html(
         gettext(
@@ -111,7 +111,7 @@ def bar(redrive: Redrive) -> SafeString:
 
 
 def counts(redrive: Redrive) -> PageSection:
-    """Return the counts by state, each linked to its items, the pace and the remaining time."""
+    """Return the counts by state (linked to the items), the pace and the remaining time."""
     now = progress(redrive)
     rows = [
         ("QUEUED", now.queued),
@@ -134,7 +134,7 @@ def counts(redrive: Redrive) -> PageSection:
 
 
 def chosen(request: HttpRequest, redrive: Redrive) -> PageSection:
-    """Return the newest items, of one state if the URL names it."""
+    """Return a section with the newest items, limited to the state that the URL names."""
     state = request.GET.get("items", "")
     rows = RedriveItem.objects.filter(redrive=redrive).select_related("entry", "again")
     if state in ItemState.values:
@@ -199,7 +199,7 @@ def _pace(rate: float, left: float | None) -> str:
 
 
 def sections(request: HttpRequest, redrive: Redrive) -> list[PageSection]:
-    """Return the sections of a draft's preview, which is computed at each view."""
+    """Return the sections of a draft's preview, which is computed for each view of the page."""
     try:
         found = preview(redrive.pk)
     except ValkyrError as error:

@@ -1,4 +1,4 @@
-"""Redrives on the pages of failure groups, and links from there and from lists to a new one."""
+"""Redrives on the pages of failure groups, and links from groups and lists to a new redrive."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -73,7 +73,7 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
 
 
 def under_way(request: HttpRequest, group: FailureGroup) -> GroupProgress | None:
-    """Return the newest started redrive's progress; None without one, or a day after its end."""
+    """Return the newest started redrive's progress; None if none started or it ended a day ago."""
     rows = scoped(request, Redrive.objects.filter(group=group))
     newest = rows.exclude(state=RedriveState.DRAFT).order_by("-created_at", "-id").first()
     ended = newest.finished_at if newest else None

@@ -1,1 +1,1 @@
-"""Redrives over HTTP."""
+"""The API of redrives."""

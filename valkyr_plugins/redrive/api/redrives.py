@@ -1,4 +1,4 @@
-"""Redrives over HTTP: create, preview, start and follow them."""
+"""Endpoints that create, preview, start and follow redrives."""
 
 from collections.abc import Callable
 from typing import Any
@@ -75,7 +75,7 @@ def make_permitted(
 def preview_permitted(
     user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
 ) -> tuple[Preview, Powers]:
-    """Return the preview of the redrive that `make_permitted` would create; nothing is written.
+    """Return the preview of the redrive that `make_permitted` would create; write nothing.
 
     Raises Forbidden, NotFound or InvalidRedrive.
     """
@@ -92,7 +92,7 @@ def require_bulk(
 ) -> None:
     """Raise Forbidden if the caller may not redrive this many dead letters in bulk.
 
-    `entries` are the entries of a redrive that is not stored.
+    Pass `entries` for a redrive that is not stored.
     """
     if redrive.total <= FREE_IDS:
         return
@@ -106,7 +106,7 @@ def _permitted(user: User, given: dict[str, Any], powers: list[Power]) -> QueryS
     """Return the chosen rows over which the caller has all powers.
 
     Every named ID must belong to such a row; a group or a filter selects only such rows. Raises
-    NotFound, Forbidden, InvalidRedrive.
+    NotFound, Forbidden or InvalidRedrive.
     """
     wanted = _wanted(user, given)
     rows = wanted
@@ -130,7 +130,7 @@ def _wanted(user: User, given: dict[str, Any]) -> QuerySet[DeadLetterEntry]:
 
 
 def _refuse(user: User, wanted: QuerySet[DeadLetterEntry], powers: list[Power]) -> None:
-    """Raise the error that says why no row is left: not allowed, or not visible to the caller."""
+    """Raise the error that says why no row is left: forbidden, or not visible to the caller."""
     known = visible(user, wanted, Action.VIEW) | visible(user, wanted, Action.TRIGGER)
     entry = known.only("id", "workspace_id", "workflow_id").first()
     if entry is None:
@@ -164,7 +164,7 @@ def redrives() -> QuerySet[Redrive]:
 
 
 def shown(redrive: Redrive, may: Powers, status: int = 200) -> Response:
-    """Return a response with one redrive in full; a status over 200 adds `Location`."""
+    """Return a response with one redrive; `Location` is added if the status is not 200."""
     context = {"may": may, "now": database_now()}
     headers = {"Location": addresses.api("redrive", redrive.pk)} if status > 200 else {}
     return Response(RedriveDetail(redrive, context=context).data, status, headers=headers)
@@ -220,7 +220,7 @@ class Redrives(Endpoint):
 
 
 class PreviewNewRedrive(Endpoint):
-    """Preview a redrive before it is created."""
+    """The endpoint that previews a redrive before it is created."""
 
     @operation("previewNewRedrive", TAG, {200: PreviewShape}, request=NewRedrive, errors=[403, 404])
     def post(self, request: Request) -> Response:
@@ -235,7 +235,7 @@ class PreviewNewRedrive(Endpoint):
 
 
 class RequeueEntries(Endpoint):
-    """Requeue many dead letters."""
+    """The endpoint that requeues many dead letters."""
 
     @operation(
         "requeueDeadLetterEntries",
@@ -265,7 +265,7 @@ class OneRedrive(Endpoint):
 
 
 class PreviewRedrive(Endpoint):
-    """Preview a redrive."""
+    """The endpoint that previews a redrive."""
 
     @operation("previewRedrive", TAG, {200: PreviewShape}, request=RedriveReason, errors=[403, 404])
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -319,7 +319,7 @@ def _described(name: str) -> Callable[[Any], Any]:
 
 
 class StartRedrive(_Move):
-    """Start a redrive."""
+    """The endpoint that starts a redrive."""
 
     @_described("start")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -331,7 +331,7 @@ class StartRedrive(_Move):
 
 
 class PauseRedrive(_Move):
-    """Pause a redrive."""
+    """The endpoint that pauses a redrive."""
 
     @_described("pause")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -340,7 +340,7 @@ class PauseRedrive(_Move):
 
 
 class ResumeRedrive(_Move):
-    """Resume a redrive."""
+    """The endpoint that resumes a redrive."""
 
     @_described("resume")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
@@ -352,7 +352,7 @@ class ResumeRedrive(_Move):
 
 
 class AbortRedrive(_Move):
-    """Abort a redrive."""
+    """The endpoint that aborts a redrive."""
 
     @_described("abort")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002

@@ -166,7 +166,7 @@ class RedriveSummary(CamelCase, serializers.ModelSerializer[Redrive]):
 
     @extend_schema_field(ProgressShape)
     def get_progress(self, redrive: Redrive) -> dict[str, Any]:
-        """Return counts, rate and remaining time."""
+        """Return the redrive's counts, rate and remaining time."""
         now: datetime = self.context["now"]
         found = progress(redrive, now)
         return {

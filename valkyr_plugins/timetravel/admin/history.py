@@ -1,4 +1,4 @@
-"""Rolling back, forking and replaying, on the pages of executions."""
+"""Roll-backs, forks and replays on the pages of executions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -48,7 +48,7 @@ CAN_GO_BACK = (ExecutionState.RUNNING, ExecutionState.PAUSED, ExecutionState.FAI
 
 
 class PointForm(ReasonForm):
-    """Asks for a point; the newest checkpoints and finished steps are offered."""
+    """Asks for a point; offers the newest checkpoints and finished steps."""
 
     point = forms.ChoiceField(
         widget=Select(),
@@ -103,7 +103,7 @@ class ForkForm(ReasonForm):
     field_order = ("step", "version", "payload", "variables", "inputs", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Begin with the step in the URL, as the monitor's button does."""
+        """Preset the step that the URL names, as the monitor's button does."""
         super().__init__(*args, **kwargs)
         self.initial.setdefault("step", self.request.GET.get("step", ""))
         self.origin = origins().filter(pk=self.object_id).first()
@@ -114,7 +114,7 @@ class ForkForm(ReasonForm):
                 self.fields[name].widget = forms.HiddenInput()
 
     def clean(self) -> dict[str, Any]:
-        """Reject changes that the user may not make."""
+        """Reject the changes that the user may not make."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if self.origin is None or self.may is None or self.errors:
             return given
@@ -132,7 +132,7 @@ class ForkForm(ReasonForm):
 
 
 def _hidden(may: Powers) -> list[str]:
-    """Return the fields to hide, because the user's changes to them would be rejected."""
+    """Return the fields to hide, because the user may not change them."""
     inside = [] if may.allows(Action.OPERATE) else ["step", "inputs"]
     return inside if may_override(may) else [*{*inside, "variables", "inputs"}]
 
@@ -273,7 +273,7 @@ HEADERS = (
 
 
 class NameForm(DialogForm):
-    """Asks for a name."""
+    """Asks for the name of a checkpoint."""
 
     name = forms.CharField(
         required=False,
@@ -298,7 +298,7 @@ TAKE_CHECKPOINT = AdminOperation(
 
 
 def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return the table of the newest checkpoints, newest first; None if there are none."""
+    """Return a section with the newest checkpoints, newest first; None if there are none."""
     found = list(
         Checkpoint.objects.filter(execution=execution)
         .select_related("created_by")

@@ -1,4 +1,4 @@
-"""Verification of an execution, requested by an operation and shown in a panel."""
+"""The verification of an execution: an operation that requests it, and a panel that shows it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ SIDES = ("recorded", "replayed")
 
 
 def verification(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return the newest verification of the last hour; None if there is none."""
+    """Return a panel with the newest verification of the last hour; None if there is none."""
     job = newest(verification_jobs.KIND, execution.pk)
     if job is None:
         return None

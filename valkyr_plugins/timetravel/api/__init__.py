@@ -1,1 +1,1 @@
-"""Checkpoints, roll-backs, forks and replays over HTTP."""
+"""The API of checkpoints, roll-backs, forks and replays."""

@@ -1,4 +1,4 @@
-"""Checkpoints of an execution: list and read them, or take one manually."""
+"""Endpoints that list, return and take checkpoints of an execution."""
 
 from uuid import UUID
 

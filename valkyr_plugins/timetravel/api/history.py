@@ -1,4 +1,4 @@
-"""Roll an execution back, fork it, and replay it."""
+"""Endpoints that roll an execution back, fork it, replay it and verify it."""
 
 from typing import Any
 from uuid import UUID
@@ -42,7 +42,7 @@ MAX_STEPS = 100
 
 
 class StepInputs(JsonObject):
-    """Inputs by step path, each an object."""
+    """The inputs by step path, each an object."""
 
     default_error_messages = {
         "inputs": "Expected an object of inputs by step path, each an object.",
@@ -50,9 +50,9 @@ class StepInputs(JsonObject):
     }
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the inputs by step.
+        """Return the inputs by step path.
 
-        Raises ValidationError if they are not objects, or too many.
+        Raises ValidationError if they are not objects, or if there are too many.
         """
         if not isinstance(data, dict) or not all(isinstance(v, dict) for v in data.values()):
             self.fail("inputs")
@@ -288,7 +288,7 @@ class OneVerification(Endpoint):
 
 
 def _verified(job: Job, may: Powers) -> Response:
-    """Return the result of a verification, or its URL. Raises JobFailed if it failed."""
+    """Return a response with the result of a verification, or its URL. Raises JobFailed."""
     context = {"may": may}
     if job.state == JobState.SUCCESS:
         return Response(VerificationShape(job.result, context=context).data)

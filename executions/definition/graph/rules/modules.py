@@ -1,4 +1,4 @@
-"""Rules for tasks and modules: unique IDs, known types, configuration, queues, credentials."""
+"""Rules for tasks and modules: unique IDs, known types, configuration, queues and credentials."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ RESERVED_QUEUES = frozenset({"control"})
 def module_problems(
     reading: BodyReading, catalog: Catalog, variables: Mapping[str, Any]
 ) -> Iterator[DefinitionProblem]:
-    """Yield problems of tasks and modules, and mark invalid modules: outcomes are then unknown."""
+    """Yield problems of tasks and modules; mark invalid modules, whose outcomes are unknown."""
     for task in reading.duplicates:
         message = f'a task with the ID "{task.id}" already exists; IDs must be unique'
         yield problem((*task.pointer, "id"), "duplicate_id", message)

@@ -33,8 +33,8 @@ class BodyView:
     """A body as a template sees it, from its place in this body or in a nested body.
 
     `task` is the template's task, or the container around it; None if all tasks have ended.
-    `before` are the tasks that ended before it, as bits; None if unknown. `done` says that the task
-    itself has succeeded, as in its undo step.
+    `before` are the tasks that ended before `task`, as bits; None if unknown. `done` says that
+    `task` itself has succeeded, as in its undo step.
     """
 
     body: BodyReading
@@ -48,7 +48,7 @@ class TemplateScope:
     """The bodies that a template sees, innermost first; resolves names.
 
     `elsewhere` maps each task ID to its body. `between_turns` marks the scope of a loop's
-    condition, which is rendered after or before an iteration. `has_event` marks the scope of a
+    condition, which is rendered before or after an iteration. `has_event` marks the scope of a
     filter, and `takes_secrets` the scope of values that a module receives only in memory.
     """
 
@@ -111,7 +111,7 @@ class TemplateScope:
         return "unknown_task", f'there is no task "{name}"{self._task_hint(name)}'
 
     def _task_hint(self, name: str) -> str:
-        """Return the end of a message: how to write an id with a dash, or a similar name."""
+        """Return the end of a message: how to write an ID with a dash, or a similar name."""
         dashed = next((known for known in self._names() if known.startswith(f"{name}-")), "")
         if dashed:
             return f'; an id with a dash is written tasks["{dashed}"]'
@@ -235,7 +235,7 @@ def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
 def value_problems(
     value: Any, pointer: Pointer, scope: TemplateScope | None
 ) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a value's templates; without a scope, only problems of their syntax."""
+    """Yield the problems of a value's templates; if `scope` is None, only syntax problems."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)
@@ -304,7 +304,7 @@ class _Walk:
         *,
         has_previous: bool,
     ) -> TemplateScope | None:
-        """Return the scope of a deferred template, such as a loop's condition; None without one."""
+        """Return the scope of a deferred template, such as a loop's condition, if there is any."""
         if task.body is not None:
             return self.scope((BodyView(task.body, None, None), *views), between_turns=True)
         waits = module.spec is not None and not module.spec.container
@@ -317,7 +317,7 @@ class _Walk:
 def single_name_problems(
     value: Any, pointer: Pointer, name: str, code: str, reason: str
 ) -> Iterator[DefinitionProblem]:
-    """Yield the problems of a template that may read only `name`; `reason` ends each message."""
+    """Yield the problems of a template that may read only `name`; `reason` says why."""
     template, mistakes = inspect_template(value)
     for mistake in mistakes:
         yield problem((*pointer, *mistake.pointer), mistake.code, mistake.message)

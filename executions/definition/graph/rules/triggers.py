@@ -88,7 +88,7 @@ def _span(trigger: Mapping[str, Any], pointer: Pointer) -> Iterator[DefinitionPr
 
 
 def _instant(text: str) -> datetime | None:
-    """Parse an ISO 8601 instant; None if the text is invalid or has no time zone."""
+    """Return an ISO 8601 instant in UTC; None if the text is invalid or has no time zone."""
     try:
         instant = datetime.fromisoformat(text)
         return instant.astimezone(UTC) if instant.tzinfo is not None else None

@@ -1,4 +1,4 @@
-"""Check templates against the modules' schemas: unknown paths and wrong types.
+"""Check templates against the modules' schemas, to find unknown paths and wrong types.
 
 These are warnings, since a module may return more than it describes. There are none for open
 schemas: those of containers' results, histories, and outputs of any type.
@@ -126,7 +126,7 @@ class _Reader:
             yield problem(pointer, "type_mismatch", message)
 
     def _read(self, keys: Keys) -> tuple[ModuleEntry, Typed, int] | None:
-        """Return the module whose output a path reads, its type, and how many keys precede it."""
+        """Return the module whose output is read, the output's type, and the length of its path."""
         if keys[0] == "previous":
             return _output(self.previous, 1)
         if keys[0] != "tasks" or len(keys) < 3 or keys[2] != OUTPUT:

@@ -1,6 +1,6 @@
-"""Make the definition of a test run from a draft: a part of it, with given results.
+"""Make the definition of a test run: a part of a draft, with given results.
 
-`section` selects the tasks, `request` has the requested part and the pinned results, `build`
+`section` selects the tasks, `request` has the requested part and the pinned results, and `build`
 assembles the definition. None of these does I/O; the engine runs the result like any other
 definition.
 """

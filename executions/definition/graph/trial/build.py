@@ -61,7 +61,7 @@ class Trial:
 
 
 def trial(document: Mapping[str, Any], catalog: Catalog, asked: TrialRequest) -> Trial:
-    """Return the definition of a test run of `document`; both arguments may have problems."""
+    """Return the definition of a test run; `document` and `asked` may both have problems."""
     kept = _without_company(document)
     untouched = asked.everything and not asked.pinned
     # Parts beyond the limits are not checked; validation reports them.
@@ -143,7 +143,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return a pinned task's outcome: the given one, or the only one with an edge, or None."""
+        """Return a pinned task's outcome: given, or the only outcome with an edge, or None."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome
@@ -168,7 +168,7 @@ class _Making:
         return {"from": edge.from_id, "to": edge.to_id, **on}
 
     def _leading_in(self) -> Iterator[tuple[Pointer, dict[str, Any]]]:
-        """Yield an edge, after its pointer, from each pinned task before the start to the start."""
+        """Yield a pointer, and an edge to the start, for each pinned task before the start."""
         start = self.section.start
         if start is None:
             return

@@ -97,8 +97,8 @@ def stand_in(task: TaskEntry, pin: Pin, outcome: str) -> dict[str, Any]:
 def literal(value: Any) -> dict[str, Any]:
     """Return a value in a form that contains no template.
 
-    A value without templates stays unchanged. Other values become JSON text with escaped opening
-    braces: outside strings, JSON never has `{{` or `{%`.
+    A value without templates stays unchanged, unless it is deeply nested. Other values become JSON
+    text with escaped opening braces: outside strings, JSON never has `{{` or `{%`.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     if not has_template(text) and not _deeper(value, DEEP):

@@ -38,7 +38,7 @@ class Beneath(ctypes.Structure):
 
 
 def version() -> int:
-    """Return the kernel's Landlock version; 0 if it is missing or off."""
+    """Return the version of Landlock in the kernel; 0 if Landlock is missing or off."""
     try:
         return kernel.system_call(CREATE_RULESET, None, 0, VERSION_FLAG)
     except OSError:
@@ -46,7 +46,7 @@ def version() -> int:
 
 
 def restrict(readable: str, *, writable: str) -> None:
-    """Let this process only read `readable` and write `writable`. It must have no_new_privs."""
+    """Let this process only read `readable` and write `writable`. Requires no_new_privs."""
     known = version()
     everything = (1 << BITS_BY_VERSION.get(known, LATEST_BITS)) - 1
     rules = Ruleset(everything)

@@ -38,7 +38,7 @@ SPARE_PROCESSOR_SECONDS = 2
 def set_limits(seconds: float, memory_mb: int) -> None:
     """Limit this process: it cannot start processes or threads, or exceed `memory_mb`.
 
-    The limit on CPU time is a second defence; the waiting process measures the elapsed time.
+    The limit on CPU time is a second defence: the waiting process measures the elapsed time.
     """
     processor = math.ceil(seconds) + SPARE_PROCESSOR_SECONDS
     for kind, most in (
@@ -55,7 +55,7 @@ def set_limits(seconds: float, memory_mb: int) -> None:
 
 
 def _lower(kind: int, most: int) -> None:
-    """Set a limit, unless a lower one is already set."""
+    """Set a limit to `most`, unless it is lower already."""
     hard = resource.getrlimit(kind)[1]
     value = most if hard == resource.RLIM_INFINITY else min(most, hard)
     resource.setrlimit(kind, (value, value))
@@ -70,7 +70,7 @@ REFUSED = (
 
 
 def main() -> NoReturn:
-    """Supervise one run; exit with the child's exit code, or 128 plus its signal."""
+    """Supervise one run; exit with the child's exit code, or 128 plus the number of its signal."""
     request = json.loads(sys.stdin.buffer.read())
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     try:
@@ -148,7 +148,7 @@ def _reporter(request: dict[str, Any]) -> Callable[[], bytes]:
 
 
 def _confine() -> None:
-    """Enter all namespaces; the supervisor's end also ends this process."""
+    """Enter all namespaces; this process also ends when the supervisor ends."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()  # a signal to its group would reach the supervisor
     namespaces.leave()

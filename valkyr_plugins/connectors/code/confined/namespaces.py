@@ -27,7 +27,7 @@ def leave_for_children() -> None:
 
 
 def leave() -> None:
-    """Leave the network, shared memory, mounts and host name of other processes. Raises OSError."""
+    """Leave other processes' network, shared memory, mounts and host name. Raises OSError."""
     kernel.call("unshare", APART)
     kernel.call("sethostname", HOST.encode(), len(HOST))
 
@@ -65,7 +65,7 @@ TMP_OPTIONS = "size=16m,nr_inodes=1000,mode=1777"
 
 
 def sources() -> list[str]:
-    """Return the folders that running Python needs, none inside another."""
+    """Return the folders that a running Python needs, none inside another."""
     library = str(Path(os.__file__).parent)
     found: list[str] = []
     for path in sorted({*SYSTEM, library}, key=len):
@@ -76,7 +76,7 @@ def sources() -> list[str]:
 
 
 def hidden() -> list[str]:
-    """Return the folders of installed packages inside `sources`. They may contain any files."""
+    """Return the folders of installed packages inside `sources`, which may contain any files."""
     library = Path(os.__file__).parent
     found = {library / name for name in PACKAGES}
     for folder in map(Path, sources()):

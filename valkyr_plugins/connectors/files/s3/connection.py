@@ -43,7 +43,7 @@ ATTEMPTS = 2  # of one request, in addition to the step's own retries
 
 
 class Guard:
-    """Creates the sockets of a connection, but none to addresses that steps must not reach.
+    """Creates the sockets of a connection, except to addresses that steps may not reach.
 
     `allows` are the egress rules; a `trusted` endpoint may be in a private network.
     """
@@ -164,7 +164,7 @@ class PastEnd(StepError):
 
 
 def failure_of(error: Exception, place: FileLocation, connection: S3Connection) -> StepError:
-    """Convert an error to a StepError; the server's text is shortened and contains no key."""
+    """Convert an error to a StepError, with a shortened text of the server and without keys."""
     name, host = f"s3://{place.rest}", connection.endpoint.host
     if connection.guard is not None and connection.guard.refused:
         return StepError(
@@ -199,7 +199,7 @@ def _outside(connection: S3Connection) -> StepError:
 
 
 def _answer(error: BaseException | None) -> ClientError | None:
-    """Return the server's answer, which s3fs wraps in one of Python's errors, or None."""
+    """Return the server's answer, which s3fs wraps in an error of Python, or None."""
     while error is not None:
         if isinstance(error, ClientError):
             return error
@@ -225,7 +225,7 @@ def _refusal(answer: ClientError, name: str, host: str) -> StepError:
 
 
 def _class(status: int, code: str) -> ErrorType:
-    """Return the error type by HTTP status; RequestTimeout and SlowDown (400) are temporary."""
+    """Return the error type for an HTTP status; RequestTimeout and SlowDown (400) are temporary."""
     if code in ("RequestTimeout", "SlowDown"):
         return ErrorType.TRANSIENT
     return status_error_type(status) if status >= 400 else ErrorType.PERMANENT

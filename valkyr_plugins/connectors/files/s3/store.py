@@ -29,7 +29,7 @@ PAGE = 1_000
 
 
 class S3Store:
-    """Objects of buckets, at one endpoint and with one key."""
+    """The objects of buckets at one endpoint, accessed with one key."""
 
     def __init__(self, where: Where, remaining: Callable[[], float]) -> None:
         endpoint = endpoint_of(where.endpoint, where.region)
@@ -125,7 +125,7 @@ class S3Store:
     def delete(self, place: FileLocation) -> bool:
         """Delete an object; return whether it existed.
 
-        S3's deletion does not report whether, so the object's metadata is requested first.
+        S3 does not report whether the object existed, so its metadata is requested first.
         """
         try:
             self._call(place, "head_object")
@@ -154,7 +154,7 @@ class S3Store:
     async def _read(
         self, place: FileLocation, most: int, asked: dict[str, Any]
     ) -> tuple[Any, bytes]:
-        """Return the response and the beginning of its body; the rest is never read."""
+        """Return the response, and the first `most` bytes of its body; the rest is never read."""
         answer = await self._connection.filesystem._call_s3(
             "get_object", Bucket=place.bucket, Key=place.key, **asked
         )

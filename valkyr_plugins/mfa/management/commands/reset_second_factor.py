@@ -9,7 +9,7 @@ from valkyr_plugins.mfa import factors
 
 
 class Command(BaseCommand):
-    """`manage.py reset_second_factor <user name>`."""
+    """Removes a user's second factors: `manage.py reset_second_factor <user name>`."""
 
     help = (
         "Remove a person's authenticator app, passkeys and recovery codes, and end the "
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--reason", default="", help="the reason, for the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Reset the factor, and record it in the audit trail."""
+        """Reset the user's factors, and record this in the audit trail."""
         user = person_named(options["username"])
         if user is None:
             raise CommandError(f"There is no user {options['username']!r}.")

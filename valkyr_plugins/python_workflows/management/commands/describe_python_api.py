@@ -15,7 +15,7 @@ STUB = PLUGIN / "built_in.pyi"
 
 
 class Command(BaseCommand):
-    """Describes every name for workflows in Python, for users and for type checkers."""
+    """Writes the reference page for users, and the types for type checkers."""
 
     help = (
         "Write every name for workflows in Python into docs/reference/python-api.md, and the types "

@@ -8,7 +8,7 @@ from valkyr_plugins.python_workflows.publishing import publish_all
 
 
 class Command(BaseCommand):
-    """Publishes every workflow in Python whose content changed, as `migrate` does."""
+    """Publishes every Python workflow whose content changed, as `migrate` does."""
 
     help = "Publish the workflows in Python whose content changed."
 

@@ -123,7 +123,7 @@ class Command(CommandWithExamples):
             raise CommandError(_ending(redrive))
 
     def _followed(self, redrive: Redrive) -> Iterator[str]:
-        """Yield a line whenever the progress changes, until the redrive ends."""
+        """Yield a line whenever the redrive's progress changes, until the redrive ends."""
         last, quiet = "", 0
         while True:
             redrive.refresh_from_db()
@@ -169,7 +169,7 @@ def _wanted(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], Redrive
 
 
 def _chosen(options: dict[str, Any]) -> tuple[QuerySet[DeadLetterEntry], dict[str, Any]]:
-    """Return the chosen rows, and the choice as stored. Raises CommandError for a bad filter."""
+    """Return the chosen rows, and the choice to store. Raises CommandError for a bad filter."""
     rows = DeadLetterEntry.objects.all()
     if options["group"]:
         return rows.filter(group_id=options["group"]), {"groupId": str(options["group"])}
@@ -232,7 +232,7 @@ def _of_preview(found: Preview) -> Iterator[str]:
 
 
 def _of_progress(redrive: Redrive) -> str:
-    """Return the progress in one line."""
+    """Return the redrive's progress as one line."""
     now = progress(redrive)
     parts = [
         f"{now.queued:,} queued",
