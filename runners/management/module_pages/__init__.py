@@ -25,9 +25,9 @@ WORDS = {
     "null": "null",
 }
 FORMATS = {
-    "date-time": "instant",
+    "date-time": "date and time",
     "date": "date",
-    "uri": "address",
+    "uri": "URL",
     "uuid": "UUID",
     "binary": "bytes",
 }
@@ -66,11 +66,13 @@ def bounds(schema: Mapping[str, Any]) -> str:
         return f"from {low:,}"
     if high is not None:
         return f"up to {high:,}"
-    if (most := schema.get("maxLength")) is not None:
-        return f"at most {most:,} character" + ("s" if most != 1 else "")
-    if (most := schema.get("maxItems")) is not None:
-        return f"at most {most:,} items"
-    return ""
+    most = schema.get("maxItems", schema.get("maxLength"))
+    if most is None:
+        return ""
+    # The bound of a union of lists is its `maxLength`.
+    types = {option.get("type") for option in [schema, *schema.get("anyOf", ())]}
+    unit = "item" if "array" in types else "character"
+    return f"at most {most:,} {unit}" + ("s" if most != 1 else "")
 
 
 def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -130,7 +132,7 @@ class Common:
 
     def opening(self) -> str:
         """Return the beginning of the page: the shared facts and the common inputs."""
-        lines = [f"[How to read this page](../{INDEX})."]
+        lines = [f"See [how to read this page](../{INDEX}#how-to-read-them)."]
         if any(self.facts.values()):
             lines.append(
                 _wrapped(
@@ -181,7 +183,7 @@ def entry(spec: ModuleSpec, common: Common) -> str:
 def _own_facts(spec: ModuleSpec, common: Common) -> str:
     """Return, as text, the module's facts that differ from the facts of the page."""
     facts = {
-        name: fact or ("secrets in `with`" if name == "secrets" else "none")
+        name: fact or ("secrets allowed in `with`" if name == "secrets" else "none")
         for name, fact in _facts(spec).items()
         if fact != common.facts.get(name, "")
     }
@@ -208,7 +210,8 @@ def _inputs(spec: ModuleSpec, common: Common) -> list[str]:
     rows = [row if name in shown else more for name, row, more in inputs if name not in shared]
     lines = [*INPUTS_HEAD, *rows] if rows else []
     if shared:
-        lines += ["", f"The module also takes the [common inputs](#common-inputs) {codes(shared)}."]
+        noun = "common input" if len(shared) == 1 else "common inputs"
+        lines += ["", f"The module also takes the [{noun}](#common-inputs) {_listed(shared)}."]
     return lines or ["The module takes no inputs."]
 
 
@@ -216,7 +219,7 @@ def _input_rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the name of each input, its row, and its row with an example."""
     required = schema.get("required", [])
     for key, value in schema.get("properties", {}).items():
-        default = "required" if key in required else code(_default(value))
+        default = "required" if key in required else code(_default(value, schema))
         held = bounds(value)
         told = f"{kind(value, schema)}, {held}" if held else kind(value, schema)
         text = cell(value.get("description", ""))
@@ -224,16 +227,22 @@ def _input_rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield key, f"{row} {text} |", f"{row} {(text + _example(value)).strip()} |"
 
 
+def _listed(names: Sequence[str]) -> str:
+    """Return at least one name as code, with "and" before the last of several."""
+    *first, last = map(code, names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def _example(schema: Mapping[str, Any]) -> str:
     examples = schema.get("examples")
     return f" Example: {code(_short(as_json(examples[0])))}" if examples else ""
 
 
-def _default(schema: Mapping[str, Any]) -> str:
+def _default(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     """Return the default as JSON; if a factory creates it, the empty value of its type."""
     if "default" in schema:
         return _short(as_json(schema["default"]))
-    return "{}" if schema.get("type") == "object" else "[]"
+    return "{}" if referred(schema, root).get("type") == "object" else "[]"
 
 
 def _outputs(spec: ModuleSpec) -> list[str]:
@@ -244,7 +253,7 @@ def _outputs(spec: ModuleSpec) -> list[str]:
     keys = top.get("properties", {})
     if not keys:
         text = cell(top.get("description", ""))
-        return [f"Its output is {kind(root, root)}{': ' + text if text else '.'}"]
+        return [f"The output is {kind(root, root)}{': ' + text if text else '.'}"]
     rows = [
         f"| `{key}` | {kind(value, root)} | {cell(value.get('description', ''))} |"
         for key, value in keys.items()

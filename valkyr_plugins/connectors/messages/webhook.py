@@ -64,7 +64,7 @@ class WebhookPost(Module[WebhookPostInputs]):
     credential = ("signing",)
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "`webhook.post:` and the host, with a port that is not the default"
+    circuit_target = "`webhook.post:` and the host, with the port if it is not the default"
     example: ClassVar[Any] = {
         "url": "https://shop.example.com/hooks/orders",
         "payload": {"type": "order.shipped", "data": {"orderId": "{{ input.orderId }}"}},

@@ -42,8 +42,8 @@ class EventPublishOutputs(ModuleOutputs):
     executions: list[str] = Field(description="IDs of the executions that the event started.")
     refused: list[dict[str, Any]] = Field(
         description=(
-            "Triggers for the event that could not start a workflow: `triggerId`, "
-            "`workflowId`, `code`, `message`; the first "
+            f"The first {MAX_REFUSED} triggers of the event that could not start a workflow: "
+            "`triggerId`, `workflowId`, `code` and `message`."
         )
     )
     created: bool = Field(

@@ -232,7 +232,7 @@ class HttpRequest(Module[HttpRequestInputs]):
     addresses = ("url",)
     keeps = ("saveTo",)
     circuit_target = (
-        "`http.request:` and the host, with a port that is not the default; http.paginate, "
+        "`http.request:` and the host, with the port if it is not the default; http.paginate, "
         "graphql.query and rss.read share it"
     )
     example: ClassVar[Any] = {
