@@ -188,7 +188,8 @@ class SortInputs(ModuleInputs):
     """The rows and the fields to sort by."""
 
     rows: list[Any] = Field(
-        description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.totals.output.groups }}"]
+        description=f"The rows, at most {MAX_ROWS:,}.",
+        examples=["{{ tasks.totals.output.groups }}"],
     )
     by: list[FieldName | SortBy] = Field(
         min_length=1,
@@ -268,7 +269,7 @@ class DeduplicateInputs(ModuleInputs):
     """The fields that make rows equal, and the choice of the row to keep."""
 
     rows: list[Any] = Field(
-        description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
+        description=f"The rows, at most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
     )
     by: FieldName | list[FieldName] = Field(
         default_factory=list,
@@ -289,7 +290,7 @@ class DeduplicateOutputs(ModuleOutputs):
 
 
 class Deduplicate(PureModule):
-    """Removes duplicate rows, compared by some fields or by all.
+    """Removes duplicate rows, compared by all fields or by some.
 
     1 and "1" are different; a missing field equals null.
     """

@@ -81,8 +81,8 @@ class FileListInputs(StoreInputs):
         None,
         max_length=500,
         description=(
-            "Only paths that match, relative to the folder: * and ? within a name, ** over "
-            "folders. A pattern with a '/' also searches folders."
+            "List only paths, relative to the folder, that match: * and ? within a name, ** across "
+            "folders. A pattern with a '/' also searches subfolders."
         ),
         examples=["*.csv", "**/*.csv"],
     )

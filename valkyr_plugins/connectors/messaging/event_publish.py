@@ -59,8 +59,8 @@ class EventPublish(Module[EventPublishInputs]):
     step does not wait for the started workflows; use `flow.subworkflow` for that. A trigger that
     cannot start (a quota, an invalid payload) does not fail the step: it is listed in `refused`.
 
-    An event may start a workflow that publishes an event. The step fails in a chain of more than
-    ten such events, so that a workflow cannot trigger itself endlessly.
+    An event can start a workflow that publishes an event. So that a workflow cannot trigger itself
+    endlessly, the step fails in a chain of more than ten such events.
     """
 
     type = "event.publish"

@@ -76,8 +76,10 @@ class AddressedInputs(ModuleInputs):
     timeout_seconds: float | None = Field(
         None,
         gt=0,
-        description="Timeout in seconds for one whole exchange, including redirects and body; at "
-        "most the step's timeout.",
+        description=(
+            "Timeout in seconds for the whole exchange, including redirects and body; at most the "
+            "step's timeout."
+        ),
         examples=[10],
     )
 
