@@ -58,7 +58,7 @@ class ApprovalOutputs(ModuleOutputs):
     comment: str = Field("", description="The approver's comment.")
     by: str | None = Field(None, description="The user who decided; null if the approval expired.")
     at: str | None = Field(
-        None, description=("The time of the decision; null if the approval expired.")
+        None, description="The time of the decision; null if the approval expired."
     )
 
 

@@ -66,10 +66,8 @@ def bounds(schema: Mapping[str, Any]) -> str:
         return f"from {low:,}"
     if high is not None:
         return f"up to {high:,}"
-    most = schema.get("maxItems", schema.get("maxLength"))
-    if most is None:
+    if (most := schema.get("maxItems", schema.get("maxLength"))) is None:
         return ""
-    # The bound of a union of lists is its `maxLength`.
     types = {option.get("type") for option in [schema, *schema.get("anyOf", ())]}
     unit = "item" if "array" in types else "character"
     return f"at most {most:,} {unit}" + ("s" if most != 1 else "")
@@ -210,8 +208,9 @@ def _inputs(spec: ModuleSpec, common: Common) -> list[str]:
     rows = [row if name in shown else more for name, row, more in inputs if name not in shared]
     lines = [*INPUTS_HEAD, *rows] if rows else []
     if shared:
+        names = " and ".join(codes(shared).rsplit(", ", 1))
         noun = "common input" if len(shared) == 1 else "common inputs"
-        lines += ["", f"The module also takes the [{noun}](#common-inputs) {_listed(shared)}."]
+        lines += ["", f"The module also takes the [{noun}](#common-inputs) {names}."]
     return lines or ["The module takes no inputs."]
 
 
@@ -225,12 +224,6 @@ def _input_rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         text = cell(value.get("description", ""))
         row = f"| `{key}` | {told} | {default} |"
         yield key, f"{row} {text} |", f"{row} {(text + _example(value)).strip()} |"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return at least one name as code, with "and" before the last of several."""
-    *first, last = map(code, names)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _example(schema: Mapping[str, Any]) -> str:

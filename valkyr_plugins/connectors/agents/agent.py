@@ -53,7 +53,7 @@ class AgentInputs(ProviderInputs):
     toolsets: list[Toolset] = Field(
         default_factory=list,
         max_length=20,
-        description="Tools that are listed while the workflow runs, such as an MCP server's.",
+        description="Tools that are listed while the workflow runs, such as an MCP server's tools.",
         examples=[[{"task": "shop", "tools": "{{ tasks.list.output.tools }}"}]],
     )
     approve: list[str] = Field(

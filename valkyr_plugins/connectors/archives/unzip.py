@@ -47,18 +47,14 @@ class ArchiveUnzipInputs(StoreInputs):
     pattern: str | None = Field(
         None,
         max_length=500,
-        description=(
-            "Unpack only files whose names match: * and ? within a name, ** across folders."
-        ),
+        description="Only files whose names match: * and ? within a name, ** across folders.",
         examples=["**/*.csv"],
     )
     encoding: Encoding = Field("text", description="The encoding of the contents in the output.")
     charset: Charset = Field("utf-8", description="The charset of contents that are text.")
     name_charset: Charset | None = Field(
         None,
-        description=(
-            "The charset of the files' names, unless the archive states it; by default cp437."
-        ),
+        description="The charset of file names, unless the archive states it; by default cp437.",
         examples=["cp932"],
     )
     max_entries: int = Field(

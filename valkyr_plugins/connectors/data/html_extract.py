@@ -31,9 +31,7 @@ class HtmlField(ModuleInputs):
 
     selector: str = Field(
         "",
-        description=(
-            "A CSS selector within the element that the field belongs to; default: that element."
-        ),
+        description="A CSS selector within the field's element; by default, that element itself.",
         examples=["li.product > a"],
     )
     get: Literal["text", "html", "attribute", "fields"] = Field(

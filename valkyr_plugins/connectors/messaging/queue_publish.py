@@ -68,9 +68,7 @@ class QueuePublishInputs(ModuleInputs):
         100_000,
         ge=1,
         le=100_000_000,
-        description=(
-            "For a Redis stream: the approximate number of entries to keep; null keeps all."
-        ),
+        description="For a Redis stream: the approximate number of entries kept; null keeps all.",
     )
 
     @model_validator(mode="after")
@@ -90,9 +88,7 @@ class QueuePublishInputs(ModuleInputs):
 class QueuePublishOutputs(ModuleOutputs):
     """The broker's answer."""
 
-    message_id: str = Field(
-        description=("The message's id, the same for every attempt of this step.")
-    )
+    message_id: str = Field(description="The id, the same for all attempts of this step.")
     bytes: int = Field(description="The body's size.")
     length: int | None = Field(None, description="For a Redis list: its current length.")
     entry_id: str | None = Field(None, description="For a Redis stream: the entry's id.")

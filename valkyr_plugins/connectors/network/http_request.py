@@ -127,7 +127,7 @@ class HttpRequestInputs(QueriedInputs):
         None, description="The body as text, sent in UTF-8.", examples=["<order/>"]
     )
     body_base64: str | None = Field(
-        None, description="Bytes to send, as Base64.", examples=["{{ previous.content }}"]
+        None, description="The body as bytes, in Base64.", examples=["{{ previous.content }}"]
     )
     form: dict[str, Scalar | list[Scalar]] | None = Field(
         None, description="Sent as a web form.", examples=[{"user": "ann", "tags": ["a", "b"]}]
@@ -147,7 +147,7 @@ class HttpRequestInputs(QueriedInputs):
     )
     accept_status: list[int | Literal["4xx", "5xx"]] = Field(
         default_factory=list,
-        description="Statuses of 400 or more that count as a success.",
+        description="Statuses of 400 or more that count as success.",
         examples=[[404, 409]],
     )
     follow_redirects: bool = Field(True, description="Follow up to 5 redirects.")

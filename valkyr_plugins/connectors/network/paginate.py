@@ -64,17 +64,17 @@ class HttpPaginateInputs(QueriedInputs):
     )
     items: Expression = Field(
         "@",
-        description="JMESPath that selects a page's list of items; by default the whole body.",
+        description="A JMESPath expression for a page's list of items; by default the whole body.",
         examples=["orders[?paid].{id: id, total: total}"],
     )
     next: Expression | None = Field(
         None,
-        description='JMESPath that selects the next URL or cursor; null or "" ends the reading.',
+        description='A JMESPath expression for the next URL or cursor; null or "" ends reading.',
         examples=["meta.nextCursor"],
     )
     more: Expression | None = Field(
         None,
-        description="JMESPath expression that is true if there is a next page.",
+        description="A JMESPath expression that is true if there is a next page.",
         examples=["hasMore"],
     )
     parameter: str | None = Field(
@@ -89,7 +89,7 @@ class HttpPaginateInputs(QueriedInputs):
         "(variables.after).",
     )
     page_size: int | None = Field(
-        None, ge=1, description="Items of a full page; a shorter page is the last."
+        None, ge=1, description="The number of items in a full page; a shorter page is the last."
     )
     start: str | int | None = Field(
         None,
@@ -150,10 +150,10 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
     Reading ends with the last page or at a limit. If the next page was already read, the step
-    fails. A failed page is retried with the step. The next attempt continues at that page if the
-    collected items are small (48 KiB); otherwise it starts again. To keep more, read a few pages
-    per step (`maxPages`) in a loop and pass `next` to `start`. Headers and the credential are sent
-    only to the first page's origin.
+    fails. If a page fails, the step is retried. The next attempt continues at this page if the
+    collected items are small (48 KiB); otherwise it starts again. To lose less work, read a few
+    pages per step (`maxPages`) in a loop, and pass `next` to `start`. Headers and the credential
+    are sent only to the first page's origin.
     """
 
     type = "http.paginate"

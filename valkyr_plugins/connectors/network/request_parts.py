@@ -104,7 +104,7 @@ class QueriedInputs(AddressedInputs):
 
     query: dict[str, Scalar | list[Scalar] | None] = Field(
         default_factory=dict,
-        description="Added to the URL's query; null omits a key, and a list repeats it.",
+        description="Parameters of the URL's query. Null omits a key, and a list repeats it.",
         examples=[{"page": 2, "tag": ["new", "paid"]}],
     )
 

@@ -85,8 +85,8 @@ class RssRead(Module[RssReadInputs]):
     """Reads an RSS, Atom or RDF feed.
 
     With `etag` and `modified` of the last read, an unchanged feed is not sent again. HTML in the
-    entries is sanitised: scripts, styles, forms and handlers are removed. Entities and external
-    parts of the XML are never followed.
+    entries is sanitised: scripts, styles, forms and handlers are removed. XML entities and external
+    parts are never resolved.
     """
 
     type = "rss.read"

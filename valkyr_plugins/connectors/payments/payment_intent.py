@@ -38,9 +38,9 @@ class PaymentIntentInputs(StripeInputs):
     operation: Operation = Field(
         "create",
         description=(
-            "`create` a payment (and try it at once with `confirm: true`), `confirm` one that was "
-            "created, `capture` the money of one that is only authorised, `cancel` or `retrieve` "
-            "one."
+            "`create` creates a payment, `confirm` confirms a created payment, `capture` collects "
+            "the money of an authorised payment, `cancel` cancels a payment, and `retrieve` reads "
+            "it."
         ),
     )
     payment_intent: PaymentIntentId | None = Field(
@@ -70,9 +70,9 @@ class PaymentIntentInputs(StripeInputs):
         description="The id of the payment method at Stripe, never the card's number.",
         examples=["pm_card_visa"],
     )
-    confirm: bool = Field(False, description="`create`: try to collect the money at once.")
+    confirm: bool = Field(False, description="`create`: collect the money at once.")
     off_session: bool = Field(
-        False, description="The customer is not present to answer their bank's questions."
+        False, description="The customer is not present to answer the bank's questions."
     )
     return_url: str | None = Field(
         None,
@@ -81,7 +81,8 @@ class PaymentIntentInputs(StripeInputs):
         examples=["https://shop.example.com/orders/17"],
     )
     capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
-        None, description="`manual` only authorises; a later step captures. By default, Stripe's."
+        None,
+        description="`manual`: a later step captures the money. By default, Stripe chooses.",
     )
     description: str | None = Field(
         None, max_length=1_000, description="Shown in Stripe's dashboard.", examples=["ORD-17"]
@@ -137,7 +138,7 @@ class PaymentIntentOutputs(ModuleOutputs):
     payment_method: str | None = Field(None, description="The id of the payment method.")
     charge: str | None = Field(None, description="The id of the latest charge.")
     action: str | None = Field(
-        None, description="The action for the customer, if the status is `requires_action`."
+        None, description="The customer's next action, if the status is `requires_action`."
     )
     action_url: str | None = Field(None, description="The page for that action, if there is one.")
     decline_code: str | None = Field(

@@ -37,9 +37,7 @@ class SqlExecuteInputs(ModuleInputs):
 
     statement: str | None = Field(
         None,
-        description=(
-            "One statement, with parameters as :name and without templates. RETURNING returns rows."
-        ),
+        description="One statement; its parameters are :name, not templates. RETURNING returns rows.",
         examples=["UPDATE stock SET left_over = left_over - :n WHERE sku = :sku RETURNING sku"],
         min_length=1,
         max_length=MAX_STATEMENT,
@@ -97,9 +95,7 @@ class SqlExecuteOutputs(ModuleOutputs):
     row_count: int = Field(description="The number of rows that all statements affected.")
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
-        description=(
-            "With `once`: whether an earlier attempt ran the statements and had this result."
-        )
+        description=("With `once`: whether an earlier attempt did this and had this result.")
     )
 
 
