@@ -37,7 +37,7 @@ class SqlExecuteInputs(ModuleInputs):
 
     statement: str | None = Field(
         None,
-        description="One statement; its parameters are :name, not templates. RETURNING returns rows.",
+        description="One statement; parameters are :name, not templates. RETURNING returns rows.",
         examples=["UPDATE stock SET left_over = left_over - :n WHERE sku = :sku RETURNING sku"],
         min_length=1,
         max_length=MAX_STATEMENT,
