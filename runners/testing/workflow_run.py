@@ -124,7 +124,7 @@ ACTOR = Actor.system("a test")
 
 @dataclass
 class WorkflowRun:
-    """An execution that the kit runs; `answers` replace modules (see `answers.py`).
+    """An execution that the testing kit runs; `answers` replace the outputs of modules.
 
     Name a task by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
     path of a step (`charge.pay`). The ID of a task with several modules refers to the task's last
@@ -175,7 +175,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or all its steps wait; other methods end with this."""
+        """Run the execution until it ends or all its steps wait; other methods do this last."""
         drive(self.id, self.answers)
         return self
 
@@ -255,13 +255,13 @@ class WorkflowRun:
         return self.carry()
 
     def send_event(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Publish an event: it starts workflows with that trigger and wakes waiting steps."""
+        """Publish an event, which starts workflows by their triggers, and wakes waiting steps."""
         with silent():
             publish_event(self.execution.workspace, name, payload, actor=ACTOR)
         return self.carry()
 
     def call_back(self, task: str, payload: Any = None) -> "WorkflowRun":
-        """Call the address of a task with a `flow.callback`."""
+        """Call the address of a `flow.callback` task."""
         address = callback_url_of(self.id, self._path(task))
         with silent():
             callbacks.receive(address.rpartition("/")[2], payload, actor=ACTOR)
