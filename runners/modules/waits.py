@@ -298,8 +298,8 @@ class CallbackModule(WaitingModule):
     """Waits until another system calls the step's one-time address.
 
     Other steps of the workflow, or of a nested body, read the address as `tasks.<id>.callbackUrl`,
-    where `<id>` is the callback's task, even before the wait begins. In a body, each iteration has
-    its own address. Valkyr stores a call that arrives before the step waits.
+    where `<id>` is the callback's task. They can read it before the wait begins. In a body, each
+    iteration has its own address. Valkyr stores a call that arrives before the step waits.
     """
 
     type = "flow.callback"
