@@ -108,7 +108,7 @@ class ArchiveUnzip(Module[ArchiveUnzipInputs]):
 
     The whole archive is checked and unpacked before the first file is written. Nested archives are
     not unpacked. Encrypted entries, links, names that lead outside the folder or occur twice, and
-    archives over the limits are rejected. S3 needs a credential of type s3.
+    archives over the limits are rejected. Paths in S3 need a credential of type s3.
     """
 
     type = "archive.unzip"

@@ -284,8 +284,8 @@ class DeduplicateInputs(ModuleInputs):
 class DeduplicateOutputs(ModuleOutputs):
     """The remaining rows."""
 
-    rows: list[Any] = Field(description="The rows that stay, in their order.")
-    count: int = Field(description="The number of rows that stay.")
+    rows: list[Any] = Field(description="The remaining rows, in their order.")
+    count: int = Field(description="The number of remaining rows.")
     dropped: int = Field(description="The number of rows that were removed.")
 
 
