@@ -15,7 +15,6 @@ from executions.definition.catalog import ModuleSpec
 
 # Describe types of JSON Schema in words, and make texts that fit into a table's cell.
 
-
 WORDS = {
     "string": "text",
     "integer": "whole number",
@@ -115,17 +114,18 @@ class Common:
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
-        """Return the facts that most modules share, and the inputs that at least two share."""
+        """Return the facts of most modules, and each name's most common input of several ones."""
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
-        bare = Counter(row for spec in specs for _, row, _ in _input_rows(spec.inputs_schema))
+        bare = Counter(row[:2] for spec in specs for row in _input_rows(spec.inputs_schema))
         full = {row: more for spec in specs for _, row, more in _input_rows(spec.inputs_schema)}
+        shared = {
+            name: row
+            for (name, row), times in reversed(bare.most_common())
+            if times > 1 and len(row.split()) >= WORTH
+        }
         return cls(
             {name: fact for (name, fact), times in facts.items() if 1 < times > len(specs) / 2},
-            {
-                row: full[row]
-                for row, times in bare.items()
-                if times > 1 and len(row.split()) >= WORTH
-            },
+            {row: full[row] for name, row in bare if shared.get(name) == row},
         )
 
     def opening(self) -> str:

@@ -273,7 +273,7 @@ class DeduplicateInputs(ModuleInputs):
     )
     by: FieldName | list[FieldName] = Field(
         default_factory=list,
-        description=f"The fields by which rows are compared: {FIELD_WORDS}. By default whole "
+        description=f"The fields by which rows are compared: {FIELD_WORDS}. By default, whole "
         "rows are compared.",
         examples=[["email"]],
     )
