@@ -114,7 +114,7 @@ class Common:
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
-        """Return the facts of most modules, and each name's most common input of several ones."""
+        """Return most modules' facts, and the inputs that several share, one for each name."""
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
         bare = Counter(row[:2] for spec in specs for row in _input_rows(spec.inputs_schema))
         full = {row: more for spec in specs for _, row, more in _input_rows(spec.inputs_schema)}

@@ -56,7 +56,7 @@ class ChatInputs(AskedInputs):
     tools: list[Tool] | None = Field(
         None,
         description=(
-            "Tools that the model may call. With this key the step has two outcomes: "
+            "Tools that the model may call. With this input, the step has two outcomes: "
             "`tool_calls` if the model calls one, otherwise `answer`."
         ),
         max_length=100,
@@ -82,7 +82,7 @@ class ChatInputs(AskedInputs):
     )
     response_format: Literal["text", "json"] = Field(
         "text",
-        description="`json`: the model is to answer with a JSON object; see also `llm.extract`.",
+        description="`json`: the model must answer with a JSON object; see also `llm.extract`.",
     )
     stream: bool = Field(True, description="Stream the answer, and show it on the run's page.")
     fail_on_truncation: bool = Field(
