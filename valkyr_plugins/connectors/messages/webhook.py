@@ -19,7 +19,7 @@ class WebhookPostInputs(AddressedInputs):
         max_length=8_192,
     )
     payload: Any = Field(
-        description="Sent as JSON.",
+        description="The body, sent as JSON.",
         examples=[{"type": "order.shipped", "data": {"orderId": "{{ input.orderId }}"}}],
     )
 

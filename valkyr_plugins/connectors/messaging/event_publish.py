@@ -56,7 +56,7 @@ class EventPublish(Module[EventPublishInputs]):
 
     The event starts every workflow that has an event trigger for its name, and wakes every step
     that waits for the event. The event is published once, however often the step is retried. The
-    step does not wait for the started workflows; use `flow.subworkflow` for that. A trigger that
+    step does not wait for the started workflows; to wait, use `flow.subworkflow`. A trigger that
     cannot start (a quota, an invalid payload) does not fail the step: it is listed in `refused`.
 
     An event can start a workflow that publishes an event. So that a workflow cannot trigger itself

@@ -51,7 +51,7 @@ class QueuePublishInputs(ModuleInputs):
         "", description="The routing key.", examples=["order.paid"]
     )
     json_body: JsonValue = Field(
-        None, alias="json", description="Sent as JSON.", examples=[{"orderId": 17}]
+        None, alias="json", description="The body, sent as JSON.", examples=[{"orderId": 17}]
     )
     text: str | None = Field(None, description="The body as text, sent in UTF-8.")
     base64: str | None = Field(None, description="The body as bytes, in Base64.")
@@ -88,7 +88,7 @@ class QueuePublishInputs(ModuleInputs):
 class QueuePublishOutputs(ModuleOutputs):
     """The broker's answer."""
 
-    message_id: str = Field(description="The id, the same for all attempts of this step.")
+    message_id: str = Field(description="The message's id, the same for every attempt.")
     bytes: int = Field(description="The body's size.")
     length: int | None = Field(None, description="For a Redis list: its current length.")
     entry_id: str | None = Field(None, description="For a Redis stream: the entry's id.")

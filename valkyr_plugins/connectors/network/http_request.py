@@ -121,7 +121,7 @@ class HttpRequestInputs(QueriedInputs):
         ),
     )
     json_body: Any = Field(
-        None, alias="json", description="Sent as JSON.", examples=[{"amount": 12}]
+        None, alias="json", description="The body, sent as JSON.", examples=[{"amount": 12}]
     )
     body: str | None = Field(
         None, description="The body as text, sent in UTF-8.", examples=["<order/>"]
@@ -130,7 +130,9 @@ class HttpRequestInputs(QueriedInputs):
         None, description="The body as bytes, in Base64.", examples=["{{ previous.content }}"]
     )
     form: dict[str, Scalar | list[Scalar]] | None = Field(
-        None, description="Sent as a web form.", examples=[{"user": "ann", "tags": ["a", "b"]}]
+        None,
+        description="The fields of a web form.",
+        examples=[{"user": "ann", "tags": ["a", "b"]}],
     )
     multipart: list[MultipartPart] | None = Field(
         None,
@@ -207,7 +209,7 @@ class HttpRequestOutputs(ModuleOutputs):
     body_encoding: Literal["json", "text", "base64", "none", "file", "stored"] = Field(
         description="How to read `body`; `file` if `saveTo` stored it, `stored` with `store`."
     )
-    file: SavedFile | None = Field(description="The file of `saveTo`: path, bytes, sha256.")
+    file: SavedFile | None = Field(description="The file that `saveTo` created.")
     url: str = Field(description="The address of the response, after redirects.")
     duration_ms: float = Field(description="Duration in milliseconds.")
 

@@ -53,7 +53,7 @@ class HttpPaginateInputs(QueriedInputs):
 
     method: Literal["GET", "POST"] = Field("GET", description="The HTTP method.")
     json_body: Any = Field(
-        None, alias="json", description="Sent as JSON with every page's request."
+        None, alias="json", description="The body, sent as JSON with each request."
     )
     strategy: Strategy = Field(
         description=(
@@ -149,7 +149,7 @@ class HttpPaginateOutputs(ModuleOutputs):
 class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
-    Reading ends with the last page or at a limit. If the next page was already read, the step
+    Reading ends with the last page or at a limit. If a page's next page was already read, the step
     fails. If a page fails, the step is retried. The next attempt continues at this page if the
     collected items are small (48 KiB); otherwise it starts again. To lose less work, read a few
     pages per step (`maxPages`) in a loop, and pass `next` to `start`. Headers and the credential

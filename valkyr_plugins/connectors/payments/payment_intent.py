@@ -45,7 +45,7 @@ class PaymentIntentInputs(StripeInputs):
     )
     payment_intent: PaymentIntentId | None = Field(
         None,
-        description="The payment; required by every operation except `create`.",
+        description="The payment's id; required by every operation except `create`.",
         examples=["{{ tasks.pay.output.id }}"],
     )
     amount: Amount | None = Field(
