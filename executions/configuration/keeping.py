@@ -197,8 +197,8 @@ class SealingSettings(SettingsModel):
     )
     key_old_file: str = setting(
         "",
-        "The file of the previous key, while an installation changes its key (`manage.py "
-        "keys rewrap`)",
+        "The file with the previous key, while an installation changes its key (`manage.py keys "
+        "rewrap`)",
         unset="none",
     )
     key_old: SecretStr = setting(SecretStr(""), "The previous key itself", unset="none")

@@ -158,8 +158,8 @@ class MapInputs(ModuleInputs):
         "fail",
         description=(
             "The effect of a failed body. `fail`: the map fails when the running bodies have "
-            'ended. `continue`: the map continues, and `{"error": {"message", "type", '
-            '"step"}}` replaces the body\'s output. A literal, not a template.'
+            'ended. `continue`: the map continues, and `{"error": {"message", "type", "step"}}` '
+            "replaces the body's output. This input cannot be a template."
         ),
         examples=["continue"],
     )

@@ -88,10 +88,10 @@ class SwitchInputs(ModuleInputs):
     )
     cases: list[Scalar] | dict[str, str] = Field(
         description=(
-            "A list of values, which are also the outcomes; or a mapping from values to "
-            "outcomes, in which several values may have the same outcome. Values are compared "
-            "as text: 1, 1.0 and '1' are the same, true is 'true' and null is 'null'. A "
-            "literal, not a template."
+            "A list of values, which are also the outcomes; or a mapping from values to outcomes, "
+            "in which several values may have the same outcome. Values are compared as text: 1, "
+            "1.0 and '1' are the same, true is 'true' and null is 'null'. This input cannot be a "
+            "template."
         ),
         examples=[["DE", "FR"], {"DE": "domestic", "FR": "eu", "IT": "eu"}],
     )

@@ -113,7 +113,7 @@ class AgentInputs(ProviderInputs):
         None, ge=1, le=1_000_000, description="The maximum number of tokens in one answer."
     )
     seed: int | None = Field(
-        None, description="A seed that makes answers as reproducible as the provider can."
+        None, description="A seed that makes answers as reproducible as the provider allows."
     )
 
     @field_validator("output_schema")

@@ -36,8 +36,8 @@ class XmlParseInputs(ModuleInputs):
         default_factory=list,
         max_length=1_000,
         description=(
-            "Elements that become a list even if they occur once. Otherwise a single element "
-            "is an object or a text, and several are a list."
+            "Elements that become a list even if they occur once. Otherwise, a single element is "
+            "an object or a text, and several elements are a list."
         ),
         examples=[["item"]],
     )

@@ -58,7 +58,9 @@ class PaymentIntentInputs(StripeInputs):
         examples=[1250],
     )
     currency: Currency | None = Field(
-        None, description="ISO 4217 in lower case; required by `create`.", examples=["eur"]
+        None,
+        description="The ISO 4217 code, in lower case; required by `create`.",
+        examples=["eur"],
     )
     customer: CustomerId | None = Field(
         None,
@@ -133,7 +135,7 @@ class PaymentIntentOutputs(ModuleOutputs):
     )
     amount: int = Field(description="The amount in the currency's smallest unit.")
     amount_received: int = Field(0, description="The amount collected so far.")
-    currency: str = Field(description="ISO 4217, in lower case.")
+    currency: str = Field(description="The ISO 4217 code, in lower case.")
     customer: str | None = Field(None, description="The id of the paying customer.")
     payment_method: str | None = Field(None, description="The id of the payment method.")
     charge: str | None = Field(None, description="The id of the latest charge.")
