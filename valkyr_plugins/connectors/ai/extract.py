@@ -64,7 +64,7 @@ class ExtractInputs(AskedInputs):
 class ExtractOutputs(ModuleOutputs):
     """The extracted data."""
 
-    data: Any = Field(description="The data; it fits the schema.")
+    data: Any = Field(description="The data, which fits the schema.")
     repaired: bool = Field(
         description="Whether the first answer had errors that the model had to correct."
     )
