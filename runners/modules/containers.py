@@ -150,8 +150,7 @@ class MapInputs(ModuleInputs):
         100,
         ge=1,
         le=MAX_CONCURRENCY,
-        description=f"Maximum number of bodies that run at once: 1 to {MAX_CONCURRENCY:,}. "
-        "A literal, not a template.",
+        description="Maximum number of bodies that run at once. This input cannot be a template.",
         examples=[10],
     )
     on_item_error: Literal["fail", "continue"] = Field(

@@ -143,9 +143,10 @@ class AggregateOutputs(ModuleOutputs):
     """The aggregated rows."""
 
     groups: list[dict[str, Any]] = Field(
-        description="One object per group, with its fields and aggregates, in the order in "
-        "which groups first appear; without grouping, exactly one, even if there "
-        "are no rows."
+        description=(
+            "One object per group, with its fields and aggregates, in the order in which groups "
+            "first appear; without grouping, exactly one group, even if there are no rows."
+        )
     )
     count: int = Field(description="The number of groups.")
 

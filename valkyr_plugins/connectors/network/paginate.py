@@ -57,9 +57,9 @@ class HttpPaginateInputs(QueriedInputs):
     )
     strategy: Strategy = Field(
         description=(
-            "How a page names the next one. link: by a Link header with rel=next (RFC 8288). next: "
-            "`next` selects its URL. cursor: `next` selects a token for `parameter`. page, offset: "
-            "`parameter` counts pages or items, until a page has no items."
+            "How a page names the next page. link: by a Link header with rel=next (RFC 8288). "
+            "next: `next` selects its URL. cursor: `next` selects a token for `parameter`. page, "
+            "offset: `parameter` counts pages or items, until a page has no items."
         )
     )
     items: Expression = Field(
