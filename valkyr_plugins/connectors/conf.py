@@ -27,10 +27,10 @@ class ConnectorSettings(SettingsModel):
         ("local", "s3"),
         "Kinds of stores that file and archive steps may open: `local` is the files folder; "
         "others are [fsspec's "
-        "names](https://filesystem-spec.readthedocs.io/en/latest/api.html#other-known-implementations). "
-        "Install their packages yourself. Valkyr does not restrict these stores: `http` can reach "
-        "any host, and `sftp` any account that the worker can use. `file` and chains (`zip::…`) "
-        "are never opened",
+        "names](https://filesystem-spec.readthedocs.io/en/latest/api.html"
+        "#other-known-implementations). Install their packages yourself. Valkyr does not restrict "
+        "these stores: `http` can reach any host, and `sftp` any account that the worker can use. "
+        "`file` and chains (`zip::…`) are never opened",
         unset="`local,s3`",
     )
     s3_endpoint: str = setting(
