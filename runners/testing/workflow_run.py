@@ -175,7 +175,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or all its steps wait; other methods do this last."""
+        """Run the execution until it ends or waits, and return it; other methods end with this."""
         drive(self.id, self.answers)
         return self
 
@@ -255,13 +255,13 @@ class WorkflowRun:
         return self.carry()
 
     def send_event(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Publish an event, which starts workflows by their triggers, and wakes waiting steps."""
+        """Publish an event, which starts workflows that it triggers and wakes waiting steps."""
         with silent():
             publish_event(self.execution.workspace, name, payload, actor=ACTOR)
         return self.carry()
 
     def call_back(self, task: str, payload: Any = None) -> "WorkflowRun":
-        """Call the address of a `flow.callback` task."""
+        """Call the callback URL of a task that uses `flow.callback`."""
         address = callback_url_of(self.id, self._path(task))
         with silent():
             callbacks.receive(address.rpartition("/")[2], payload, actor=ACTOR)

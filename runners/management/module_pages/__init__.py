@@ -232,7 +232,7 @@ def _example(schema: Mapping[str, Any]) -> str:
 
 
 def _default(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    """Return the default as JSON; if a factory creates it, the empty value of its type."""
+    """Return the default as JSON; if a factory creates it, the empty value of the input's type."""
     if "default" in schema:
         return _short(as_json(schema["default"]))
     return "{}" if referred(schema, root).get("type") == "object" else "[]"
