@@ -29,8 +29,8 @@ class PlaceSettings(SettingsModel):
 
     public_url: str = setting(
         "http://localhost:8000",
-        "The address at which other systems reach this installation, the same for all "
-        "processes; addresses of callbacks begin with it",
+        "The address at which other systems reach this installation, the same for all processes; "
+        "callback addresses begin with it",
     )
     url_prefix: str | None = setting(
         None,
@@ -45,7 +45,7 @@ class PlaceSettings(SettingsModel):
     )
     code_workspace: str = setting(
         "default",
-        "The slug of the workspace for workflows from code; created if it is missing",
+        "The slug of the workspace for workflows from code, which is created if it is missing",
         pattern=r"^[a-zA-Z0-9_-]{1,80}$",
     )
     database: str = setting(
@@ -55,7 +55,7 @@ class PlaceSettings(SettingsModel):
     )
     database_direct_url: str = setting(
         "",
-        "The same database without the pooler, `postgres://…`, for locks that belong to a "
+        "The database's address without the pooler, `postgres://…`, for locks that belong to a "
         "session. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
         unset="none",
     )
@@ -79,7 +79,7 @@ class PlaceSettings(SettingsModel):
     )
     row_level_security_role: str = setting(
         "valkyr_scoped",
-        "The PostgreSQL role with which these requests then run; `migrate` creates the role if "
+        "The PostgreSQL role of requests with row-level security; `migrate` creates the role if "
         "it has permission",
         pattern=r"^[a-z_][a-z0-9_]{0,62}$",
     )
@@ -115,19 +115,18 @@ class PlaceSettings(SettingsModel):
     )
     trace_url: str = setting(
         "",
-        "The address of a trace, with `{trace_id}` in it, e.g. "
-        "`https://jaeger.example.org/trace/{trace_id}`: a link on the pages of executions and dead "
-        "letters",
+        "The address of a trace, such as `https://jaeger.example.org/trace/{trace_id}`; the pages "
+        "of executions and dead letters link to it",
         unset="none",
     )
     sentry_url: str = setting(
         "",
-        "A search for an execution in Sentry, with `{execution_id}` in it: a link on the pages of "
-        "dead letters",
+        "The address of a search in Sentry, with `{execution_id}`; the pages of dead letters link "
+        "to it",
         unset="none",
     )
     flower_url: str = setting(
-        "", "The address of Flower: a link on the pages of runs and dead letters", unset="none"
+        "", "The address of Flower; the pages of runs and dead letters link to it", unset="none"
     )
 
     @field_validator("cells")
@@ -196,8 +195,8 @@ class AccessSettings(SettingsModel):
     refusal_rate: int = setting(
         300,
         "Requests without sign-in from one address (in IPv6, one network of 64 bits); further "
-        "requests get a 429 instead of the 401. Requests for a workflow's schema, which is "
-        "public, have the same limit",
+        "requests get a 429 instead of the 401. Requests for the public schema of workflows have "
+        "the same limit",
         unit=A_MINUTE,
         ge=0,
     )

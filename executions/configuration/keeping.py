@@ -32,8 +32,7 @@ class RetentionSettings(SettingsModel):
     )
     keep_failed_days: float = setting(
         90,
-        "How long a failed or timed-out execution is kept, and at least as long as its "
-        "dead letters",
+        "How long a failed or timed-out execution is kept (at least as long as its dead letters)",
         unit=DAYS,
         ge=0,
     )
@@ -44,7 +43,7 @@ class RetentionSettings(SettingsModel):
         "",
         'Exceptions as JSON: `{"finance": {"succeeded": 365}, "default/order-import": '
         '{"succeeded": 3}, "tier:free": {"failed": 7}}`. A workflow\'s entry takes '
-        "precedence over its workspace's entry, and that entry over its tier's entry",
+        "precedence over its workspace's entry, and the workspace's entry over its tier's entry",
         unset="none",
     )
     test_version_hours: float = setting(
@@ -62,7 +61,7 @@ class RetentionSettings(SettingsModel):
     )
     keep_ticks_days: float = setting(
         30,
-        "How long a fire time of a schedule that started nothing is kept; others are "
+        "How long a schedule's fire time that started nothing is kept; other fire times are "
         "deleted with their execution",
         unit=DAYS,
         ge=0,
@@ -84,13 +83,13 @@ class PayloadStoreSettings(SettingsModel):
     payload_store: str = setting(
         "",
         "Where large values are stored: `s3://bucket/prefix`, `file:///srv/valkyr-payloads`, or "
-        "another address that fsspec opens; the same for all processes. Keep it while stored "
-        "values are needed",
+        "another address that fsspec opens; the same for all processes. Keep this setting while "
+        "stored values are needed",
         unset="none: all values are in the database",
     )
     payload_store_above: int = setting(
         262_144,
-        "Payloads, inputs, outputs and variables whose JSON is longer are stored there",
+        "Payloads, inputs, outputs and variables whose JSON is longer than this are stored there",
         unit="bytes",
         ge=4_096,
         le=5_242_880,
@@ -104,7 +103,7 @@ class PayloadStoreSettings(SettingsModel):
     payload_start_limit: int = setting(
         1_048_576,
         "The largest payload of a start with a store. Without a store, and for starts in the "
-        "caller's transaction, it is 1 MiB. Raise `VALKYR_MAX_BODY_BYTES`, too, for the API",
+        "caller's transaction, the limit is 1 MiB. For the API, also raise `VALKYR_MAX_BODY_BYTES`",
         unit="bytes",
         ge=1_048_576,
         le=1_073_741_824,
@@ -185,21 +184,21 @@ class SealingSettings(SettingsModel):
 
     key_file: str = setting(
         "",
-        "A file that contains the key and that only its owner (this user, or root) can read; "
-        "otherwise it is rejected. `make up` makes `$VALKYR_HOME/installation.key`",
+        "The file that contains the key. If users other than its owner (this user, or root) can "
+        "read the file, it is rejected. `make up` makes `$VALKYR_HOME/installation.key`",
         unset="none",
     )
     key: SecretStr = setting(SecretStr(""), "The key itself", unset="none")
     key_uri: str = setting(
         "",
-        "A key in AWS KMS, `aws-kms://arn:aws:kms:…`; boto3's own variables name account "
-        "and endpoint (`AWS_PROFILE`, `AWS_ENDPOINT_URL_KMS`, …)",
+        "A key in AWS KMS, `aws-kms://arn:aws:kms:…`; boto3's variables name the account and the "
+        "endpoint (`AWS_PROFILE`, `AWS_ENDPOINT_URL_KMS`, …)",
         unset="none",
     )
     key_old_file: str = setting(
         "",
-        "The file of the previous key, while an installation changes its key (`manage.py "
-        "keys rewrap`)",
+        "The file with the previous key, while an installation changes its key (`manage.py keys "
+        "rewrap`)",
         unset="none",
     )
     key_old: SecretStr = setting(SecretStr(""), "The previous key itself", unset="none")

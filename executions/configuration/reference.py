@@ -45,7 +45,7 @@ def default_of(field: FieldInfo) -> str:
     if isinstance(value, bool):
         return "`True`" if value else "`False`"
     if isinstance(value, int | float):
-        return f"{value:g}" + (f" {given['unit']}" if given["unit"] else "")
+        return f"{value:.15g}" + (f" {given['unit']}" if given["unit"] else "")
     if isinstance(value, tuple | SecretStr) or value == "":
         return "none"
     return f"`{value}`"

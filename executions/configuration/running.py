@@ -75,24 +75,24 @@ class WorkerSettings(SettingsModel):
     )
     worker_memory_mb: int | None = setting(
         None,
-        "Address space of a process in a prefork pool (RLIMIT_AS), in MiB: a step that "
-        "needs more fails alone, with `MemoryError`. The default is a share of the "
-        "machine's memory, or of the cgroup's limit. At least 512; 0 sets no limit. "
-        "Workers that also consume other queues than Valkyr's have no limit",
+        "Address space of each process in a prefork pool (RLIMIT_AS): a step that needs more "
+        "fails alone, with `MemoryError`. The default is a share of the machine's memory, or of "
+        "the cgroup's limit. At least 512; 0 sets no limit. Workers that also consume queues "
+        "other than Valkyr's have no limit",
         unit="MiB",
         unset="a quarter of the memory, 1024 to 4096",
         ge=0,
     )
     thread_queues: Words = setting(
         (),
-        "Queues, in addition to `io`, that are served by threads of one process. Modules that "
-        "compute cannot use these queues; the default queue of such a module cannot be listed here",
+        "Queues, in addition to `io`, that the threads of one process serve. Modules that compute "
+        "cannot use these queues; the default queue of such a module cannot be listed here",
         unset="none",
     )
     remote_queues: Words = setting(
         (),
         "Queues for [remote runners](../how-to/operations.md#remote-runners), the same for all "
-        "processes; workers do not execute their steps. `make up` sets `remote`",
+        "processes; workers do not execute steps on these queues. `make up` sets `remote`",
         unset="none",
     )
     extra_modules: Words = setting(

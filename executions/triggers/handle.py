@@ -38,7 +38,7 @@ class ExecutionFailed(ValkyrError):
 
 
 class Handle:
-    """One execution, identified by its `id`; all other values are read on access.
+    """One execution, identified by its `id`; other values are read from the database on access.
 
     `await handle` returns the output, as `output()` does.
     """

@@ -20,7 +20,7 @@ class ApprovalInputs(ModuleInputs):
     title: str = Field(
         min_length=1,
         max_length=200,
-        description="The question, as a single line.",
+        description="The question, on a single line.",
         examples=["Refund {{ input.amount }} € to {{ input.customer }}?"],
     )
     description: str = Field(
@@ -33,9 +33,9 @@ class ApprovalInputs(ModuleInputs):
         [],
         max_length=MAX_APPROVERS,
         description=(
-            "The members of the workspace who may decide: user names or roles (ADMIN, "
-            "WORKFLOW, SYSTEM, USER), checked when someone decides. If empty, everyone who may "
-            "operate executions can decide."
+            "The members of the workspace who can decide: user names or roles (ADMIN, WORKFLOW, "
+            "SYSTEM, USER), checked at the decision. If the list is empty, users with the "
+            "permission to operate executions can decide."
         ),
         examples=[["maria", "ADMIN"]],
     )
@@ -56,8 +56,10 @@ class ApprovalOutputs(ModuleOutputs):
         description="The same as the outcome."
     )
     comment: str = Field("", description="The approver's comment.")
-    by: str | None = Field(None, description="The user who decided; null if it expired.")
-    at: str | None = Field(None, description="The time of the decision; null if it expired.")
+    by: str | None = Field(None, description="The user who decided; null if the approval expired.")
+    at: str | None = Field(
+        None, description="The time of the decision; null if the approval expired."
+    )
 
 
 class ApprovalModule(WaitingModule):

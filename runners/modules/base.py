@@ -217,12 +217,12 @@ class Wait:
 
 
 class StepError(Exception):
-    """A failure that the module classifies.
+    """A failure of a step, with a type that the module chooses.
 
-    `retry_after` is in seconds; `details` is shown to users as JSON and must not contain secrets.
-    `fingerprint` names the kind of failure (`card_declined`): failures of a step that share it form
-    one failure group, regardless of their messages. Without a fingerprint, the shape of the message
-    decides.
+    `retry_after` is a delay in seconds; users see `details` as JSON, so it must not contain
+    secrets. `fingerprint` names the kind of failure (`card_declined`): failures of a step that
+    share it form one failure group, whatever their messages. Without a fingerprint, the shape of
+    the message determines the group.
     """
 
     def __init__(

@@ -71,7 +71,7 @@ class LoopInputs(ModuleInputs):
         None,
         ge=0,
         le=MAX_COUNT,
-        description=f"The number of iterations: 0 to {MAX_COUNT:,}, or a template.",
+        description=f"The number of iterations, 0 to {MAX_COUNT:,}, or a template for it.",
         examples=[3],
     )
     while_: Any = Field(
@@ -97,8 +97,7 @@ class LoopInputs(ModuleInputs):
         ge=1,
         description=(
             "With `while` or `until`, the loop fails permanently at this number of iterations. "
-            "Default `LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 unless "
-            "the installation says otherwise)."
+            "Default `LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 by default)."
         ),
         examples=[50],
     )
@@ -151,16 +150,15 @@ class MapInputs(ModuleInputs):
         100,
         ge=1,
         le=MAX_CONCURRENCY,
-        description=f"Maximum number of bodies that run at once: 1 to {MAX_CONCURRENCY:,}. "
-        "A literal, not a template.",
+        description="Maximum number of bodies that run at once. This input cannot be a template.",
         examples=[10],
     )
     on_item_error: Literal["fail", "continue"] = Field(
         "fail",
         description=(
             "The effect of a failed body. `fail`: the map fails when the running bodies have "
-            'ended. `continue`: the map continues, and `{"error": {"message", "type", '
-            '"step"}}` replaces the body\'s output. A literal, not a template.'
+            'ended. `continue`: the map continues, and `{"error": {"message", "type", "step"}}` '
+            "replaces the body's output. This input cannot be a template."
         ),
         examples=["continue"],
     )
@@ -169,7 +167,7 @@ class MapInputs(ModuleInputs):
 class Map(Container):
     """Runs its body once for each item of a list, in parallel.
 
-    The output is the list of the bodies' outputs in the order of the items. In the body, `item` is
+    The output is the list of the bodies' outputs, in the order of the items. In the body, `item` is
     the item and `index` is its number, from 0.
     """
 
@@ -236,7 +234,7 @@ class SubworkflowInputs(ModuleInputs):
     )
     input: PassedOn = Field(
         {},
-        description="The child's payload; it must match that workflow's input schema.",
+        description="The child's payload, which must match the workflow's input schema.",
         examples=[{"orderId": "{{ input.orderId }}"}],
     )
     version: int | None = Field(
@@ -256,8 +254,8 @@ class SubworkflowInputs(ModuleInputs):
 class SubworkflowOutputs(ModuleOutputs):
     """The child and, if the step waited for it, its result."""
 
-    execution_id: str = Field(description="The child execution.")
-    output: Any = Field(None, description="The child's output; only if `wait` is true.")
+    execution_id: str = Field(description="The id of the child execution.")
+    output: Any = Field(None, description="The child's output, if `wait` is true.")
 
 
 class Subworkflow(WaitingModule):
@@ -267,8 +265,8 @@ class Subworkflow(WaitingModule):
     slot nor a concurrency key. If the child fails, is cancelled or times out, the step fails
     permanently and can take its `error` edge. If the parent is cancelled or times out, its children
     are cancelled; a pause does not affect them. If you requeue the child's dead letter, the child
-    continues without its parent. Requeue the parent's step too: it starts a new child. Calls can be
-    nested 16 levels deep.
+    continues, but its parent does not. If you requeue the parent's step, it starts a new child.
+    Calls can be nested 16 levels deep.
     """
 
     type = "flow.subworkflow"

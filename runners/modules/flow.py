@@ -46,9 +46,9 @@ class IfInputs(ModuleInputs):
 
     condition: Any = Field(
         description=(
-            "Decides the outcome. The values false, null, 0, an empty list or object, and the "
-            "texts '', 'false', '0', 'no', 'off', 'null' and 'none' (in any case, also with spaces "
-            "around them) are false. All others are true."
+            "The value that decides the outcome. The values false, null, 0, an empty list or "
+            "object, and the texts '', 'false', '0', 'no', 'off', 'null' and 'none' (also in upper "
+            "case, or with spaces around them) are false. All other values are true."
         ),
         examples=["{{ tasks.fetch.output.body.total > 1000 }}"],
     )
@@ -88,10 +88,10 @@ class SwitchInputs(ModuleInputs):
     )
     cases: list[Scalar] | dict[str, str] = Field(
         description=(
-            "A list of values, which are also the outcomes; or a mapping from values to "
-            "outcomes, in which several values may have the same outcome. Values are compared "
-            "as text: 1, 1.0 and '1' are the same, true is 'true' and null is 'null'. A "
-            "literal, not a template."
+            "A list of values, which are also the outcomes; or a mapping from values to outcomes, "
+            "in which several values may have the same outcome. Values are compared as text: 1, "
+            "1.0 and '1' are the same, true is 'true' and null is 'null'. This input cannot be a "
+            "template."
         ),
         examples=[["DE", "FR"], {"DE": "domestic", "FR": "eu", "IT": "eu"}],
     )
@@ -169,12 +169,12 @@ class FailInputs(ModuleInputs):
     """The error with which the step fails."""
 
     message: str = Field(
-        description="The reason for the failure, for people to read.",
+        description="The reason for the failure, in words.",
         examples=["order {{ input.id }} is empty"],
     )
     error_type: Literal["PERMANENT", "TRANSIENT", "TIMEOUT"] = Field(
         "PERMANENT",
-        description="The class of the failure: TRANSIENT and TIMEOUT are retried by the policy.",
+        description="The type of the failure. The retry policy applies to TRANSIENT and TIMEOUT.",
     )
     details: Any = Field(
         None, description="Data to store with the failure.", examples=[{"code": 17}]
@@ -208,7 +208,7 @@ class SetVariablesInputs(ModuleInputs):
     """The variables to set."""
 
     values: dict[str, PassedOn] = Field(
-        description="The new values, by the names of variables that the workflow declares.",
+        description="The new values, by the names of declared variables.",
         examples=[{"carrier": "{{ tasks.quote.output.body.carrier }}"}],
     )
 
@@ -267,7 +267,7 @@ class PinnedInputs(ModuleInputs):
     )
     outcomes: list[str] = Field(
         default_factory=list,
-        description="The outcomes that edges may name, if there are any besides `success`.",
+        description="All outcomes that edges can name, if `success` is not the only one.",
         examples=[["true", "false"]],
     )
 
@@ -290,8 +290,7 @@ class PinnedInputs(ModuleInputs):
 class Pinned(FlowModule):
     """Returns a fixed output and outcome.
 
-    A test run uses this module in place of a task with a pinned result. Texts in `json` are never
-    rendered as templates.
+    A test run uses this module instead of the module of a task with a pinned result.
     """
 
     type = "flow.pinned"

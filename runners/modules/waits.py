@@ -170,11 +170,11 @@ class WaitForEventInputs(ModuleInputs):
     filter: str | None = Field(
         None,
         description=(
-            "One expression that is evaluated for each event of that name. The step continues "
-            "if the value is true (see the condition of `flow.if`). The expression may read "
-            "`event` (the payload) and everything that the step may read. An expression that "
-            "cannot be evaluated, for example because the payload lacks a field, counts as "
-            "false; the run's log reports the error."
+            "An expression that is evaluated for each event with this name. The step continues if "
+            "the value is true (see the condition of `flow.if`). The expression may read `event` "
+            "(the payload) and everything that the step may read. An expression that cannot be "
+            "evaluated, for example because the payload lacks a field, counts as false; the run's "
+            "log reports the error."
         ),
         examples=["{{ event.orderId == input.orderId }}"],
     )
@@ -200,11 +200,11 @@ class WaitForEventInputs(ModuleInputs):
 class WaitForEventOutputs(ModuleOutputs):
     """The event that arrived, if one arrived in time."""
 
-    event: Any = Field(None, description="The event's payload; null if none came in time.")
+    event: Any = Field(None, description="The event's payload; null if no event came in time.")
     event_id: str | None = Field(
-        None, description="The event's id; null for a signal, or if none came in time."
+        None, description="The event's id; null for a signal, or if no event came in time."
     )
-    name: str = Field(description="Its name.")
+    name: str = Field(description="The event's name.")
 
 
 class WaitForEvent(WaitingModule):
@@ -278,7 +278,7 @@ class CallbackInputs(ModuleInputs):
     timeout_seconds: Patience | None = Field(
         None,
         description=(
-            f"Seconds after which the outcome is `timeout` and the address is void; at "
+            f"Seconds after which the outcome is `timeout` and the address stops working; at "
             f"most {MAX_DAYS} days. Without this input, the step waits indefinitely."
         ),
         examples=[3_600],
@@ -288,7 +288,7 @@ class CallbackInputs(ModuleInputs):
 class CallbackOutputs(ModuleOutputs):
     """The payload of the call, if a call arrived in time."""
 
-    payload: Any = Field(None, description="The body; null if no call arrived in time.")
+    payload: Any = Field(None, description="The body of the call; null if none arrived in time.")
     received_at: str | None = Field(
         None, description="When the call arrived; null if none arrived in time."
     )

@@ -124,7 +124,7 @@ ACTOR = Actor.system("a test")
 
 @dataclass
 class WorkflowRun:
-    """An execution that the kit runs; `answers` replace modules (see `answers.py`).
+    """An execution that the testing kit runs; `answers` replace the outputs of modules.
 
     A task is named by its ID, by its place and ID in a body (`refine[1].draft`), or by the complete
     path of a step (`charge.pay`). The ID of a task with several modules refers to the task's last

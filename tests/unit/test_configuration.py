@@ -154,6 +154,7 @@ def test_a_page_that_is_behind_is_refused(tmp_path: Any) -> None:
     assert page.read_text().startswith("before\n")
     assert page.read_text().endswith("\nafter\n")
     assert "| `LEASE_SECONDS` | 20 seconds |" in page.read_text()
+    assert "| `PAYLOAD_STORE_LIMIT` | 67108864 bytes |" in page.read_text()
 
 
 def test_a_queue_of_the_projects_own_keeps_its_name(settings: Any) -> None:

@@ -40,7 +40,7 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.charge"])
     args: list[Any] = Field(default=[], description="The task's positional arguments.")
-    kwargs: dict[str, Any] = Field(default={}, description="The task's arguments by name.")
+    kwargs: dict[str, Any] = Field(default={}, description="The task's keyword arguments.")
     id: str = Field(
         default="",
         max_length=200,
@@ -49,8 +49,8 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     expires: float | str | None = Field(
         default=None,
         description=(
-            "The latest start: seconds after the step could start, or a time in ISO 8601. A "
-            "step that has not started by then fails."
+            "The latest start: a number of seconds after the step is ready, or a time in ISO 8601. "
+            "A step that has not started by then fails."
         ),
         examples=[3600],
     )
@@ -68,15 +68,15 @@ class CeleryTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
 class CeleryTaskOutputs(ModuleOutputs):
     """The task's return value."""
 
-    result: Any = Field(description="The returned value; null for a task that raised Ignore.")
+    result: Any = Field(description="The return value; null if the task raised Ignore.")
 
 
 class CeleryTask(Module[CeleryTaskInputs]):
     """Runs a task of the project's Celery app in the worker that executes the step.
 
-    The task needs no changes: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, its
-    hooks and Celery's signals work as usual. Each retry is an attempt of the step. A permanent
-    failure of the task becomes a dead letter, whose `args` and `kwargs` can be changed.
+    The task needs no changes: `self.request`, `self.retry`, `autoretry_for`, `max_retries`, the
+    task's hooks and Celery's signals work as usual. Each retry is an attempt of the step. If the
+    task fails permanently, you can requeue the dead letter with other `args` and `kwargs`.
     """
 
     type = "celery.task"

@@ -14,8 +14,8 @@ class CanvasSettings(SettingsModel):
 
     celery_tasks: Words = setting(
         (),
-        "The tasks of the Celery app that `celery.task` may run, by name; `*` matches any "
-        "text, as in `shop.tasks.*`. Every author of workflows can run these with any "
-        "arguments. Valkyr's own tasks are never included. Tasks that the project's code runs with "
+        "The tasks of the Celery app that `celery.task` may run, by name; `*` matches any text, "
+        "as in `shop.tasks.*`. Every author of workflows can run these tasks with any arguments. "
+        "Valkyr's own tasks are never included. Tasks that the project's code runs with "
         "`durable(...)` need no entry",
     )

@@ -20,7 +20,7 @@ class Errback(ModuleInputs):  # type: ignore[no-redef] # of the plugin for __ini
 
     task: str = Field(description="The task's name in the Celery app.", examples=["shop.tell"])
     args: list[Any] = Field(default=[], description="The task's positional arguments.")
-    kwargs: dict[str, Any] = Field(default={}, description="The task's arguments by name.")
+    kwargs: dict[str, Any] = Field(default={}, description="The task's keyword arguments.")
     immutable: bool = Field(
         default=False, description="Whether the callback gets no details of the failure."
     )

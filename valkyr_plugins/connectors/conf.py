@@ -19,25 +19,24 @@ class ConnectorSettings(SettingsModel):
     files_root: str = setting(
         "",
         "The only folder that `file.*` and `archive.*` may use, the same for all workspaces; if "
-        "empty, these modules are off",
+        "empty, these modules are disabled",
         unset="none; the stand-alone platform: `$VALKYR_HOME/files`, off if `VALKYR_ALLOWED_HOSTS` "
         "names more than this machine",
     )
     file_schemes: Words = setting(
         ("local", "s3"),
-        "Kinds of stores that file and archive steps may open: `local` is the files "
-        "folder; others are "
-        "[fsspec's names](https://filesystem-spec.readthedocs.io/en/latest/api.html"
-        "#other-known-implementations). "
-        "You install their packages, and Valkyr does not restrict them: `http` reaches "
-        "any host, `sftp` any account that the worker can use. `file` and chains "
-        "(`zip::…`) are never opened",
+        "Kinds of stores that file and archive steps may open: `local` is the files folder; "
+        "others are [fsspec's "
+        "names](https://filesystem-spec.readthedocs.io/en/latest/api.html"
+        "#other-known-implementations). Install their packages yourself. Valkyr does not restrict "
+        "these stores: `http` can reach any host, and `sftp` any account that the worker can use. "
+        "`file` and chains (`zip::…`) are never opened",
         unset="`local,s3`",
     )
     s3_endpoint: str = setting(
         "",
-        "The S3 server of steps that name no `endpoint`, such as `http://minio.internal:9000`; it "
-        "may be private",
+        "The S3 server of steps that name no `endpoint`, such as `http://minio.internal:9000`; "
+        "its address may be private",
         unset="Amazon's",
     )
     s3_region: str = setting("us-east-1", "The region of the S3 server")
@@ -56,15 +55,14 @@ class ConnectorSettings(SettingsModel):
     )
     python_code: Flag = setting(
         False,
-        "Whether workflows may contain Python code (`python.code`), for the web process "
-        "and the workers alike. Namespaces and Landlock (Linux 5.13 or newer) confine it. "
-        "If the kernel or a container's seccomp profile denies these, the code is "
-        "rejected",
+        "Whether workflows may contain Python code (`python.code`); the same for the web process "
+        "and the workers. Namespaces and Landlock (Linux 5.13 or newer) confine the code. If the "
+        "kernel or a container's seccomp profile denies these, the code is rejected",
     )
     javascript_code: Flag = setting(
         False,
-        "Whether workflows may contain JavaScript (`javascript.code`), for the web process and the "
-        "workers alike. QuickJS runs it in the same sandbox as `python.code`",
+        "Whether workflows may contain JavaScript (`javascript.code`); the same for the web "
+        "process and the workers. QuickJS runs it in the sandbox of `python.code`",
     )
     code_sandbox: Literal["auto", "bubblewrap", "builtin"] = setting(
         "auto",

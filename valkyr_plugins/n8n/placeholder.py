@@ -88,7 +88,7 @@ class Placeholder(Module[PlaceholderInputs]):
     """A placeholder for an n8n node that an import could not map; it keeps the node's data.
 
     A workflow with a placeholder can be saved and edited but not published. Replace the placeholder
-    with a module that does its work, or remove the task.
+    with a module that does the node's work, or remove the task.
     """
 
     type = "n8n.placeholder"

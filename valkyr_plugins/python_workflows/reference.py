@@ -19,7 +19,7 @@ LINE = 88
 HEAD = """# Names for workflows in Python
 
 Import each name from `valkyr`. [Workflows in Python](../how-to/python-workflows.md) shows how to
-use them. `**options` are the [options of a task](../how-to/python-workflows.md#options).
+use these names. `**options` are the [options of a task](../how-to/python-workflows.md#options).
 `python manage.py describe_python_api` writes this page from the code's signatures and docstrings.
 """
 GROUPS: Mapping[str, Sequence[str]] = {
@@ -39,11 +39,10 @@ GROUPS: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 # Names of values, whose types are less informative than this.
 MEANINGS: Mapping[str, str] = {
-    "filters": "The filters of templates by name: `filters.length(x)`, "
-    '`filters.map(x, attribute="id")`.',
-    "secrets": "The secrets of the workspace: `secrets.pay_key` is inserted when the step runs.",
-    "execution": "The execution that runs: `execution.id`, `execution.startedAt`.",
-    "event": "The payload of the event, in `where=` and in filters of triggers.",
+    "filters": 'Template filters, by name: `filters.length(x)`, `filters.map(x, attribute="id")`.',
+    "secrets": "The workspace's secrets: `secrets.pay_key` is inserted when the step runs.",
+    "execution": "The running execution: `execution.id`, `execution.startedAt`.",
+    "event": "The event's payload, in `where=` and in the filters of triggers.",
 }
 # Methods that the tracer calls.
 INTERNAL = frozenset({"parameters", "payload_of", "place"})

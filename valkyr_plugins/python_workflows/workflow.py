@@ -28,7 +28,7 @@ _MODEL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,79}")
 
 
 class PythonWorkflow(Generic[P, R]):
-    """A workflow written as a function. `definition` is its document."""
+    """A workflow written as a function."""
 
     def __init__(self, function: Callable[P, R], facts: Mapping[str, Any]) -> None:
         self.function = function
@@ -104,7 +104,7 @@ class PythonWorkflow(Generic[P, R]):
         return start_many(self, payloads, priority=priority)
 
     def run_here(self, *args: P.args, **kwargs: P.kwargs) -> "WorkflowRun":
-        """Run the workflow in a test, on the testing kit: no worker, no broker.
+        """Run the workflow in a test with the testing kit, without a worker or a broker.
 
         See `runners.testing`.
         """
@@ -252,14 +252,14 @@ def workflow(
 def workflow(what: Any = "", /, **facts: Any) -> Any:
     """Make a function a workflow: `@workflow`, or with arguments `@workflow(...)`.
 
-    The first argument is its name; by default, it is the function's name (`order_import` becomes
-    `order-import`). The function runs once, at import, with handles instead of arguments. Its calls
-    are the tasks, and its return value is the output. `title` is shown to people. `input` is a
-    model, a dataclass, a TypedDict or a JSON Schema, if the parameters do not describe it.
-    `schedule`, `webhook`, `event` and `queue` are triggers: each takes its main value, a mapping of
-    all keys, or a list. `concurrency_key` is a template over the input, or a function of it.
-    `labels` are names with such templates or functions; executions can be found by them.
-    `on_failure` is the workflow, or its slug, that starts when an execution fails.
+    The first argument is the workflow's name; by default, the function's name (`order_import`
+    becomes `order-import`). The function runs once, at import, with handles instead of arguments.
+    Its calls become tasks, and its return value becomes the output. Users see `title`. `input` (a
+    model, a dataclass, a TypedDict or a JSON Schema) describes the payload if the parameters do
+    not. `schedule`, `webhook`, `event` and `queue` declare triggers by their main value (such as a
+    cron expression), a mapping of all keys, or a list. `concurrency_key` is a template or function
+    of the input. So are the values of `labels`, by which users find executions. `on_failure` is the
+    workflow, or its slug, that starts when an execution fails.
 
     Raises TracingError with file and line if a graph cannot express the code.
     """

@@ -13,9 +13,9 @@ class ShortLivedSettings(SettingsModel):
     vault_kubernetes_addresses: Words = setting(
         (),
         "Vault servers that may get the worker's Kubernetes token, such as "
-        "`https://vault.example.com:8200`: credentials of type `vault` can then sign in with it. "
-        "Every user who may configure credentials can use every role of Vault that is bound to the "
-        "worker's service account",
+        "`https://vault.example.com:8200`: credentials of type `vault` can then sign in with this "
+        "token. Every user who may configure credentials can use every role of Vault that is "
+        "bound to the worker's service account",
         unset="none",
     )
     vault_kubernetes_token_file: str = setting(
@@ -35,7 +35,7 @@ class ShortLivedSettings(SettingsModel):
     )
     aws_sts_endpoint: str = setting(
         "",
-        "The address of AWS's Security Token Service, such as that of a VPC endpoint",
+        "The address of AWS's Security Token Service, such as a VPC endpoint's address",
         unset="AWS's own, in the credential's region",
     )
 

@@ -12,7 +12,7 @@ class SqlViewsSettings(SettingsModel):
 
     sql_views_schema: str = setting(
         "valkyr_views",
-        "The PostgreSQL schema of the views. `<schema>_reader` is the role of `valkyr_sql`",
+        "The PostgreSQL schema of the views. `valkyr_sql` uses the role `<schema>_reader`",
         pattern="^[a-z_][a-z0-9_]{0,50}$",
     )
 

@@ -84,8 +84,9 @@ def _grant(group: str, text: Any) -> Grant:
 class SsoSettings(SettingsModel):
     """Settings of the plugin `sso`, which is off without an issuer.
 
-    Register `https://<this installation>/sso/callback` at the provider. The permissions of users,
-    and the checks, are described in [security.md](../explanation/security.md#single-sign-on).
+    Register `https://<this installation>/sso/callback` at the provider. [Single
+    sign-on](../explanation/security.md#single-sign-on) describes the checks and the permissions of
+    users.
     """
 
     title: ClassVar[str] = "Single sign-on"
@@ -107,8 +108,8 @@ class SsoSettings(SettingsModel):
     oidc_groups_claim: str = setting("groups", "The claim that lists a person's groups")
     oidc_roles: Annotated[Any, BeforeValidator(read_groups)] = setting(
         {},
-        "Maps a group's name to `workspace-slug:ROLE`, or to a list of these, e.g. "
-        f"`{EXAMPLE}`, in the environment as JSON; applied at each sign-in",
+        "Maps a group's name to `workspace-slug:ROLE`, or to a list of these, such as "
+        f"`{EXAMPLE}` (JSON in the environment). Roles are set at each sign-in",
         unset="none",
     )
     oidc_create_users: Flag = setting(

@@ -27,16 +27,16 @@ class DjangoTaskInputs(ModuleInputs):  # type: ignore[no-redef] # of the plugin 
     path: str = Field(
         max_length=500,
         pattern=r"^\w+(\.\w+)+$",
-        description="The dotted path of the task; it must be an object made by `@task`.",
+        description="The dotted path of the task, which must be an object that `@task` created.",
         examples=["shop.tasks.charge"],
     )
     args: list[Any] = Field(default=[], description="The task's positional arguments.")
-    kwargs: dict[str, Any] = Field(default={}, description="The task's arguments by name.")
+    kwargs: dict[str, Any] = Field(default={}, description="The task's keyword arguments.")
     retry_on: list[str] = Field(
         default=[],
         description=(
-            "Exceptions that are retried, as dotted paths, in addition to transient ones such as a "
-            "lost connection."
+            "Dotted paths of exceptions after which the task is retried, in addition to transient "
+            "errors such as a lost connection."
         ),
         examples=[["shop.errors.Busy"]],
     )
@@ -51,10 +51,10 @@ class DjangoTaskOutputs(ModuleOutputs):
 class DjangoTask(Module[DjangoTaskInputs]):
     """Runs a task that was enqueued with `task.enqueue()` of Django's Tasks framework.
 
-    An exception in the task fails the step, and the error has its class and traceback. A task that
-    fails permanently becomes a dead letter, whose `args` and `kwargs` can be changed. The backend
-    creates the workflows that use this step. In a workflow that a user wrote, or with another
-    `path`, the step fails.
+    An exception in the task fails the step; the error contains the exception's class and traceback.
+    If the task fails permanently, you can requeue the dead letter with other `args` and `kwargs`.
+    The backend creates the workflows that use this step. In a workflow that a user wrote, or with
+    another `path`, the step fails.
     """
 
     type = "django.task"

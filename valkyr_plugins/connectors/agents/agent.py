@@ -24,7 +24,7 @@ class AgentInputs(ProviderInputs):
     """The task, the model, the tools and the limits."""
 
     prompt: str | list[Message] = Field(
-        description="What the agent should do: a text, or the conversation so far.",
+        description="The instruction: a text, or the conversation so far.",
         examples=["Answer the customer: {{ input.question }}"],
     )
     system: str = Field(
@@ -53,7 +53,7 @@ class AgentInputs(ProviderInputs):
     toolsets: list[Toolset] = Field(
         default_factory=list,
         max_length=20,
-        description="Tools that are listed while the workflow runs, such as an MCP server's.",
+        description="Tools that are listed while the workflow runs, such as an MCP server's tools.",
         examples=[[{"task": "shop", "tools": "{{ tasks.list.output.tools }}"}]],
     )
     approve: list[str] = Field(
@@ -113,7 +113,7 @@ class AgentInputs(ProviderInputs):
         None, ge=1, le=1_000_000, description="The maximum number of tokens in one answer."
     )
     seed: int | None = Field(
-        None, description="A seed that makes answers as reproducible as the provider can."
+        None, description="A seed that makes answers as reproducible as the provider allows."
     )
 
     @field_validator("output_schema")
@@ -142,9 +142,9 @@ class LlmAgent(ExpandingContainer):
     Each task of the body is a tool: a module, a chain of modules, a sub-workflow, or `mcp.call` for
     a tool of an MCP server. A tool reads the model's arguments from `item.arguments`. Publishing
     adds the loop around the tools. In the loop, an `llm.chat` step calls the model, the requested
-    tools run, and their results go back to the model. So each answer and each tool call is a run of
-    its own, with retries, budgets, circuits and a dead letter. After a crash the agent continues
-    from the last recorded run, and does not request a recorded answer again. `credential`, `retry`,
+    tools run, and their results go back to the model. Each answer and each tool call is a separate
+    run, with retries, budgets, circuits and a dead letter. After a crash, the agent continues from
+    the last recorded run, and does not request a recorded answer again. `credential`, `retry`,
     `timeoutSeconds`, `circuitWaitSeconds` and `queue` of the task apply to the model's steps.
     """
 

@@ -34,7 +34,7 @@ class McpCallInputs(McpInputs):
     )
     arguments: dict[str, Any] = Field(
         default_factory=dict,
-        description="The tool's arguments, by its input schema.",
+        description="The tool's arguments, which must match its input schema.",
         examples=[{"number": "{{ input.orderNumber }}"}],
     )
     on_tool_error: Literal["fail", "return"] = Field(
@@ -80,9 +80,10 @@ class McpCall(McpModule[McpCallInputs]):
 
     MCP is the Model Context Protocol. A credential of type bearer or basic becomes the
     Authorization header. Private and special addresses are rejected unless an administrator allows
-    their range. Unreachable servers, 429 and 5xx are retried; an unknown tool, wrong arguments and
-    an error of the tool are not. The call has the step's idempotency key in
-    `_meta["valkyr/idempotencyKey"]`. After a crash a tool may be called twice, with the same key.
+    their range. The step is retried if the server is unreachable or answers 429 or 5xx. Other
+    errors, such as an unknown tool, wrong arguments or an error of the tool, are permanent.
+    `_meta["valkyr/idempotencyKey"]` has the step's idempotency key. After a crash, a tool may be
+    called twice with this key.
     """
 
     type = "mcp.call"
@@ -138,8 +139,8 @@ class McpTools(McpModule[McpToolsInputs]):
     """Lists the tools of an MCP server, in the form that `llm.agent` and `llm.chat` take.
 
     The server, credentials, limits and retries are as in `mcp.call`. At most 100 tools are
-    returned: name those that you need in `only`. A tool whose name a model cannot use (letters,
-    digits, `_` and `-`, at most 64) fails the step, unless `only` leaves it out.
+    returned; in `only`, name the tools that you need. A tool's name can have at most 64 letters,
+    digits, `_` and `-`; other names fail the step, unless `only` omits the tool.
     """
 
     type = "mcp.tools"

@@ -46,7 +46,7 @@ class OfferedTool(Tool):
 
 
 class Toolset(ModuleInputs):
-    """Tools that are listed while the workflow runs, such as those of an MCP server."""
+    """Tools that are listed while the workflow runs, such as an MCP server's tools."""
 
     task: str = Field(
         description="The task that runs them; it finds the tool in `item.name`.", examples=["shop"]
@@ -78,8 +78,8 @@ class ToolCallOutputs(ModuleOutputs):
 
     name: str = Field(description="The tool.")
     arguments: Any = Field(description="The arguments.")
-    error: str = Field(description="The mistake in the call, for the model; empty if none.")
-    summary: str = Field(description="The tool and its arguments, for a person who approves it.")
+    error: str = Field(description="The mistake in the call, for the model, or an empty text.")
+    summary: str = Field(description="The tool and its arguments, for the call's approver.")
 
 
 class ToolCallCheck(Module[ToolCallInputs]):
@@ -175,13 +175,13 @@ class ToolResultInputs(ModuleInputs):
     """The call, and the end of each task that followed it."""
 
     call: CalledTool = Field(description="The call.", examples=["{{ item }}"])
-    error: str = Field("", description="What was wrong with the call.")
+    error: str = Field("", description="The mistake in the call.")
     results: dict[str, EndedTool] = Field(
-        description="How each tool's task ended, by the task's id.",
+        description="The result of each tool's task, by the task's id.",
         examples=[{"find_order": {"outcome": "success", "output": {"total": 12}}}],
     )
     approvals: dict[str, EndedTool] = Field(
-        default_factory=dict, description="How each tool's approval ended, by the task's id."
+        default_factory=dict, description="The result of each tool's approval, by the task's id."
     )
     max_characters: int = Field(
         MAX_RESULT, ge=100, le=1_000_000, description="A longer result is cut off."
@@ -193,15 +193,14 @@ class ToolResultOutputs(ModuleOutputs):
 
     role: str = Field(description="Always `tool`.")
     tool_call_id: str = Field(description="The call's id.")
-    content: str = Field(description="The result as JSON or text, or what went wrong.")
+    content: str = Field(description="The result as JSON or text, or the error.")
 
 
 class ToolResult(Module[ToolResultInputs]):
     """Creates the message that passes a tool's result to the model.
 
-    The message contains the result or the error: a wrong call, a rejected approval, or a failed
-    tool. An `llm.agent` writes this step into its body. You can also use the step in your own
-    loops.
+    The message contains the result, or the error if the call was wrong, not approved, or failed. An
+    `llm.agent` writes this step into its body. You can also use the step in your own loops.
     """
 
     type = "llm.tool_result"

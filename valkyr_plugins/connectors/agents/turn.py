@@ -68,7 +68,7 @@ class AgentTurnOutputs(ModuleOutputs):
     )
     usage: UsedTokens = Field(description="The tokens of all turns.")
     cost: float | None = Field(
-        description="What all turns cost, by the price list; null without a price."
+        description="The cost of all turns, by the price list; null if the model has no price."
     )
 
 
@@ -76,9 +76,9 @@ class AgentTurn(Module[AgentTurnInputs]):
     """Ends a turn of an agent: adds its messages, and decides whether the agent has finished.
 
     The agent has finished if the model called no tool and its answer fits `outputSchema`. An answer
-    that does not fit is returned to the model, at most twice. The step fails permanently if
-    `maxTurns` or `maxCost` is reached first: raise the limit in its dead letter, and the agent
-    continues. An `llm.agent` writes this step into its body. You can also use the step in your own
+    that does not fit is returned to the model, at most twice. If `maxTurns` or `maxCost` is reached
+    first, the step fails permanently; to let the agent continue, raise the limit in the step's dead
+    letter. An `llm.agent` writes this step into its body. You can also use the step in your own
     loops.
     """
 

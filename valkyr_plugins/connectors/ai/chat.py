@@ -36,7 +36,7 @@ class Tool(ModuleInputs):
     )
     description: str = Field(
         "",
-        description=("A description of the tool, for the model."),
+        description="A description of the tool, for the model.",
         examples=["Finds an order by its number."],
     )
     parameters: dict[str, Any] = Field(
@@ -56,7 +56,7 @@ class ChatInputs(AskedInputs):
     tools: list[Tool] | None = Field(
         None,
         description=(
-            "Tools that the model may call. With this key the step has two outcomes: "
+            "Tools that the model may call. With this input, the step has two outcomes: "
             "`tool_calls` if the model calls one, otherwise `answer`."
         ),
         max_length=100,
@@ -78,11 +78,11 @@ class ChatInputs(AskedInputs):
         examples=["required"],
     )
     stop: list[str] = Field(
-        default_factory=list, description="Stop texts, at which the answer ends.", max_length=4
+        default_factory=list, description="Texts at which the answer ends.", max_length=4
     )
     response_format: Literal["text", "json"] = Field(
         "text",
-        description="`json`: the model is to answer with a JSON object; see also `llm.extract`.",
+        description="`json`: the model must answer with a JSON object; see also `llm.extract`.",
     )
     stream: bool = Field(True, description="Stream the answer, and show it on the run's page.")
     fail_on_truncation: bool = Field(
@@ -146,10 +146,11 @@ class ChatOutputs(ModuleOutputs):
     reasoning: str = Field(description="The reasoning before the answer, if the model returns it.")
     refusal: str = Field(description="The reason for a refusal, if the model refuses to answer.")
     finish_reason: str = Field(
-        description="Why it ended: `stop`, `length` (cut off) or `tool_calls`.", examples=["stop"]
+        description="Why the answer ended: `stop`, `length` or `tool_calls`.",
+        examples=["stop"],
     )
     tool_calls: list[AskedTool] = Field(description="The tools that the model asks for.")
-    model: str = Field(description="The model that answered, by its own name.")
+    model: str = Field(description="The name of the model, as the provider returns it.")
     id: str = Field(description="The answer's id at its provider.")
     usage: UsedTokens = Field(description="The tokens used.")
 
@@ -162,11 +163,11 @@ class LlmChat(LlmModule[ChatInputs]):
 
     It works with every endpoint that supports OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
     Mistral, OpenRouter, or your own server (vLLM, Ollama), if an administrator allows its network.
-    The key is a credential of type bearer. While the answer arrives, its latest part is shown on
-    the run's page; afterwards the answer is in the run's log. The tokens, and their cost by the
-    installation's price list, are recorded with the run, even if it fails during an answer. Rate
-    limits, overload and broken connections are retried; a rejected key, a context that is too long
-    and a content filter are not. After a crash, the model may be called and paid for twice.
+    The key is a credential of type bearer. While the answer arrives, the run's page shows its
+    latest part; afterwards it is in the run's log. Tokens, and their cost by the installation's
+    price list, are recorded, even if the run fails during an answer. The step is retried after rate
+    limits, overload and broken connections. It is not retried after a rejected key, a context that
+    is too long, or a content filter. After a crash, the model may be called and paid for twice.
     """
 
     type = "llm.chat"

@@ -187,7 +187,7 @@ class AskedInputs(ProviderInputs):
     )
     seed: int | None = Field(
         None,
-        description="A seed that makes answers as reproducible as the provider can.",
+        description="A seed that makes answers as reproducible as the provider allows.",
         examples=[7],
     )
 

@@ -17,9 +17,7 @@ class EmbedInputs(ProviderInputs):
     """The texts to embed."""
 
     texts: list[str] = Field(
-        description=(
-            f"1 to {MAX_TEXTS:,} texts, none empty, of at most {MAX_CHARACTERS:,} characters."
-        ),
+        description=(f"1 to {MAX_TEXTS:,} texts, each of 1 to {MAX_CHARACTERS:,} characters."),
         examples=[["green tea", "{{ input.question }}"]],
         min_length=1,
         max_length=MAX_TEXTS,
@@ -28,7 +26,7 @@ class EmbedInputs(ProviderInputs):
         None,
         ge=1,
         le=100_000,
-        description="Numbers per vector; by default the model's.",
+        description="The number of dimensions; by default the model's.",
         examples=[256],
     )
     batch_size: int = Field(
@@ -59,17 +57,17 @@ class EmbedOutputs(ModuleOutputs):
     vectors: list[list[float]] = Field(
         description="A vector for each text, in the same order; each number has seven digits."
     )
-    dimensions: int = Field(description="Numbers per vector.")
-    model: str = Field(description="The model that answered, by its own name.")
+    dimensions: int = Field(description="The number of dimensions.")
+    model: str = Field(description="The name of the model, as the provider returns it.")
     usage: UsedTokens = Field(description="The tokens used.")
 
 
 class LlmEmbed(LlmModule[EmbedInputs]):
-    """Turns texts into vectors with an embedding model, with many texts per request.
+    """Turns texts into vectors with an embedding model. A request contains many texts.
 
     Vectors are large: 1,536 numbers are about 20 kB, so about 250 such vectors fill a step's
-    output. For more, embed batches in a `flow.map` or ask for fewer `dimensions`. Everything else
-    is as in `llm.chat`.
+    output. For more texts, embed batches in a `flow.map`, or set fewer `dimensions`. Everything
+    else is as in `llm.chat`.
     """
 
     type = "llm.embed"

@@ -24,8 +24,8 @@ class ExtractInputs(AskedInputs):
     json_schema: dict[str, Any] = Field(
         alias="schema",
         description=(
-            "The schema of the data: a JSON Schema, draft 2020-12, without references to "
-            "other documents. Most providers want an object at its top. Descriptions in it "
+            "The schema of the data: a JSON Schema, draft 2020-12, without references to other "
+            "documents. Most providers require an object at the top. Descriptions in the schema "
             "help the model."
         ),
         examples=[{"type": "object", "required": ["total"],
@@ -37,8 +37,8 @@ class ExtractInputs(AskedInputs):
     strict: bool = Field(
         False,
         description=(
-            "Let the provider enforce the schema, if it can: OpenAI then wants every "
-            "property required and `additionalProperties: false`."
+            "Let the provider enforce the schema, if it can. OpenAI then requires "
+            "`additionalProperties: false`, and that every property is required."
         ),
     )
 
@@ -64,11 +64,11 @@ class ExtractInputs(AskedInputs):
 class ExtractOutputs(ModuleOutputs):
     """The extracted data."""
 
-    data: Any = Field(description="The data; it fits the schema.")
+    data: Any = Field(description="The data, which fits the schema.")
     repaired: bool = Field(
         description="Whether the first answer had errors that the model had to correct."
     )
-    model: str = Field(description="The model that answered, by its own name.")
+    model: str = Field(description="The name of the model, as the provider returns it.")
     id: str = Field(description="The answer's id at its provider.")
     usage: UsedTokens = Field(description="The tokens used, for both requests if there were two.")
 
@@ -77,8 +77,8 @@ class LlmExtract(LlmModule[ExtractInputs]):
     """Asks a language model for data that fits a JSON Schema.
 
     The prompt always contains the schema. Providers that accept a schema also get it as the
-    response format. The answer is checked. If it has errors, it is sent back once with a list of
-    them. If the next answer has errors too, the step fails permanently and lists them. Both
+    response format. If the answer does not fit, the model gets it back once, with a list of the
+    errors. If the next answer has errors too, the step fails permanently and lists the errors. Both
     requests are charged. Everything else is as in `llm.chat`.
     """
 

@@ -147,7 +147,7 @@ class Weights(ModuleInputs):
     """The weights of the dimensions, normalised to a sum of 1."""
 
     completeness: float = Field(
-        0.3, ge=0, le=1_000, description=("The weight of the amount of text.")
+        0.3, ge=0, le=1_000, description="The weight of the amount of text."
     )
     coherence: float = Field(0.3, ge=0, le=1_000, description="The weight of the structure.")
     relevance: float = Field(0.2, ge=0, le=1_000, description="The weight of the keywords.")
@@ -198,14 +198,14 @@ class Judged(ModuleOutputs):
 
     score: float = Field(description="From 0 to 1.")
     reason: str = Field(
-        description=("The reason, for people and for a model that improves the text.")
+        description="The reason, for people and for a model that improves the text."
     )
 
 
 class AssessOutputs(ModuleOutputs):
     """The scores of the text, with their reasons."""
 
-    score: float = Field(description="From 0 to 1, for all dimensions together.", examples=[0.82])
+    score: float = Field(description="The total score, from 0 to 1.", examples=[0.82])
     passed: bool = Field(description="Whether the score reaches the threshold.")
     threshold: float = Field(description="The required score.")
     words: int = Field(description="The number of words in the text.")
@@ -222,7 +222,7 @@ class QualityAssess(Module[AssessInputs]):
     Completeness: min(1, words ÷ 100). Coherence: 0.5 for two or more paragraphs (0.25 for one),
     plus half the share of structured paragraphs (a heading, a list or sentences that end properly).
     Relevance: the share of the keywords that occur as whole words; 1 without keywords. Length:
-    min(words, target) ÷ max(words, target); 1 without a target. In Chinese and Japanese each
+    min(words, target) ÷ max(words, target); 1 without a target. In Chinese and Japanese, each
     character counts as a word. By default, the outcome is `true` for a score of 0.6 or more. An
     execution's metrics summarise its assessments: their number, their mean score and the share that
     passed.

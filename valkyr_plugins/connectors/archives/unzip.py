@@ -29,7 +29,7 @@ class ArchiveUnzipInputs(StoreInputs):
     path: str | None = Field(
         None,
         max_length=4_096,
-        description="The archive, below the files folder or s3://bucket/key.",
+        description="The archive: a path below the files folder, or s3://bucket/key.",
         examples=["inbox/orders.zip"],
     )
     content: str | None = Field(
@@ -40,21 +40,21 @@ class ArchiveUnzipInputs(StoreInputs):
         max_length=4_096,
         description=(
             "The folder for the files, below the files folder or s3://bucket/folder; existing "
-            "files are overwritten. Without `to`, the output has their contents (3 MiB)."
+            "files are overwritten. Without `to`, the output contains the files (at most 3 MiB)."
         ),
         examples=["orders/{{ input.day }}"],
     )
     pattern: str | None = Field(
         None,
         max_length=500,
-        description="Only files whose names match: * and ? within a name, ** over folders.",
+        description="Only files whose names match: * and ? within a name, ** across folders.",
         examples=["**/*.csv"],
     )
     encoding: Encoding = Field("text", description="The encoding of the contents in the output.")
     charset: Charset = Field("utf-8", description="The charset of contents that are text.")
     name_charset: Charset | None = Field(
         None,
-        description="The charset of names, unless the archive states it; by default cp437.",
+        description="The charset of file names, unless the archive states it; by default cp437.",
         examples=["cp932"],
     )
     max_entries: int = Field(
@@ -104,11 +104,11 @@ class ArchiveUnzipOutputs(ModuleOutputs):
 
 
 class ArchiveUnzip(Module[ArchiveUnzipInputs]):
-    """Unpacks a zip archive, into a folder or into its output.
+    """Unpacks a zip archive into a folder, or into the step's output.
 
     The whole archive is checked and unpacked before the first file is written. Nested archives are
-    not unpacked. Encrypted entries, links, names that lead outside or occur twice, and archives
-    over the limits are rejected. S3 needs a credential of type s3.
+    not unpacked. Encrypted entries, links, names that lead outside the folder or occur twice, and
+    archives over the limits are rejected. Paths in S3 need a credential of type s3.
     """
 
     type = "archive.unzip"

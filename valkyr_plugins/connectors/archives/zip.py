@@ -32,7 +32,7 @@ class ArchiveZipInputs(StoreInputs):
     paths: list[str] = Field(
         default_factory=list,
         max_length=MAX_FILES,
-        description="Files to pack, below the files folder or s3://bucket/key.",
+        description="Files to pack: paths below the files folder, or s3://bucket/key.",
         examples=[["orders/today.csv", "s3://shop/report.pdf"]],
     )
     contents: dict[str, str] = Field(
@@ -49,8 +49,8 @@ class ArchiveZipInputs(StoreInputs):
         None,
         max_length=4_096,
         description=(
-            "The path of the archive, below the files folder or s3://bucket/key. Without `to`, "
-            "the output contains the archive as Base64, if it is small (at most 3 MiB)."
+            "The archive's path, below the files folder or s3://bucket/key. Without `to`, the "
+            "output contains the archive as Base64, if it is small (at most 3 MiB)."
         ),
         examples=["archives/{{ input.day }}.zip"],
     )
@@ -82,8 +82,8 @@ class ArchiveZipOutputs(ModuleOutputs):
 class ArchiveZip(Module[ArchiveZipInputs]):
     """Packs files into a zip archive.
 
-    The archive's bytes depend only on the packed files, so the step is safe to repeat. S3 needs a
-    credential of type s3.
+    The archive's bytes depend only on the packed files, so the step is safe to repeat. Paths in S3
+    need a credential of type s3.
     """
 
     type = "archive.zip"

@@ -20,7 +20,7 @@ class CodeInputs(ModuleInputs):
 
     code: str = Field(min_length=1, max_length=MAX_CODE)
     inputs: JsonValue = Field(
-        default_factory=dict,
+        default={},
         description="The value that `main` gets as its argument.",
         examples=[{"prices": "{{ input.prices }}"}],
     )

@@ -54,10 +54,10 @@ class JavascriptCodeInputs(CodeInputs):
         min_length=1,
         max_length=MAX_CODE,
         description=(
-            "JavaScript (ES2023) that defines `function main(inputs)`, which may be `async`; "
-            "its return value is the result. There is no `require`, `fetch`, `process`, "
-            "`setTimeout` or `Intl`. Do not use templates in the code, because a value could "
-            "become code: pass values as `inputs`."
+            "JavaScript (ES2023) that defines `function main(inputs)`, which can be `async`; its "
+            "return value is the result. There is no `require`, `fetch`, `process`, `setTimeout` "
+            "or `Intl`. Do not use templates in the code, because a value could become code: pass "
+            "values as `inputs`."
         ),
         examples=["function main(inputs) {\n  return inputs.prices.reduce((a, b) => a + b, 0);\n}"],
     )
@@ -77,14 +77,14 @@ class JavascriptCodeOutputs(ModuleOutputs):
 class JavascriptCode(Module[JavascriptCodeInputs]):
     """Runs a JavaScript function from the workflow, isolated from the system.
 
-    QuickJS runs the function, with the language's own objects and `console`, whose lines become the
-    run's log. The function has no files, no network and no modules. As a second defence, QuickJS
-    runs in a separate process, in the sandbox of `python.code`. The function's time, memory,
-    recursion, output and result are limited; each run begins with new objects. The time zone is
-    UTC. An exception fails the step permanently; the error names its line.
+    The function can use the language's own objects, and `console` to write to the run's log. It has
+    no access to files, the network or modules. QuickJS runs the function in a separate process, in
+    the sandbox of `python.code`. The function's time, memory, recursion, output and result are
+    limited, and each run begins with new objects. The time zone is UTC. An exception fails the step
+    permanently; the error names the line.
 
-    The module is off unless an administrator sets `VALKYR_JAVASCRIPT_CODE`. It accepts no secrets,
-    because code could return them in a form that scrubbing does not find.
+    The module is disabled unless an administrator sets `VALKYR_JAVASCRIPT_CODE`. It accepts no
+    secrets, because code could return them in a form that Valkyr does not recognise.
     """
 
     type = "javascript.code"

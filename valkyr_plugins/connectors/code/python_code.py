@@ -59,13 +59,13 @@ class PythonCode(Module[PythonCodeInputs]):
     """Runs a Python function from the workflow, isolated from the system.
 
     The function runs in its own process, with an empty environment and no network. Its file system
-    contains only Python's library and an empty `/tmp` of 16 MiB in memory. So the function can read
-    neither the worker's files nor its keys. It cannot start processes or threads; its time, memory,
-    open files, printed output and result are limited. Its output becomes the run's log. An
-    exception of the code fails the step permanently; the error names its line.
+    contains only Python's library and an empty `/tmp` of 16 MiB in memory. The function cannot read
+    the worker's files or keys, and cannot start processes or threads. Its time, memory, open files,
+    printed output and result are limited. Printed output becomes the run's log. An exception in the
+    code fails the step permanently; the error names the line.
 
-    The module is off unless an administrator sets `VALKYR_PYTHON_CODE`. It accepts no secrets,
-    because code could return them in a form that scrubbing does not find.
+    The module is disabled unless an administrator sets `VALKYR_PYTHON_CODE`. It accepts no secrets,
+    because code could return them in a form that Valkyr does not recognise.
     """
 
     type = "python.code"

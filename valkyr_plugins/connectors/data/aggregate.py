@@ -103,7 +103,7 @@ class AggregateInputs(ModuleInputs):
     """The fields to group by, and the values to calculate."""
 
     rows: list[Any] = Field(
-        description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
+        description=f"The rows, at most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
     )
     group_by: FieldName | list[FieldName] | dict[str, FieldName] = Field(
         default_factory=list,
@@ -143,9 +143,10 @@ class AggregateOutputs(ModuleOutputs):
     """The aggregated rows."""
 
     groups: list[dict[str, Any]] = Field(
-        description="One object per group, with its fields and aggregates, in the order in "
-        "which groups first appear; without grouping, exactly one, even if there "
-        "are no rows."
+        description=(
+            "One object per group, with its fields and aggregates, in the order in which groups "
+            "first appear; without grouping, exactly one group, even if there are no rows."
+        )
     )
     count: int = Field(description="The number of groups.")
 
@@ -153,9 +154,9 @@ class AggregateOutputs(ModuleOutputs):
 class Aggregate(PureModule):
     """Groups rows by fields and computes counts, sums, averages, extremes and lists.
 
-    Strings that are numbers count as numbers, as in CSV files; sums are exact decimals. A sum over
-    a value that is not a number fails the step. To aggregate the results of batches again, add up
-    their sums and counts with `sum`.
+    Texts that are numbers count as numbers, as in CSV files; sums are exact decimals. A sum over a
+    value that is not a number fails the step. To combine the results of batches, add up their sums
+    and counts with `sum`.
     """
 
     type = "data.aggregate"

@@ -38,13 +38,13 @@ class CsvForm(ModuleInputs):
         min_length=1,
         max_length=4,
         description=(
-            "The character between two fields, or `auto`: the one of comma, semicolon, tab and "
-            "bar that splits the first lines into the same, and largest, number of fields; "
-            "otherwise the comma."
+            "The character between two fields, or `auto`: the comma, semicolon, tab or bar that "
+            "splits the first lines into the same, and largest, number of fields; if none does, "
+            "the comma."
         ),
         examples=[";"],
     )
-    quote: str = Field('"', min_length=1, max_length=1, description="The character around a field.")
+    quote: str = Field('"', min_length=1, max_length=1, description="The quote around a field.")
     encoding: Encoding = Field(
         "utf-8",
         description="How a file's bytes are decoded; a file that begins with the UTF-8 byte "

@@ -74,9 +74,9 @@ class CsvWriteInputs(CsvForm):
     formulas: Formulas = Field(
         "escape",
         description=(
-            "How to write a text that a spreadsheet would execute (it begins with = + - @ "
-            "and is not a number). escape: with an apostrophe before it. keep: unchanged, "
-            "for programs. refuse: the step fails."
+            "How to write a text that a spreadsheet would execute because it begins with =, +, - "
+            "or @ and is not a number. escape: with an apostrophe before it. keep: unchanged, for "
+            "programs. refuse: the step fails."
         ),
     )
     quote_all: bool = Field(
@@ -90,8 +90,7 @@ class CsvWriteInputs(CsvForm):
     )
     path: str | None = Field(
         None,
-        description="A file below the files folder, which is replaced atomically. Without "
-        "`path`, the output is text.",
+        description="A file below the files folder. Without `path`, the output is text.",
         examples=["reports/{{ execution.id }}.csv"],
     )
 
@@ -120,7 +119,7 @@ class CsvWrite(Module[CsvWriteInputs]):
     """Writes rows as CSV, either as text or into a file below the files folder.
 
     Texts that a spreadsheet would run as formulas get a leading apostrophe, unless `formulas` says
-    otherwise. The file is replaced atomically: readers see either the old or the new file.
+    otherwise. A file is replaced atomically: readers see either the old or the new file.
     """
 
     type = "data.csv_write"

@@ -31,9 +31,7 @@ class HtmlField(ModuleInputs):
 
     selector: str = Field(
         "",
-        description=(
-            "A CSS selector within the element that the field belongs to; default: that element."
-        ),
+        description="A CSS selector within the field's element; by default, that element itself.",
         examples=["li.product > a"],
     )
     get: Literal["text", "html", "attribute", "fields"] = Field(
@@ -106,9 +104,9 @@ class HtmlExtractOutputs(ModuleOutputs):
 
 
 class HtmlExtract(Module[HtmlExtractInputs]):
-    """Extracts values from an HTML page by CSS selectors, including lists of records.
+    """Extracts values and lists of records from an HTML page by CSS selectors.
 
-    The page is parsed as in browsers, so broken HTML works; scripts do not run. A field with
+    The page is parsed as in browsers, so invalid HTML works, but scripts do not run. A field with
     `get: fields` and `all: true` yields an object for each element, such as the rows of a list.
     """
 

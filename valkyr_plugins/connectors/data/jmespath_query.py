@@ -168,7 +168,7 @@ class JmespathOutputs(ModuleOutputs):
 
 
 class Jmespath(PureModule):
-    """Selects, filters and reshapes data by a JMESPath expression.
+    """Selects, filters and reshapes data with a JMESPath expression.
 
     The result is limited to 5 MiB of JSON.
     """

@@ -24,20 +24,20 @@ class JsonParseInputs(ModuleInputs):
         False, description="Whether each line is a separate value (JSON Lines, NDJSON)."
     )
     repeated_keys: Literal["last", "fail"] = Field(
-        "last", description="If an object repeats a key: keep the last value, or fail."
+        "last", description="Whether to keep the last value of a repeated key, or to fail."
     )
 
 
 class JsonParseOutputs(ModuleOutputs):
     """The parsed value."""
 
-    data: Any = Field(description="The value; with `lines` the list of the lines' values.")
+    data: Any = Field(description="The value; with `lines`, the list of the lines' values.")
 
 
 class JsonParse(PureModule):
-    """Parses JSON, or one JSON value per line, strictly: NaN, Infinity and trailing text fail.
+    """Parses JSON, or one JSON value per line. NaN, Infinity and trailing text fail the step.
 
-    An error names the line and column, never the text itself.
+    Errors name the line and column, but do not contain the text.
     """
 
     type = "data.json_parse"

@@ -188,7 +188,8 @@ class SortInputs(ModuleInputs):
     """The rows and the fields to sort by."""
 
     rows: list[Any] = Field(
-        description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.totals.output.groups }}"]
+        description=f"The rows, at most {MAX_ROWS:,}.",
+        examples=["{{ tasks.totals.output.groups }}"],
     )
     by: list[FieldName | SortBy] = Field(
         min_length=1,
@@ -268,11 +269,11 @@ class DeduplicateInputs(ModuleInputs):
     """The fields that make rows equal, and the choice of the row to keep."""
 
     rows: list[Any] = Field(
-        description=f"At most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
+        description=f"The rows, at most {MAX_ROWS:,}.", examples=["{{ tasks.read.output.rows }}"]
     )
     by: FieldName | list[FieldName] = Field(
         default_factory=list,
-        description=f"The fields by which rows are compared: {FIELD_WORDS}. By default whole "
+        description=f"The fields by which rows are compared: {FIELD_WORDS}. By default, whole "
         "rows are compared.",
         examples=[["email"]],
     )
@@ -283,13 +284,13 @@ class DeduplicateInputs(ModuleInputs):
 class DeduplicateOutputs(ModuleOutputs):
     """The remaining rows."""
 
-    rows: list[Any] = Field(description="The rows that stay, in their order.")
-    count: int = Field(description="The number of rows that stay.")
+    rows: list[Any] = Field(description="The remaining rows, in their order.")
+    count: int = Field(description="The number of remaining rows.")
     dropped: int = Field(description="The number of rows that were removed.")
 
 
 class Deduplicate(PureModule):
-    """Removes duplicate rows, compared by some fields or by all.
+    """Removes duplicate rows, compared by all fields or by some.
 
     1 and "1" are different; a missing field equals null.
     """

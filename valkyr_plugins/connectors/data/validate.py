@@ -61,10 +61,10 @@ class ValidateOutputs(ModuleOutputs):
 
 
 class Validate(Module[ValidateInputs]):
-    """Checks data against a JSON Schema; fails permanently and lists up to 100 mistakes.
+    """Checks data against a JSON Schema; if it does not match, fails and lists up to 100 mistakes.
 
-    Regular expressions are matched in time linear in the text, which excludes lookaround and
-    backreferences. A check that takes too many evaluations of the schema fails the step.
+    Regular expressions cannot use lookaround or backreferences, because matching takes linear time.
+    A check that takes too many evaluations of the schema fails the step.
     """
 
     type = "data.validate"

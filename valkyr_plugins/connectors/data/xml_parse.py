@@ -36,8 +36,8 @@ class XmlParseInputs(ModuleInputs):
         default_factory=list,
         max_length=1_000,
         description=(
-            "Elements that become a list even if they occur once. Otherwise a single element "
-            "is an object or a text, and several are a list."
+            "Elements that become a list even if they occur once. Otherwise, a single element is "
+            "an object or a text, and several elements are a list."
         ),
         examples=[["item"]],
     )
@@ -48,9 +48,9 @@ class XmlParseInputs(ModuleInputs):
     namespaces: dict[str, str] | None = Field(
         None,
         description=(
-            "Short names for namespaces, by their URIs; an empty short name removes the "
-            "namespace. Other namespaces precede the name, with a colon. By default, names "
-            "stay as written."
+            "Short names for namespaces, by their URIs; an empty short name removes the namespace. "
+            "Other namespaces are written before the name, with a colon. By default, names stay as "
+            "written."
         ),
         examples=[{"http://www.w3.org/2005/Atom": ""}],
     )
@@ -66,8 +66,8 @@ class XmlParse(Module[XmlParseInputs]):
     """Converts XML to objects and lists.
 
     `<a k="1"><b>x</b><b>y</b></a>` becomes `{"a": {"@k": "1", "b": ["x", "y"]}}`; an empty element
-    is null, and all values are text. Nothing is fetched, and a document that declares entities
-    fails.
+    is null, and all values are text. External parts are not fetched, and a document that declares
+    entities fails the step.
     """
 
     type = "data.xml_parse"

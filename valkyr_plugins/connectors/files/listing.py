@@ -81,8 +81,8 @@ class FileListInputs(StoreInputs):
         None,
         max_length=500,
         description=(
-            "Only paths that match, relative to the folder: * and ? within a name, ** over "
-            "folders. A pattern with a '/' also searches folders."
+            "List only paths, relative to the folder, that match: * and ? within a name, ** across "
+            "folders. A pattern with a '/' also searches subfolders."
         ),
         examples=["*.csv", "**/*.csv"],
     )
@@ -126,7 +126,7 @@ class FileListOutputs(ModuleOutputs):
 class FileList(Module[FileListInputs]):
     """Lists files below the files folder, or objects in S3, with their sizes and times.
 
-    Symbolic links are omitted. S3 needs a credential of type s3, except for public objects.
+    Symbolic links are omitted. Paths in S3 need a credential of type s3, except for public objects.
     """
 
     type = "file.list"

@@ -80,7 +80,7 @@ class FileWrite(Module[FileWriteInputs]):
     """Writes a whole file below the files folder, or an object in S3.
 
     Overwriting and creating are safe to repeat; appending may add the content twice after a crash.
-    S3 needs a credential of type s3.
+    Paths in S3 need a credential of type s3.
     """
 
     type = "file.write"

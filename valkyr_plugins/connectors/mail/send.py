@@ -94,10 +94,10 @@ class EmailSendInputs(ModuleInputs):
 class EmailSendOutputs(ModuleOutputs):
     """The result of the delivery."""
 
-    message_id: str = Field(description="The same for every attempt of this step.")
+    message_id: str = Field(description="The message's id, the same for every attempt.")
     accepted: list[str] = Field(description="The recipients that the mail server accepted.")
     refused: dict[str, str] = Field(
-        description="The addresses that the mail server rejected, and its response."
+        description="The addresses that the mail server rejected, with its responses."
     )
 
 

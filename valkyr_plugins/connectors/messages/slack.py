@@ -12,8 +12,7 @@ class SlackPostInputs(ModuleInputs):
 
     text: str | None = Field(
         None,
-        description="The message, in Slack's mrkdwn; if there are blocks, the text of "
-        "notifications.",
+        description="The message, in Slack's mrkdwn; with `blocks`, the text of notifications.",
         examples=["Order *{{ input.orderId }}* is on its way."],
         min_length=1,
         max_length=40_000,
@@ -37,7 +36,7 @@ class SlackPostInputs(ModuleInputs):
     )
     thread_ts: str | None = Field(
         None,
-        description="`ts` of the message to reply to in its thread; with a bot token.",
+        description="The `ts` of a message, to reply in its thread; only with a bot token.",
         examples=["{{ tasks.announce.output.ts }}"],
         max_length=40,
     )
@@ -60,10 +59,10 @@ class SlackPostOutputs(ModuleOutputs):
 class SlackPost(Module[SlackPostInputs]):
     """Posts a message to Slack.
 
-    A credential of type slack is an incoming webhook's address. A credential of type bearer is a
-    bot token (`xoxb-…`, scope chat:write), which needs `channel`. After a rate limit, the step
-    waits as long as Slack requires. After a crash, a message may be posted twice, because Slack has
-    no idempotency keys.
+    A credential of type slack contains an incoming webhook's address. A credential of type bearer
+    contains a bot token (`xoxb-…`, scope chat:write) and requires `channel`. After a rate limit,
+    the step waits as long as Slack requires. After a crash, a message may be posted twice, because
+    Slack has no idempotency keys.
     """
 
     type = "slack.post"

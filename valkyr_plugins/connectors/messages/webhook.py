@@ -19,7 +19,7 @@ class WebhookPostInputs(AddressedInputs):
         max_length=8_192,
     )
     payload: Any = Field(
-        description="Sent as JSON.",
+        description="The body, sent as JSON.",
         examples=[{"type": "order.shipped", "data": {"orderId": "{{ input.orderId }}"}}],
     )
 
@@ -49,9 +49,9 @@ class WebhookPost(Module[WebhookPostInputs]):
     receiver can detect duplicates. The header webhook-timestamp is the time of the attempt, in Unix
     seconds. With a credential of type signing, the header webhook-signature is `v1,` and the Base64
     of HMAC-SHA256 over `<id>.<timestamp>.<body>`. The secret is `whsec_` and Base64, or any text of
-    16 or more characters, whose UTF-8 is the key. Two secrets of the first kind, separated by a
-    space, both sign during a rotation. Any status outside 200 to 299 fails the step; redirects are
-    not followed.
+    16 or more characters, whose UTF-8 is the key. During a rotation, two `whsec_` secrets,
+    separated by a space, both sign. Any status outside 200 to 299 fails the step; redirects are not
+    followed.
     """
 
     type = "webhook.post"
@@ -64,7 +64,7 @@ class WebhookPost(Module[WebhookPostInputs]):
     credential = ("signing",)
     judges_hosts = "everything"
     addresses = ("url",)
-    circuit_target = "`webhook.post:` and the host, with a port that is not the default"
+    circuit_target = "`webhook.post:` and the host, with the port if it is not the default"
     example: ClassVar[Any] = {
         "url": "https://shop.example.com/hooks/orders",
         "payload": {"type": "order.shipped", "data": {"orderId": "{{ input.orderId }}"}},

@@ -42,8 +42,8 @@ class EventPublishOutputs(ModuleOutputs):
     executions: list[str] = Field(description="IDs of the executions that the event started.")
     refused: list[dict[str, Any]] = Field(
         description=(
-            "Triggers for the event that could not start a workflow: `triggerId`, "
-            "`workflowId`, `code`, `message`; the first "
+            f"The first {MAX_REFUSED} triggers of the event that could not start a workflow: "
+            "`triggerId`, `workflowId`, `code` and `message`."
         )
     )
     created: bool = Field(
@@ -56,11 +56,11 @@ class EventPublish(Module[EventPublishInputs]):
 
     The event starts every workflow that has an event trigger for its name, and wakes every step
     that waits for the event. The event is published once, however often the step is retried. The
-    step does not wait for the started workflows; use `flow.subworkflow` for that. A trigger that
+    step does not wait for the started workflows; to wait, use `flow.subworkflow`. A trigger that
     cannot start (a quota, an invalid payload) does not fail the step: it is listed in `refused`.
 
-    An event may start a workflow that publishes an event. The step fails in a chain of more than
-    ten such events, so that a workflow cannot trigger itself endlessly.
+    An event can start a workflow that publishes an event. So that a workflow cannot trigger itself
+    endlessly, the step fails in a chain of more than ten such events.
     """
 
     type = "event.publish"

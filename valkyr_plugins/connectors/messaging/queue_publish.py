@@ -33,14 +33,14 @@ class QueuePublishInputs(ModuleInputs):
 
     queue: Name | None = Field(
         None,
-        description="A queue (AMQP), or a list to whose end the body is appended (Redis).",
+        description="A queue (AMQP), or a list to which the body is appended (Redis).",
         examples=["orders"],
     )
     stream: Name | None = Field(
         None,
         description=(
-            "A stream of Redis. An entry has the fields `messageId`, `contentType` and `body`, "
-            "and one for each header."
+            "A Redis stream. Its entries have the fields `messageId`, `contentType` and `body`, "
+            "and a field for each header."
         ),
         examples=["orders"],
     )
@@ -51,14 +51,14 @@ class QueuePublishInputs(ModuleInputs):
         "", description="The routing key.", examples=["order.paid"]
     )
     json_body: JsonValue = Field(
-        None, alias="json", description="Sent as JSON.", examples=[{"orderId": 17}]
+        None, alias="json", description="The body, sent as JSON.", examples=[{"orderId": 17}]
     )
     text: str | None = Field(None, description="The body as text, sent in UTF-8.")
     base64: str | None = Field(None, description="The body as bytes, in Base64.")
     headers: dict[Name, str | int | bool] = Field(
         default_factory=dict,
         max_length=50,
-        description="Headers of the message, as texts; not for a list of Redis.",
+        description="Headers of the message, as texts; not for a Redis list.",
         examples=[{"kind": "order.paid"}],
     )
     persistent: bool = Field(
@@ -68,9 +68,7 @@ class QueuePublishInputs(ModuleInputs):
         100_000,
         ge=1,
         le=100_000_000,
-        description=(
-            "For a stream of Redis: the approximate number of entries to keep; null keeps all."
-        ),
+        description="For a Redis stream: the approximate number of entries kept; null keeps all.",
     )
 
     @model_validator(mode="after")
@@ -90,7 +88,7 @@ class QueuePublishInputs(ModuleInputs):
 class QueuePublishOutputs(ModuleOutputs):
     """The broker's answer."""
 
-    message_id: str = Field(description="The same for every attempt of this step.")
+    message_id: str = Field(description="The message's id, the same for every attempt.")
     bytes: int = Field(description="The body's size.")
     length: int | None = Field(None, description="For a Redis list: its current length.")
     entry_id: str | None = Field(None, description="For a Redis stream: the entry's id.")
@@ -101,9 +99,9 @@ class QueuePublish(Module[QueuePublishInputs]):
 
     A credential of type broker names the server. The step ends when the broker has confirmed the
     message; a message that reaches no queue fails the step. After a crash, a message may be sent
-    twice with the same message id, by which the receiver detects duplicates. A list of Redis has no
-    message ids, so put one into the body. The step creates nothing at the broker, except a list or
-    stream in Redis.
+    twice with the same message id, by which the receiver detects duplicates. Messages in a Redis
+    list have no ids, so put an id into the body. The step creates missing lists and streams in
+    Redis, but nothing in RabbitMQ.
 
     Messages to the engine's own broker are rejected; so are private addresses unless an
     administrator allows their range.

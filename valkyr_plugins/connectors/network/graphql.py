@@ -69,7 +69,7 @@ class GraphqlQueryInputs(AddressedInputs):
     """The operation and the endpoint."""
 
     query: str = Field(
-        description="A GraphQL document. Pass values with `variables`, never with templates in it.",
+        description="A GraphQL document. Pass values with `variables`, not with templates.",
         examples=[QUERY],
         min_length=1,
         max_length=MAX_DOCUMENT,
@@ -123,8 +123,8 @@ class GraphqlQuery(Module[GraphqlQueryInputs]):
 
     Errors in the response fail the step permanently, with their paths and codes. If all errors are
     transient, such as RATE_LIMITED, THROTTLED or INTERNAL_SERVER_ERROR, the step is retried, as
-    after the statuses 429 and 5xx. A mutation carries the Idempotency-Key but may be sent twice
-    after a crash. To read pages of results, use http.paginate with a cursor in the body.
+    after the statuses 429 and 5xx. A mutation has an Idempotency-Key, but may be sent twice after a
+    crash. To read pages of results, use http.paginate with a cursor in the body.
     """
 
     type = "graphql.query"

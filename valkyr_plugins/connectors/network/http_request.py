@@ -121,16 +121,18 @@ class HttpRequestInputs(QueriedInputs):
         ),
     )
     json_body: Any = Field(
-        None, alias="json", description="Sent as JSON.", examples=[{"amount": 12}]
+        None, alias="json", description="The body, sent as JSON.", examples=[{"amount": 12}]
     )
     body: str | None = Field(
         None, description="The body as text, sent in UTF-8.", examples=["<order/>"]
     )
     body_base64: str | None = Field(
-        None, description="Bytes to send, as Base64.", examples=["{{ previous.content }}"]
+        None, description="The body as bytes, in Base64.", examples=["{{ previous.content }}"]
     )
     form: dict[str, Scalar | list[Scalar]] | None = Field(
-        None, description="Sent as a web form.", examples=[{"user": "ann", "tags": ["a", "b"]}]
+        None,
+        description="The fields of a web form.",
+        examples=[{"user": "ann", "tags": ["a", "b"]}],
     )
     multipart: list[MultipartPart] | None = Field(
         None,
@@ -147,7 +149,7 @@ class HttpRequestInputs(QueriedInputs):
     )
     accept_status: list[int | Literal["4xx", "5xx"]] = Field(
         default_factory=list,
-        description="Statuses of 400 or more that count as a success.",
+        description="Statuses of 400 or more that count as success.",
         examples=[[404, 409]],
     )
     follow_redirects: bool = Field(True, description="Follow up to 5 redirects.")
@@ -207,7 +209,7 @@ class HttpRequestOutputs(ModuleOutputs):
     body_encoding: Literal["json", "text", "base64", "none", "file", "stored"] = Field(
         description="How to read `body`; `file` if `saveTo` stored it, `stored` with `store`."
     )
-    file: SavedFile | None = Field(description="The file of `saveTo`: path, bytes, sha256.")
+    file: SavedFile | None = Field(description="The file that `saveTo` created.")
     url: str = Field(description="The address of the response, after redirects.")
     duration_ms: float = Field(description="Duration in milliseconds.")
 
@@ -232,7 +234,7 @@ class HttpRequest(Module[HttpRequestInputs]):
     addresses = ("url",)
     keeps = ("saveTo",)
     circuit_target = (
-        "`http.request:` and the host, with a port that is not the default; http.paginate, "
+        "`http.request:` and the host, with the port if it is not the default; http.paginate, "
         "graphql.query and rss.read share it"
     )
     example: ClassVar[Any] = {

@@ -53,28 +53,28 @@ class HttpPaginateInputs(QueriedInputs):
 
     method: Literal["GET", "POST"] = Field("GET", description="The HTTP method.")
     json_body: Any = Field(
-        None, alias="json", description="Sent as JSON with every page's request."
+        None, alias="json", description="The body, sent as JSON with each request."
     )
     strategy: Strategy = Field(
         description=(
-            "How a page names the next one. link: by a Link header with rel=next (RFC 8288). next: "
-            "`next` selects its URL. cursor: `next` selects a token for `parameter`. page, offset: "
-            "`parameter` counts pages or items, until a page has no items."
+            "How a page names the next page. link: by a Link header with rel=next (RFC 8288). "
+            "next: `next` selects its URL. cursor: `next` selects a token for `parameter`. page, "
+            "offset: `parameter` counts pages or items, until a page has no items."
         )
     )
     items: Expression = Field(
         "@",
-        description="JMESPath that selects a page's list of items; by default the whole body.",
+        description="A JMESPath expression for a page's list of items; by default the whole body.",
         examples=["orders[?paid].{id: id, total: total}"],
     )
     next: Expression | None = Field(
         None,
-        description='JMESPath that selects the next URL or cursor; null or "" ends the reading.',
+        description='A JMESPath expression for the next URL or cursor; null or "" ends reading.',
         examples=["meta.nextCursor"],
     )
     more: Expression | None = Field(
         None,
-        description="JMESPath expression that is true if there is a next page.",
+        description="A JMESPath expression that is true if there is a next page.",
         examples=["hasMore"],
     )
     parameter: str | None = Field(
@@ -89,7 +89,7 @@ class HttpPaginateInputs(QueriedInputs):
         "(variables.after).",
     )
     page_size: int | None = Field(
-        None, ge=1, description="Items of a full page; a shorter page is the last."
+        None, ge=1, description="The number of items in a full page; a shorter page is the last."
     )
     start: str | int | None = Field(
         None,
@@ -149,11 +149,11 @@ class HttpPaginateOutputs(ModuleOutputs):
 class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
-    Reading ends with the last page or at a limit. If the next page was already read, the step
-    fails. A failed page is retried with the step. The next attempt continues at that page if the
-    collected items are small (48 KiB); otherwise it starts again. To keep more, read a few pages
-    per step (`maxPages`) in a loop and pass `next` to `start`. Headers and the credential are sent
-    only to the first page's origin.
+    Reading ends with the last page or at a limit. If a page's next page was already read, the step
+    fails. If a page fails, the step is retried. The next attempt continues at this page if the
+    collected items are small (48 KiB); otherwise it starts again. To lose less work, read a few
+    pages per step (`maxPages`) in a loop, and pass `next` to `start`. Headers and the credential
+    are sent only to the first page's origin.
     """
 
     type = "http.paginate"

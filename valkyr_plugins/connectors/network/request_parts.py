@@ -76,8 +76,10 @@ class AddressedInputs(ModuleInputs):
     timeout_seconds: float | None = Field(
         None,
         gt=0,
-        description="Timeout in seconds for one whole exchange, including redirects and body; at "
-        "most the step's timeout.",
+        description=(
+            "Timeout in seconds for the whole exchange, including redirects and body; at most the "
+            "step's timeout."
+        ),
         examples=[10],
     )
 
@@ -102,7 +104,7 @@ class QueriedInputs(AddressedInputs):
 
     query: dict[str, Scalar | list[Scalar] | None] = Field(
         default_factory=dict,
-        description="Added to the URL's query; null omits a key, and a list repeats it.",
+        description="Parameters of the URL's query. Null omits a key, and a list repeats it.",
         examples=[{"page": 2, "tag": ["new", "paid"]}],
     )
 

@@ -14,13 +14,13 @@ class RssReadInputs(AddressedInputs):
     limit: int = Field(100, ge=1, le=1_000, description="Maximum number of entries.")
     etag: str | None = Field(
         None,
-        description="`etag` of the last response: an unchanged feed is not sent again.",
+        description="The `etag` of the last read.",
         examples=["{{ vars.etag }}"],
         max_length=1_000,
     )
     modified: str | None = Field(
         None,
-        description="`modified` of the last response, for the same purpose.",
+        description="The `modified` of the last read.",
         examples=["Sat, 21 Nov 2026 10:00:00 GMT"],
         max_length=100,
     )
@@ -75,8 +75,8 @@ class RssReadOutputs(ModuleOutputs):
     entries: list[FeedEntry] = Field(description="The feed's entries, in their order.")
     count: int = Field(description="The number of entries returned.")
     total: int = Field(description="Number of entries in the feed.")
-    etag: str | None = Field(description="A value to pass to the next read.")
-    modified: str | None = Field(description="A value to pass to the next read.")
+    etag: str | None = Field(description="The `etag` for the next read.")
+    modified: str | None = Field(description="The `modified` for the next read.")
     url: str = Field(description="The address of the feed, after redirects.")
     damaged: bool = Field(description="Whether the feed was not well-formed XML.")
 
@@ -85,8 +85,8 @@ class RssRead(Module[RssReadInputs]):
     """Reads an RSS, Atom or RDF feed.
 
     With `etag` and `modified` of the last read, an unchanged feed is not sent again. HTML in the
-    entries is sanitised: scripts, styles, forms and handlers are removed. Entities and external
-    parts of the XML are never followed.
+    entries is sanitised: scripts, styles, forms and handlers are removed. XML entities and external
+    parts are never resolved.
     """
 
     type = "rss.read"

@@ -29,7 +29,7 @@ class CustomerInputs(StripeInputs):
     )
     customer: CustomerId | None = Field(
         None,
-        description="The customer; required by every operation except `create`.",
+        description="The customer's id; required by every operation except `create`.",
         examples=["cus_NffrFeUfNV2Hib"],
     )
     email: str | None = Field(
@@ -72,7 +72,7 @@ class CustomerOutputs(ModuleOutputs):
     email: str | None = Field(None, description="The email address.")
     name: str | None = Field(None, description="The customer's name.")
     phone: str | None = Field(None, description="The customer's telephone number.")
-    description: str | None = Field(None, description="The note.")
+    description: str | None = Field(None, description="Your own note about the customer.")
     metadata: dict[str, str] = Field(
         default_factory=dict, description="Your own data about the customer."
     )

@@ -38,14 +38,14 @@ class PaymentIntentInputs(StripeInputs):
     operation: Operation = Field(
         "create",
         description=(
-            "`create` a payment (and try it at once with `confirm: true`), `confirm` one that was "
-            "created, `capture` the money of one that is only authorised, `cancel` or `retrieve` "
-            "one."
+            "`create` creates a payment, `confirm` confirms a created payment, `capture` collects "
+            "the money of an authorised payment, `cancel` cancels a payment, and `retrieve` reads "
+            "it."
         ),
     )
     payment_intent: PaymentIntentId | None = Field(
         None,
-        description="The payment; required by every operation except `create`.",
+        description="The payment's id; required by every operation except `create`.",
         examples=["{{ tasks.pay.output.id }}"],
     )
     amount: Amount | None = Field(
@@ -58,7 +58,9 @@ class PaymentIntentInputs(StripeInputs):
         examples=[1250],
     )
     currency: Currency | None = Field(
-        None, description="ISO 4217 in lower case; required by `create`.", examples=["eur"]
+        None,
+        description="The ISO 4217 code, in lower case; required by `create`.",
+        examples=["eur"],
     )
     customer: CustomerId | None = Field(
         None,
@@ -70,9 +72,9 @@ class PaymentIntentInputs(StripeInputs):
         description="The id of the payment method at Stripe, never the card's number.",
         examples=["pm_card_visa"],
     )
-    confirm: bool = Field(False, description="`create`: try to collect the money at once.")
+    confirm: bool = Field(False, description="`create`: collect the money at once.")
     off_session: bool = Field(
-        False, description="The customer is not present to answer their bank's questions."
+        False, description="The customer is not present to answer the bank's questions."
     )
     return_url: str | None = Field(
         None,
@@ -81,7 +83,8 @@ class PaymentIntentInputs(StripeInputs):
         examples=["https://shop.example.com/orders/17"],
     )
     capture_method: Literal["automatic", "automatic_async", "manual"] | None = Field(
-        None, description="`manual` only authorises; a later step captures. By default, Stripe's."
+        None,
+        description="`manual`: a later step captures the money. By default, Stripe chooses.",
     )
     description: str | None = Field(
         None, max_length=1_000, description="Shown in Stripe's dashboard.", examples=["ORD-17"]
@@ -132,12 +135,12 @@ class PaymentIntentOutputs(ModuleOutputs):
     )
     amount: int = Field(description="The amount in the currency's smallest unit.")
     amount_received: int = Field(0, description="The amount collected so far.")
-    currency: str = Field(description="ISO 4217, in lower case.")
+    currency: str = Field(description="The ISO 4217 code, in lower case.")
     customer: str | None = Field(None, description="The id of the paying customer.")
     payment_method: str | None = Field(None, description="The id of the payment method.")
     charge: str | None = Field(None, description="The id of the latest charge.")
     action: str | None = Field(
-        None, description="The action for the customer, if the status is `requires_action`."
+        None, description="The customer's next action, if the status is `requires_action`."
     )
     action_url: str | None = Field(None, description="The page for that action, if there is one.")
     decline_code: str | None = Field(

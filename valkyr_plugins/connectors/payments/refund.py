@@ -26,7 +26,7 @@ class RefundInputs(StripeInputs):
 
     payment_intent: PaymentIntentId | None = Field(
         None,
-        description="The payment to refund; alternatively, set `charge`.",
+        description="The payment to refund, unless you set `charge`.",
         examples=["{{ tasks.pay.output.id }}"],
     )
     charge: ChargeId | None = Field(None, description="The charge to refund.")
@@ -55,10 +55,10 @@ class RefundOutputs(ModuleOutputs):
         description="`succeeded`, `pending`, `requires_action`, `failed` or `canceled`."
     )
     amount: int = Field(description="The amount in the currency's smallest unit.")
-    currency: str = Field(description="ISO 4217, in lower case.")
+    currency: str = Field(description="The ISO 4217 code, in lower case.")
     payment_intent: str | None = Field(None, description="The payment to which the refund belongs.")
     charge: str | None = Field(None, description="The charge to which the refund belongs.")
-    failure_reason: str | None = Field(None, description="The reason, if it failed.")
+    failure_reason: str | None = Field(None, description="The reason, if the refund failed.")
 
 
 class Refund(StripeModule[RefundInputs]):

@@ -37,9 +37,7 @@ class SqlExecuteInputs(ModuleInputs):
 
     statement: str | None = Field(
         None,
-        description=(
-            "One statement without templates; its parameters are :name. RETURNING returns rows."
-        ),
+        description="One statement; parameters are :name, not templates. RETURNING returns rows.",
         examples=["UPDATE stock SET left_over = left_over - :n WHERE sku = :sku RETURNING sku"],
         min_length=1,
         max_length=MAX_STATEMENT,
@@ -62,8 +60,8 @@ class SqlExecuteInputs(ModuleInputs):
         False,
         description=(
             "Run exactly once, even if the step is repeated after a crash: the step's key and "
-            "result are stored in the table valkyr_effects of that database, in the same "
-            "transaction. The table is created if it is missing; you may delete old rows."
+            "result are stored in the database's table valkyr_effects, in the same transaction. "
+            "The step creates the table if it is missing; you may delete old rows."
         ),
     )
     max_rows: int = Field(
@@ -97,15 +95,15 @@ class SqlExecuteOutputs(ModuleOutputs):
     row_count: int = Field(description="The number of rows that all statements affected.")
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
-        description="With `once`: whether an earlier attempt did this, with this result."
+        description=("With `once`: whether an earlier attempt did this and had this result.")
     )
 
 
 class SqlExecute(Module[SqlExecuteInputs]):
-    """Changes a PostgreSQL database: one statement or several, in one transaction.
+    """Runs one or more statements that change a PostgreSQL database, in one transaction.
 
-    After a crash the statements may run twice, unless `once` is set. Private addresses are rejected
-    unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
+    After a crash, the statements may run twice, unless `once` is set. Private addresses are
+    rejected unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
     """
 
     type = "sql.execute"

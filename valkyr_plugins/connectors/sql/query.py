@@ -84,8 +84,9 @@ class SqlQueryOutputs(ModuleOutputs):
 class SqlQuery(Module[SqlQueryInputs]):
     """Reads rows from a PostgreSQL database.
 
-    It runs in a read-only transaction, which the database ends at the step's timeout. Private
-    addresses are rejected unless an administrator allows the host (VALKYR_SQL_ALLOWED_HOSTS).
+    The statement runs in a read-only transaction, which the database ends at the step's timeout.
+    Private addresses are rejected unless an administrator allows the host
+    (VALKYR_SQL_ALLOWED_HOSTS).
     """
 
     type = "sql.query"

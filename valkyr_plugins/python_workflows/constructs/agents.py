@@ -59,13 +59,13 @@ def tool(
     approve: bool = False,
     **options: Any,
 ) -> TracedTool:
-    """Return a step, or a function that calls one, as a tool of an agent.
+    """Return a step, or a function that calls one step, as a tool of an agent.
 
     By default, the name and the description are the function's name and docstring. The model sees
     the function's parameters. With `parameters`, a JSON Schema, the function receives the call with
     its `name` and `arguments`. `listed` are tools that are known only while the workflow runs, such
-    as those of an MCP server; the function then receives the call of any of them. With `approve`, a
-    person approves each call. `options` are those of a step.
+    as those of an MCP server; the function then receives all their calls. With `approve`, a person
+    approves each call. `options` are the options of a step.
     """
     function = body.function if isinstance(body, StepFunction) else body
     if options and not isinstance(body, StepFunction):

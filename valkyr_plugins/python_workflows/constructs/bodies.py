@@ -33,8 +33,8 @@ def each(
     """Run a body once for each item, in parallel; return the results in the order of the items.
 
     `body` is a step, or a function of the item (and its number, from 0) that calls steps and
-    returns a value. At most `at_most` (100 by default) run at the same time. A failed item fails
-    the step, unless `on_item_error` is `continue`: then its result is `{"error": …}`.
+    returns a value. At most `at_most` bodies (100 by default) run at the same time. A failed item
+    fails the step, unless `on_item_error` is `continue`: then the item's result is `{"error": …}`.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "each")
@@ -145,9 +145,9 @@ def repeat(
 ) -> Iterator[TracedTurns]:
     """Run the steps in the block repeatedly; `with` returns the iteration.
 
-    The loop ends after `count` iterations, or by a condition: `until` and `while_` here, or
-    `turn.until(…)` and `turn.while_(…)` in the block, which can read the block's steps. The step
-    fails after more than `at_most` (1,000 by default) iterations.
+    The loop ends after `count` iterations, or by a condition: `until` or `while_` here, or
+    `turn.until(…)` or `turn.while_(…)` in the block, which can read the results of the block's
+    steps. The step fails after more than `at_most` (1,000 by default) iterations.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")

@@ -18,10 +18,10 @@ T = TypeVar("T")
 def when(condition: object, **options: Any) -> AbstractContextManager[None]:
     """Run the steps in the block if the condition is true; see `otherwise`.
 
-    A condition makes a decision, which runs after all code above; all code below runs after it. A
+    The condition becomes a task, which runs after all code above and before all code below. A
     `when` on the outcome of a step (`failed(paid)`, `decision.rejected`, `outcome(size) ==
-    "large"`) makes a branch of that step. Code below does not wait for the branch, unless it reads
-    the branch's result.
+    "large"`) becomes a branch of that step. Code below the block does not wait for the branch,
+    unless it reads the branch's result.
     """
     facts = facts_of(condition)
     if facts is not None and facts.outcomes is not None and facts.outcomes[1]:
@@ -56,7 +56,7 @@ def _decision(condition: object, options: CallOptions) -> Iterator[None]:
 
 @contextmanager
 def otherwise() -> Iterator[None]:
-    """Run the steps in the block if the condition of the `when` right above is false."""
+    """Run the steps in the block if the condition of the `when` directly above is false."""
     trace = tracing()
     fork = trace.block.fork
     if fork is None or "false" in fork.ends or "false" not in fork.outcomes:
@@ -89,7 +89,7 @@ def _refuse_empty(block: Block) -> None:
 
 
 class TracedSwitch:
-    """The result of `switch`: a decision with many branches."""
+    """A decision with a branch for each case."""
 
     def __init__(self, value: object, options: CallOptions) -> None:
         self._trace = tracing()
@@ -166,7 +166,7 @@ def outcome(result: object) -> Any:
 
 
 def failed(result: object) -> bool:
-    """Return whether a step failed permanently; in `when`, this makes the branch for that case."""
+    """Return whether a step failed permanently; in `when`, this makes the branch for a failure."""
     return cast("bool", outcome(result) == "error")
 
 
@@ -188,7 +188,7 @@ def choose(condition: object, then: T, otherwise: T) -> T:
 
 
 def then() -> None:
-    """Add a barrier: code below runs after all code above, and requires its success."""
+    """Add a barrier: code below runs only after all code above has succeeded."""
     block = tracing().block
     ends = block.ends()
     block.draw_line(ends, joins_all=block.needs_all(ends) and len(ends) > 1)
@@ -196,7 +196,7 @@ def then() -> None:
 
 @contextmanager
 def parallel() -> Iterator[None]:
-    """Start the lines in the block, such as waits, together; code below waits for all of them."""
+    """Start the steps in the block, such as waits, together; code below waits for all of them."""
     trace = tracing()
     outer = trace.block
     ends = outer.ends()

@@ -66,7 +66,7 @@ def variables(**defaults: Any) -> Any:
 
 
 class Filters:
-    """The filters of templates by name: `filters.length(x)`, `filters.map(x, attribute="id")`."""
+    """Template filters, by name: `filters.length(x)`, `filters.map(x, attribute="id")`."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -78,7 +78,7 @@ filters: Any = Filters()
 
 
 def first_of(*values: T | None) -> T:
-    """Return the first value that is true (not None, empty, 0 or false); give at least two."""
+    """Return the first value that is true (not None, empty, 0 or false) of at least two values."""
     if len(values) < 2:
         raise TracingError("first_of() takes at least two values")
     found: Any = values[0]

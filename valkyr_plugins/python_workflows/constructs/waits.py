@@ -59,7 +59,7 @@ class TracedApproval(Waited):
 
 
 def sleep(span: Span | None = None, *, until: str | datetime | None = None, **options: Any) -> Any:
-    """Wait for a duration ("5m", seconds, a timedelta, a handle), or until an instant."""
+    """Wait for a duration ("5m", seconds, a timedelta or a handle), or until a time."""
     given = {"seconds": seconds(span), "until": until}
     task = _wait("flow.delay", given, options, "sleep")
     return Waited(task)
@@ -86,7 +86,7 @@ def approve(
 def wait_event(
     name: str, *, where: str | bool | None = None, within: Span | None = None, **options: Any
 ) -> Any:
-    """Wait for an event of the workspace, or a signal; `where` is a condition over `event`."""
+    """Wait for an event in the workspace, or for a signal; `where` is a condition on `event`."""
     given = {"event": name, "filter": where, "timeoutSeconds": seconds(within)}
     return Waited(_wait("flow.wait_for_event", given, options, "wait_event"))
 
@@ -109,13 +109,13 @@ class TracedCallback(Waited):
         return cast("str", ValueHandle(HandleFacts(f"{address_of(self._task)}.callbackUrl")))
 
     def wait(self) -> "TracedCallback":
-        """Wait for the call here; its body is `payload`."""
+        """Wait for the call; its body is `payload`."""
         tracing().add("flow.callback", self._given, self._options, task=self._task, line=True)
         return self
 
 
 def callback(title: str = "", *, within: Span | None = None, **options: Any) -> TracedCallback:
-    """Return an address for another system to call."""
+    """Return an address that another system can call once."""
     given = {"title": title or None, "timeoutSeconds": seconds(within)}
     kept = {key: value for key, value in given.items() if value is not None}
     chosen = CallOptions.of(options)
