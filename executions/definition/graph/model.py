@@ -85,8 +85,8 @@ class Edge:
 class Step:
     """One module of one task, with everything needed to run it.
 
-    `path` is relative to its Graph; a run's step path begins with the body's place, `refine[2].`,
-    so that it is `refine[2].draft.main`.
+    `path` is relative to its Graph. In a body, a run's step path begins with the body's place:
+    `refine[2].draft.main`.
     """
 
     index: int
@@ -145,8 +145,8 @@ class Task:
 class Graph:
     """One version of a workflow, or one container's body, ready for planning.
 
-    A body has the workflow's name, variables and priority. It has no output definition: its output
-    is the output of its last task, or the outputs of all last tasks by ID if there are several.
+    A body has the workflow's name, variables and priority, but no `output`. A body's result is the
+    output of its last task, or the outputs of all last tasks by ID if there are several.
     """
 
     tasks: tuple[Task, ...]

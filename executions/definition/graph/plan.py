@@ -1,7 +1,7 @@
 """Plan the next steps of an execution from the states of all its steps.
 
-This module does no I/O. The sweeper and a chord's body plan with it; a completing step only uses
-`settle`.
+This module does no I/O. `plan` needs the rows of all steps; a worker that completes a step only
+uses `settle`.
 """
 
 from collections import deque

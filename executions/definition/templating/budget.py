@@ -157,7 +157,7 @@ class RenderBudget:
 def while_planning() -> RenderBudget:
     """Return the budget of a loop's condition or a workflow's output, equal in every worker.
 
-    Both are rendered while the execution is locked, and often in the control worker: a template
-    that is too costly fails in every worker.
+    These templates are rendered while the execution is locked, often in the control worker. A
+    template that is too costly there fails in every worker.
     """
     return RenderBudget(profile=CONTROL if current_profile() is WORKER else None)
