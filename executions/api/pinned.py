@@ -49,6 +49,6 @@ def added_authentication() -> list[type[Any]]:
 
 @contextmanager
 def surroundings() -> Iterator[None]:
-    """Respond in English, and forbid rendering templates, in this block, in which a view runs."""
+    """Respond in English and forbid template rendering in this block, which runs a view."""
     with refused(), translation.override("en"):
         yield

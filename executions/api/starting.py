@@ -90,7 +90,7 @@ class Starting(Endpoint):
     names = "workflowId"  # the address's name for the workflow's id
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return the queries for the workflow and, if its workspace is known, its limits."""
+        """Return the queries for the workflow and, if known, for the limits of its workspace."""
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:
