@@ -25,7 +25,7 @@ HIDDEN = lazy("Hidden. You need the permission view_payloads.")
 
 @dataclass(frozen=True, slots=True)
 class PageFact:
-    """One labelled value; a `wide` one takes the whole line."""
+    """A labelled value; if `wide`, the value fills the whole line."""
 
     label: str
     value: Cell

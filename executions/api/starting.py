@@ -1,4 +1,4 @@
-"""Start executions over HTTP: one, a batch, or one that the response shows as a queue item."""
+"""Start executions over HTTP: one, a batch, or one as a queue item."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -39,7 +39,7 @@ class BadPattern(ValueError):
 
 
 class TooMuchWork(ValueError):
-    """The pattern and the text are too large together to be matched in bounded time."""
+    """The pattern and the text together are too large for a match in bounded time."""
 
 
 @dataclass(frozen=True, slots=True)

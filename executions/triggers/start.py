@@ -374,7 +374,7 @@ def _fingerprint(payload: Any, version: int | UUID | None, priority: int | None)
 
 
 def _labels(request: StartRequest, payload_list: Sequence[Any]) -> RenderedLabels:
-    """Return the labels of new executions; a replay or a fork keeps those of its origin."""
+    """Return the labels of new executions; a replay or a fork has its origin's labels."""
     if request.branch is not None:
         return RenderedLabels([request.branch.labels] * len(payload_list))
     return render_all(request.version.graph.labels, payload_list)
@@ -393,7 +393,7 @@ def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
 
 
 def _limits(request: StartRequest, actor: Actor) -> Ceilings:
-    """Return the workspace's limits; a joined start takes no lock, so that others need not wait."""
+    """Return the workspace's limits; a joined start does not lock them, so no other start waits."""
     take = unlocked if request.joined else hold
     return take(request.workflow.workspace_id, actor.user_id)
 

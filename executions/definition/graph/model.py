@@ -52,7 +52,7 @@ class Concurrency:
 
 @dataclass(frozen=True, slots=True)
 class LabelTemplate:
-    """A label of a workflow's executions: its name, and the template of its value."""
+    """A label of a workflow's executions: the name, and the template of the value."""
 
     name: str
     value: Template
@@ -74,7 +74,7 @@ AUTOMATIC, MANUAL = "automatic", "manual"  # when a failed execution is undone
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An edge from one task to another; it is taken when the source's outcome is `on`."""
+    """An edge from one task to another, taken if the source's outcome is `on`."""
 
     source: int
     target: int
@@ -179,7 +179,7 @@ class Graph:
 
 @dataclass(slots=True)
 class Passed:
-    """The steps recorded since the last checkpoint, as far as one worker knows."""
+    """The steps that a worker recorded since the last checkpoint."""
 
     steps: int = 0
     gate: bool = False

@@ -154,7 +154,7 @@ class LazySteps(Sequence[Step]):
         return MappingProxyType({path: index for index, path in enumerate(self._paths)})
 
     def mentioning(self, word: str) -> Iterator[Step]:
-        """Yield the steps built before, and build and yield those with the word in a template."""
+        """Yield the built steps; also build and yield others that have the word in a template."""
         for index, unbuilt in enumerate(self._unbuilt):
             if unbuilt is None or _mentions(unbuilt.document["with"], word):
                 yield self[index]

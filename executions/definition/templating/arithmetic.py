@@ -1,7 +1,7 @@
 """Arithmetic of numbers, and `+` and `*` of texts and lists, with sizes checked in advance.
 
 `*` and `**` keep numbers under MAX_BITS bits; `+` and `-` add one bit each, and an expression has
-few of them. The results of division and `%` of numbers are never larger than allowed.
+few of them. Division and `%` of numbers never exceed the limits.
 """
 
 import math

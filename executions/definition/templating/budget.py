@@ -1,7 +1,7 @@
 """The budget of one rendering: work, memory and time over all its expressions.
 
 Every operator, filter and method of an expression calls `spend` before it works, and `hold` for its
-result. So no expression can occupy a process or its memory. Work and memory are counted, not
+result. So no expression can block a process or fill its memory. Work and memory are counted, not
 measured: the same template with the same scope spends the same everywhere. The clock, read
 occasionally, ends anything that the counts miss.
 
