@@ -57,7 +57,7 @@ class Page:
 
     `top` precedes everything, and `first` contains the sections above the facts. Without a `title`,
     the object's own text is the title. `refresh` is the number of seconds after which the browser
-    reloads the page's content: 0 once the object no longer changes, None without reloading.
+    reloads the page's content: 0 once the object no longer changes, None if it never reloads.
     """
 
     lead: Sequence[Cell]

@@ -35,7 +35,7 @@ _HINTS = (
 
 
 class BadPattern(ValueError):
-    """The text is not a regular expression in RE2's syntax; the message says what to write."""
+    """The text is not a regular expression in RE2's syntax; the message explains the problem."""
 
 
 class TooMuchWork(ValueError):

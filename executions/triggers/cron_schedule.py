@@ -254,7 +254,7 @@ def following(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def _missed(times: Iterator[datetime], rows: int) -> list[Decision]:
-    """Return missed times, at most `rows`; the last decision states the number of further times."""
+    """Return decisions for missed times, at most `rows`; the last states how many followed."""
     listed = [Decision(time, False, MISSED) for time in islice(times, rows)]
     more, last = _count(islice(times, COUNTED))
     if last is not None:
