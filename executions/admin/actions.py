@@ -91,7 +91,7 @@ class OperatingAdmin(ScopedAdmin):
         """Add a page of one object at `<id>/<name>/`; `view(admin, request, id)` returns it.
 
         The object's page shows its button if `fits(row)` and the user has the power `needs` (if
-        None, the permission to view the object). The view checks both again.
+        None, the permission to view the object). The view itself must check both again.
         """
 
         def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -229,7 +229,7 @@ class ScopedAdmin(AuditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows whose ID or searched column has the term, and False (no duplicates)."""
+        """Return the rows with the ID or with the term in a column, and False (no duplicates)."""
         term = search_term.strip()
         if not term:
             return queryset, False

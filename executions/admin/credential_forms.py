@@ -75,7 +75,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
     def limits(self) -> CredentialLimits:
         """Return the entered limits. An empty list becomes None.
 
-        None keeps an existing credential's limit; a new credential gets its type's suggestion.
+        None does not change an existing limit; a new credential gets its type's suggestion.
         """
         data = self.cleaned_data
         typed: dict[str, Any] = {name: data.get(name, "").split() or None for name in self._lists()}

@@ -342,7 +342,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         return view != "studio" or row.workflow.archived_at is None
 
     def primary_of(self, row: WorkflowExecution) -> str:
-        """Return "resume" if paused, "replay" if ended without failing, and "" in other states."""
+        """Return "resume" if PAUSED, "replay" if ended but not FAILED, and "" in other states."""
         if row.state == ExecutionState.PAUSED:
             return "resume"
         return "replay" if row.state in FINAL and row.state != ExecutionState.FAILED else ""

@@ -88,7 +88,7 @@ class AgeFilter(SimpleListFilter):
         return [(key, title) for key, (title, _) in AGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows up to the chosen age, by their ID's time; all rows if none is chosen."""
+        """Return the rows up to the chosen age, by the time in the ID; all rows by default."""
         chosen = AGES.get(self.value() or "")
         if chosen is None:
             return queryset
@@ -174,7 +174,7 @@ class VersionKindFilter(KindFilter):
 
 
 class WorkflowFilter(SimpleListFilter):
-    """Filter by one of the first hundred workflows, by name, that the user may see."""
+    """Filter by workflow; the choices are the first 100 visible workflows by name."""
 
     title = lazy("workflow")
     parameter_name = "workflow"

@@ -123,7 +123,7 @@ def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator
 def newest(
     request: HttpRequest, rows: QuerySet[WorkflowExecution], labels: Mapping[str, str], many: int
 ) -> QuerySet[WorkflowExecution]:
-    """Of the executions that the user may see, return the newest `many` with the labels."""
+    """Return the newest `many` executions with the labels, of those that the user may see."""
     query = finding.LabelQuery(labels, scoped(request, Workflow.objects.all()))
     return rows.filter(pk__in=finding.among(finding.newest(None, query, many).ids))
 

@@ -145,7 +145,7 @@ def path(text: str) -> SafeString:
 
 
 def worker(name: str) -> SafeString | str:
-    """Return a worker's name without the part that restarts change; the whole name on hover."""
+    """Return a worker's name up to `|`, with the whole name on hover; a dash if it is empty."""
     if not name:
         return EMPTY
     return format_html('<span class="vk-nowrap" title="{}">{}</span>', name, name.split("|", 1)[0])
@@ -171,7 +171,7 @@ def filled(template: str, name: str, value: Any) -> str:
 
 
 def trace(trace_id: str) -> str:
-    """Return the URL of a trace (VALKYR_TRACE_URL); "" if the ID or a safe setting is missing."""
+    """Return the URL of a trace (VALKYR_TRACE_URL); "" if the ID or an HTTP URL is missing."""
     return filled(valkyr_settings().trace_url, "trace_id", trace_id)
 
 

@@ -173,7 +173,7 @@ class MembershipAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("granted by"))
     def origin(self, row: Membership) -> str:
-        """Return what granted the role: an identity provider, "hand" or a service account."""
+        """Return the origin of the role: an identity provider, "hand" or "service account"."""
         if getattr(row.user, "valkyr_service_account", None) is not None:
             return gettext("service account")
         return row.source or "hand"

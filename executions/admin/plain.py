@@ -58,7 +58,7 @@ def display(
 
 
 class DialogForm(forms.Form):
-    """A dialog's form, which keeps the request and the ID of its object."""
+    """The form of a dialog, with the request and the ID of its object."""
 
     def __init__(
         self, request: HttpRequest, object_id: Any = None, *args: Any, **kwargs: Any

@@ -25,7 +25,7 @@ HIDDEN = lazy("Hidden. You need the permission view_payloads.")
 
 @dataclass(frozen=True, slots=True)
 class PageFact:
-    """One labelled value; a `wide` one takes the whole line."""
+    """A labelled value; if `wide`, the value fills the whole line."""
 
     label: str
     value: Cell
@@ -57,7 +57,7 @@ class Page:
 
     `top` precedes everything, and `first` contains the sections above the facts. Without a `title`,
     the object's own text is the title. `refresh` is the number of seconds after which the browser
-    reloads the page's content: 0 once the object no longer changes, None for pages without this.
+    reloads the page's content: 0 once the object no longer changes, None if it never reloads.
     """
 
     lead: Sequence[Cell]

@@ -33,7 +33,7 @@ def open_workflow(admin: OperatingAdmin, request: HttpRequest, object_id: str) -
 
 
 def open_execution(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Redirect to the studio with this execution's data; without a draft, to its own page."""
+    """Redirect to the studio, or to the execution's page if its workflow is archived."""
     execution: Any = admin.get_or_refuse(request, object_id)
     address = studio_of(execution)
     if not address:

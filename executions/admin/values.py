@@ -31,7 +31,7 @@ def masked(value: Any) -> Any:
 def as_json(value: Any) -> SafeString:
     """Return a JSON value on several lines, with secrets masked.
 
-    The text has at most `SHOWN_CHARACTERS` characters.
+    A very long text is cut (see `preformatted`).
     """
     return preformatted(json.dumps(masked(value), ensure_ascii=False, indent=2, default=str))
 

@@ -124,8 +124,8 @@ class Activities(Endpoint):
     def get(self, request: Request) -> Response:
         """List the recorded actions, newest first.
 
-        Administrators see the actions in their workspaces, superusers all. With the `objectId` of a
-        workflow or its execution, permission to view that object is enough.
+        Administrators see the actions in their workspaces, and superusers see all actions. With the
+        `objectId` of a workflow or its execution, permission to view that object is enough.
         """
         query = self.query(ActivityQuery)
         found = trail.readable(self.user, query.get("objectId", ""))

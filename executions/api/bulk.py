@@ -124,7 +124,7 @@ def _ids(rows: QuerySet[Any]) -> set[UUID]:
 
 
 class MoveMany(Endpoint):
-    """The base of endpoints by which users change the state of many executions."""
+    """The base of endpoints that change the state of many executions."""
 
     move: Operation
     urgent = True

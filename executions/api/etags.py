@@ -1,4 +1,4 @@
-"""ETags: those of drafts and rows count changes, and those of fixed content are digests."""
+"""ETags: for drafts and rows, a count of changes; for fixed content, a digest."""
 
 import re
 from typing import Any

@@ -118,7 +118,7 @@ class Events(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Publish an event: workflows start and steps wake up; a known ID has no effect (200)."""
+        """Publish an event to start workflows and wake steps; a repeated ID has no effect (200)."""
         given = self.body(PublishEvent)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
         published = publish_event(

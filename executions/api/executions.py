@@ -316,7 +316,7 @@ class OneExecution(Endpoint):
 
 
 class Move(Endpoint):
-    """The base of endpoints by which users change an execution's state."""
+    """The base of endpoints that change an execution's state."""
 
     move: Operation
     urgent = True

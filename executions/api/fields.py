@@ -64,7 +64,7 @@ def _renamed(name: str, field: Field) -> tuple[str, Field]:
 
 
 def _pin(field: Field) -> Field:
-    """Set the field's arguments that a project's settings would otherwise decide; return it."""
+    """Set the arguments that a project's settings would otherwise decide; return the field."""
     pinned = next((named for kind, named in _PINNED if isinstance(field, kind)), None)
     if pinned:
         # The field's own arguments take precedence.

@@ -29,7 +29,7 @@ Component = dict[str, str]
 
 
 class Health(CamelCaseSerializer):
-    """The status of each part, and overall: DEGRADED if only parts that are not needed are DOWN."""
+    """The status of each part, and overall: DEGRADED if a part is DOWN that is not required."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)
@@ -62,7 +62,7 @@ class ReadyQuery(Body):
 
 
 class Ready(OpenEndpoint):
-    """The endpoint that returns whether this process can serve requests."""
+    """The endpoint that reports whether this process can serve requests."""
 
     urgent = True
 
@@ -96,13 +96,13 @@ class Overall(OpenEndpoint):
 
 
 class Live(OpenEndpoint):
-    """The endpoint that returns whether this process responds."""
+    """The endpoint that reports whether this process responds."""
 
     urgent = True
 
     @operation("getLiveness", "Health", {200: Health}, public=True)
     def get(self, request: Request) -> Response:
-        """Return 200 if this process responds; checks nothing else."""
+        """Return 200 if this process responds, without checking any part."""
         return Response({"status": "UP"}, headers={"Cache-Control": "no-store"})
 
 

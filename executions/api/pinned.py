@@ -1,7 +1,7 @@
 """Defaults of all API views, independent of a project's REST_FRAMEWORK.
 
-REST framework reads its defaults when its classes are created, and again at each request. Both are
-set here: to the framework's own defaults, except where the API promises otherwise.
+REST framework reads its defaults when its classes are created, and again at each request. This
+module sets both to the framework's own defaults, except where the API promises otherwise.
 """
 
 from collections.abc import Iterator
@@ -49,6 +49,6 @@ def added_authentication() -> list[type[Any]]:
 
 @contextmanager
 def surroundings() -> Iterator[None]:
-    """Respond in English, and forbid rendering templates, in this block, in which a view runs."""
+    """Respond in English and forbid template rendering in this block, which runs a view."""
     with refused(), translation.override("en"):
         yield

@@ -42,7 +42,7 @@ class Credentials(Body):
 
 
 class TokenPair(CamelCase, serializers.Serializer[Pair]):
-    """`access` goes into `Authorization: Bearer`; `refresh` is exchanged once for the next pair."""
+    """Send `access` in `Authorization: Bearer`; exchange `refresh`, once, for the next pair."""
 
     access = serializers.CharField()
     refresh = serializers.CharField()
@@ -142,7 +142,7 @@ class RefreshToken(OpenEndpoint):
     def post(self, request: Request) -> Response:
         """Exchange a refresh token for the next token pair; each refresh token works once.
 
-        A reused refresh token ends its session, since another client may have the newer one. A
+        A reused refresh token ends its session, since another client may have the new token. A
         client that received no response must sign in again. A client must not refresh concurrently.
         """
         given = self.body(Refresh)["refresh"]

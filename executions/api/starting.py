@@ -1,4 +1,4 @@
-"""Start executions over HTTP: one, a batch, or one that the response shows as a queue item."""
+"""Start executions over HTTP: one, a batch, or one as a queue item."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -76,7 +76,7 @@ def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
 
 
 def _wanted(workflow_id: UUID, user_id: Any) -> list[BoundStatement]:
-    """Return the queries for the workflow, and for the limits of its last known workspace."""
+    """Return the queries for the workflow and, if known, for the limits of its workspace."""
     found = [asked("startable", {"id": workflow_id, "user": user_id})]
     if (workspace_id := _guesses.get(workflow_id)) is not None:
         found.append(query_of(workspace_id, user_id).statement)
@@ -90,7 +90,7 @@ class Starting(Endpoint):
     names = "workflowId"  # the address's name for the workflow's id
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return the queries for the workflow and, if its workspace is known, its limits."""
+        """Return the queries for the workflow and, if known, for the limits of its workspace."""
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:
@@ -147,7 +147,7 @@ class ExecuteBatch(Starting):
     ready: list[Any] | None = None  # the payloads, of which large ones are stored
 
     def before_once(self, request: Request, workflowId: UUID) -> None:  # noqa: N803
-        """Store large payloads, which is impossible in the transaction of an idempotent request."""
+        """Store large payloads now: in an idempotent request's transaction, this is impossible."""
         workflow, _ = self.workflow(workflowId)
         given = self.body(StartBatch)["payloads"]
         self.ready = [stored(workflow.workspace_id, payload) for payload in given]

@@ -13,7 +13,7 @@ REFUSED_HOOKS = 60
 
 
 class TooMany(APIException):
-    """A rate was exceeded; the headers name the rate and the seconds to wait."""
+    """A rate limit was exceeded; the headers contain the limit and the seconds to wait."""
 
     status_code = 429
     default_code = "throttled"

@@ -92,7 +92,7 @@ class OneTier(Endpoint):
 
 
 class WindowShape(CamelCase, serializers.Serializer[Window]):
-    """The usage of a limit in its current window: an hour or a day, in UTC."""
+    """The usage counted against a limit in its current window: an hour or a day, in UTC."""
 
     limit = serializers.IntegerField(allow_null=True, help_text="Null: none.")
     used = serializers.IntegerField(

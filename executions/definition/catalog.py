@@ -15,7 +15,7 @@ Take = Literal["each", "value", "given", "equals"]
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRule:
-    """The outcomes that one key of `with` adds.
+    """A rule for the outcomes that one key of `with` adds; `take` selects the rule.
 
     `each` adds every item of the key's list, or every value of its mapping, as text. `value` adds
     the key's value, or `otherwise` if the key has no value. `given` adds `outcomes` if the key is
@@ -38,7 +38,7 @@ def outcomes_by(rules: Sequence[OutcomeRule], config: Mapping[str, Any]) -> tupl
 
 
 def outcome_text(value: Any) -> str:
-    """Return the outcome that a value stands for: its text, as in JSON, but 2.0 as "2"."""
+    """Return a value as an outcome: null and booleans as in JSON, 2.0 as "2", others as text."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -83,7 +83,7 @@ class ConfigProblem:
 
 @dataclass(frozen=True, slots=True)
 class BadInput:
-    """A kind of bad input: its description, and its error's class and part of its message."""
+    """A kind of bad input: a description, the type of its error, and part of the error message."""
 
     what: str
     error_type: str
@@ -95,17 +95,17 @@ class ModuleSpec:
     """A module type, with the properties that the graph needs.
 
     `outcomes` is empty for a plain module, whose outcome is `success`; a branch module lists its
-    outcomes. `check` reports the problems of a `with` mapping, in which a string holding a template
-    stands for any value. `outcomes_for` returns a branch module's outcomes if they depend on its
-    `with`; `outcomes_from` declares the same as data, if possible. A `container` has a body (`loop`
-    or `map`) that the engine runs. A container with `expand` creates that body from its task, whose
-    own `body` has the names of a `body_kind`; `check_task` checks such a task. `deferred` are the
+    outcomes. `check` returns the problems of a `with` mapping; a string with a template may stand
+    for any value. `outcomes_for` returns a branch module's outcomes if they depend on its `with`;
+    `outcomes_from` declares the same as data, if possible. A `container` has a body (`loop` or
+    `map`) that the engine runs. `expand` creates that body from the task if authors write a
+    different body (`body_kind`), such as tools; `check_task` checks the task. `deferred` lists the
     keys of `with` whose templates the engine renders later, in another scope, such as a loop's
-    `until`. `credential` lists the types of credential that the module accepts, one at a time; its
-    `with` may name secrets if it `takes_secrets`. `judges_hosts` says which data the module sends
-    to checked hosts only: `everything` in its `with`, its `credential` alone, or nothing ("").
-    `addresses` are the keys of `with` that hold the address. `keeps` are the keys whose values
-    never leave this machine.
+    `until`. `credential` lists the types of credential that the module accepts; a step uses one.
+    Its `with` may name secrets if it `takes_secrets`. `judges_hosts` says which data the module
+    sends to checked hosts only: `everything` in its `with`, its `credential` alone, or nothing
+    (""). `addresses` lists the keys of `with` that contain the address. `keeps` lists the keys
+    whose values never leave this machine.
     """
 
     type: str

@@ -35,11 +35,11 @@ _HINTS = (
 
 
 class BadPattern(ValueError):
-    """The text is not a regular expression in RE2's syntax; the message says what to write."""
+    """The text is not a regular expression in RE2's syntax; the message explains the problem."""
 
 
 class TooMuchWork(ValueError):
-    """The pattern and the text are too large together to be matched in bounded time."""
+    """The pattern and the text together are too large for a match in bounded time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,7 @@ def inspect_template(value: Any) -> tuple[Template, list[TemplateSyntaxProblem]]
 
 
 def one_expression(text: str) -> bool:
-    """Return whether a text is exactly one expression, so that its result keeps its type.
+    """Return whether a text is exactly one expression, whose result is not converted to text.
 
     The result is also True for invalid text, whose problems `inspect_template` returns.
     """

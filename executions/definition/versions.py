@@ -66,7 +66,7 @@ def compiled(version_id: UUID) -> Compiled:
 
 
 def compiled_from(definition: Mapping[str, Any], version_id: UUID, workflow: Workflow) -> Compiled:
-    """Return a resolved definition compiled as a version with this ID, without caching it."""
+    """Return a resolved definition compiled as a test version with this ID, without caching it."""
     graph = compile_graph(definition, workflow.pk)
     return Compiled(
         id=version_id,
@@ -98,10 +98,10 @@ def _payload_validator(version_id: UUID) -> Any:
 
 
 def check_payload(version: Compiled, payload: Any, prefix: str = "params") -> None:
-    """Raise InvalidPayload, naming every field that breaks the version's input schema.
+    """Raise InvalidPayload, naming the fields that break the version's input schema, if any.
 
-    The error names fields without values, because readers may not have access to payloads. A
-    payload that takes too long to check is rejected as well (SCHEMA_BUDGET).
+    The error names at most MAX_PROBLEMS fields, without values, because readers may not have access
+    to payloads. A payload that takes too long to check is rejected as well (SCHEMA_BUDGET).
     """
     if version.input_schema is None:
         return

@@ -1,4 +1,4 @@
-"""Apply changes of a schedule's entry in beat's own admin to its trigger.
+"""Apply changes that users make to a schedule's entry in beat's own admin to the trigger.
 
 Beat's admin belongs to the project, and some of its actions send no signal (its bulk actions, a
 crontab that several entries share). So this module uses no signal: `follow` reads the entry before
@@ -40,7 +40,7 @@ _followed: datetime | None = None
 
 
 def follow(trigger: Trigger) -> bool:
-    """Apply the changes of beat's entry to its locked trigger; return whether there were any."""
+    """Apply the changes of beat's entry to the locked trigger; return whether there were any."""
     entry = entry_of(trigger)
     if entry is None:
         return trigger.enabled and _switch(trigger, False, DELETED)
@@ -90,7 +90,7 @@ def _schedules() -> Iterator[Trigger]:
 
 
 def differs(trigger: Trigger, entry: PeriodicTask | None) -> bool:
-    """Return whether the trigger lacks a change of its entry, such as the entry's deletion."""
+    """Return whether the trigger must follow a change of its entry, such as a deletion."""
     if entry is None:
         return trigger.enabled
     if entry.enabled != trigger.enabled or refusal(entry) is not None:
@@ -145,7 +145,7 @@ def _switch(trigger: Trigger, enabled: bool, reason: str) -> bool:
 
 
 def _put_back(trigger: Trigger, entry: PeriodicTask, reason: str) -> None:
-    """Restore the entry's schedule, and write the reason into the entry."""
+    """Restore the published schedule in the entry and trigger; write the reason into the entry."""
     log.warning("entry %r of beat: %s", entry.name, reason)
     entry.interval = entry.solar = entry.clocked = None
     entry.one_off = False

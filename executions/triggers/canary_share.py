@@ -1,7 +1,7 @@
 """Choose the latest version or the canary version of a workflow, for each start.
 
-The choice depends on a hash of the key that identifies the start. So equal keys take the same
-version while the canary lasts, and a larger share keeps the keys of a smaller share.
+The choice depends on a hash of the key that identifies the start. So equal keys use the same
+version while the canary lasts, and a larger share includes the keys of a smaller share.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,8 +33,8 @@ def with_shares(
     """Return the request of each payload: on the latest version, or on the canary version.
 
     `request` names no version. The concurrency key that the latest version renders decides. Without
-    a concurrency key, the idempotency `key` decides; without both, the execution's ID decides. Uses
-    no query.
+    a concurrency key, the idempotency `key` decides; without either, the execution's ID decides.
+    Uses no query.
     """
     version_id, percent = request.workflow.canary_version_id, request.workflow.canary_percent
     if version_id is None or percent is None:

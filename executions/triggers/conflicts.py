@@ -126,7 +126,7 @@ def _may_run(
 ) -> list[bool]:
     """Return, for each execution, whether its key's limit lets it run.
 
-    Waiting executions go first.
+    While earlier executions wait for a key, no new execution with this key runs.
     """
     left = {
         key: 0 if use.waiting else max(0, rule.limit - use.holders) for key, use in uses.items()

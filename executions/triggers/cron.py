@@ -275,7 +275,7 @@ TRIGGERS_AT_ONCE, SECONDS = 100, 4.0
 def fire(trigger_id: UUID) -> CronTick | None:
     """Record the due times and start their executions if allowed; skip times that have a tick.
 
-    Returns the newest new tick, with its execution or the reason for none; None if no time was due.
+    Returns the last new tick, with its execution or the reason for none; None if no time was due.
     """
     noted = note(trigger_id)
     if not noted:

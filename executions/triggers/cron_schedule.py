@@ -88,7 +88,7 @@ class Schedule:
         return _locals(croniter(self.text, self._wall(after) - back - SECOND), forwards=True)
 
     def _before(self, until: datetime, back: timedelta) -> Iterator[datetime]:
-        """Yield local times of the schedule, backwards, from the last possible one at `until`."""
+        """Yield local times of the schedule, backwards from the last time possible at `until`."""
         return _locals(croniter(self.text, self._wall(until) + back + SECOND), forwards=False)
 
     def _instants(self, local: datetime, every_hour: bool) -> tuple[datetime, ...]:
@@ -219,7 +219,7 @@ def decide(rule: CronRule, after: datetime, now: datetime, until: datetime) -> l
     """Decide, in order, whether each time with after < time <= until fires.
 
     `until` is `now` or a little later. Returns at most `catch_up_limit` + 1,000 decisions; if more
-    times were missed, the last decision states how many more there were.
+    times were missed, the last missed time's decision states how many.
     """
     schedule = rule.schedule
     late = max(after, now - GRACE - MICROSECOND)
@@ -254,7 +254,7 @@ def following(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def _missed(times: Iterator[datetime], rows: int) -> list[Decision]:
-    """Return missed times, at most `rows`; the last decision states the number of further times."""
+    """Return decisions for missed times, at most `rows`; the last states how many followed."""
     listed = [Decision(time, False, MISSED) for time in islice(times, rows)]
     more, last = _count(islice(times, COUNTED))
     if last is not None:

@@ -1,8 +1,8 @@
 """Error workflows: a failed or timed-out execution starts the workflow that its version names.
 
-The new execution is inserted, waiting, in the transaction that ends the other one, so that both are
-committed or neither is; it is admitted after the commit. A fault in an error workflow never keeps
-an execution from ending.
+The transaction that ends the execution also inserts the new execution, which waits, so that both
+are committed or neither. After the commit, the new execution is admitted. A fault in an error
+workflow never prevents an execution from ending.
 """
 
 import logging

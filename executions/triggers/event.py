@@ -57,7 +57,7 @@ def publish_event(
 ) -> EventReceipt:
     """Store an event and start every enabled EVENT trigger of its name whose filter matches.
 
-    A known ID returns the earlier event and does nothing. `event.started` has each trigger's
+    For a known ID, returns the earlier event and starts nothing. `event.started` has each trigger's
     result. Raises InvalidPayload if the payload cannot be stored.
     """
     _check(payload)

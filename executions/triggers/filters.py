@@ -13,9 +13,9 @@ FALSE_WORDS = frozenset(["", "false", "0", "no", "off", "null", "none"])
 def holds(text: str | None, payload: Any) -> bool:
     """Return whether an event with this payload passes the filter; None passes every event.
 
-    The filter has the budget of a web process, for every publisher. The same values count as false
-    as in `flow.if`. Raises TemplateError if the expression cannot be evaluated, such as for a field
-    that this payload lacks.
+    The filter has a web process's budget in every process. Values count as true or false as in
+    `flow.if`. Raises TemplateError if the expression cannot be evaluated, such as for a field that
+    this payload lacks.
     """
     if text is None:
         return True

@@ -63,11 +63,11 @@ def start_from_code(
 ) -> Handle:
     """Start one execution of the latest (or the given) version.
 
-    An idempotency key that this workflow has seen returns the handle of the earlier execution.
-    Raises the errors of `start_execution`, and NotFound for an unknown workflow or version. Raises
-    OtherTransaction if the only open transaction is one of another database, unless
-    `own_transaction` allows a separate commit. Raises Deadlocked if two open transactions start the
-    same keys in opposite order.
+    For a used idempotency key of this workflow, returns the handle of the earlier execution. Raises
+    the errors of `start_execution`, and NotFound for an unknown workflow or version. Raises
+    OtherTransaction if a transaction is open only on another database, unless `own_transaction`
+    allows a separate commit. Raises Deadlocked if two open transactions start the same keys in
+    opposite order.
     """
     with nullcontext() if key is None else deadlock_told(f"the idempotency key {key!r}"):
         started = start_execution(

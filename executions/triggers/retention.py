@@ -32,7 +32,7 @@ def days() -> float:
 
 
 def events(before: datetime) -> QuerySet[Event]:
-    """Return events published before a time and fully delivered."""
+    """Return the fully delivered events that were published before a time."""
     # The ids hold the time they were made at: old rows are a range of the primary key.
     return Event.objects.filter(pk__lt=first_id_at(before), delivered_at__isnull=False)
 

@@ -54,7 +54,7 @@ def sign(secret: str, at: int, body: bytes) -> str:
 
 
 def fingerprint(signature: WebhookSignature, body: bytes) -> str:
-    """Return an ID of the signed text, which is accepted once from any sender."""
+    """Return an ID of the signed text, which a webhook accepts only once."""
     return hashlib.sha256(signed(signature.at, body)).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The only function that starts executions: every entry point and trigger calls it.
+"""The only module that starts executions: every entry point and trigger uses it.
 
 The payload is checked before anything is written; the rows and the first runs are one transaction,
 and messages are sent after it.
@@ -87,14 +87,14 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 ) -> Started:
     """Start one execution of the latest (or the given) version, or as a `branch` of another.
 
-    For its share of keys, a workflow's canary version is started instead of the latest version.
+    A canary version is started instead of the latest version for its share of keys.
 
     `trial` is the version of a test run, which only a user starts. A known idempotency key returns
     the earlier execution. `trigger` is the workflow's trigger that caused the start, if any.
 
     `joined` starts the execution as part of the caller's transaction, which may stay open for a
     long time. With limits or a concurrency key, the execution is then counted and admitted only
-    after the commit. If its key is taken, it waits, regardless of the rule for conflicts. Limits
+    after the commit. If that key is taken, it waits, regardless of the rule for conflicts. Limits
     are first checked without a lock, so a start over a limit is rejected as usual. Starts in other
     open transactions are not visible, so the execution may still have to wait for a free slot.
 
@@ -153,7 +153,7 @@ def start_child(
 ) -> WorkflowExecution:
     """Start one execution as a child of `parent`, once per key; the caller holds the parent's lock.
 
-    It runs at once, with its root: it takes no slot of its workspace, and no concurrency key.
+    The child runs at once. It takes no slot, because its root has one, and no concurrency key.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, or NotFound (version).
     """
     request = StartRequest(
@@ -374,7 +374,7 @@ def _fingerprint(payload: Any, version: int | UUID | None, priority: int | None)
 
 
 def _labels(request: StartRequest, payload_list: Sequence[Any]) -> RenderedLabels:
-    """Return the labels of new executions; a replay or a fork keeps those of its origin."""
+    """Return the labels of new executions; a replay or a fork has its origin's labels."""
     if request.branch is not None:
         return RenderedLabels([request.branch.labels] * len(payload_list))
     return render_all(request.version.graph.labels, payload_list)
@@ -393,7 +393,7 @@ def _is_last(request: StartRequest, verdict: conflicts.ConflictVerdict) -> bool:
 
 
 def _limits(request: StartRequest, actor: Actor) -> Ceilings:
-    """Return the workspace's limits; a joined start takes no lock, so that others need not wait."""
+    """Return the workspace's limits; a joined start does not lock them, so no other start waits."""
     take = unlocked if request.joined else hold
     return take(request.workflow.workspace_id, actor.user_id)
 

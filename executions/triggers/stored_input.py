@@ -51,9 +51,9 @@ def stored(workspace_id: UUID, payload: Any, release: Callable[[], None] | None 
     """Return the payload; if it is above the threshold, store it and return a StoredInput.
 
     Call it before the transaction that starts the execution. Inside a transaction, the payload
-    stays as it is, and is stored in the row. `release` gives the connection back before the file is
-    written; by default, it is closed. A payload that cannot be stored is left to `request.check`.
-    Raises PayloadStoreUnavailable and the errors of sealing.
+    stays as it is, and is stored in the row. `release` frees the connection before the file is
+    written; by default, the connection is closed. A payload that cannot be stored is left to
+    `request.check`. Raises PayloadStoreUnavailable and the errors of sealing.
     """
     if (
         not payload_store.enabled()

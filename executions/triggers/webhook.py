@@ -37,7 +37,7 @@ def secret_of(trigger_id: UUID, version: int) -> str:
 
 
 def accepted_secrets(trigger_id: UUID, version: int) -> Iterator[str]:
-    """Yield the secrets of this version, from the current and the earlier keys of Django."""
+    """Yield the secrets of this version, from Django's current and earlier secret keys."""
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         yield _derived(trigger_id, version, key)
 

@@ -59,7 +59,7 @@ class _Whole:
 
 @dataclass(frozen=True, slots=True)
 class _BodyContext:
-    """A body's place: its path, its kind, and the tasks around it by ID, innermost first."""
+    """A body's path and kind, and the surrounding tasks' indexes by ID, innermost body first."""
 
     prefix: str = ""
     around: tuple[Mapping[str, int], ...] = ()
@@ -142,7 +142,7 @@ def _undo(
     place: _BodyContext,
     ids: tuple[Mapping[str, int], ...],
 ) -> Graph | None:
-    """Return a body's undo steps, as tasks with the same IDs and no edges; None if it has none."""
+    """Return a graph of a body's undo steps, with the same task IDs and no edges; or None."""
     tasks = [
         {"id": task["id"], "name": task["name"], "join": "any", "modules": [task["undo"]]}
         for task in documents
@@ -179,7 +179,7 @@ def _order(tasks: list[Task]) -> tuple[int, ...]:
 def _watches(
     step: Step, body: Graph, ids: tuple[Mapping[str, int], ...]
 ) -> frozenset[tuple[int, int]]:
-    """Return the tasks that a container's deferred templates read, as seen from its body."""
+    """Return the tasks that a container's deferred templates read, as pairs of level and index."""
     found: set[tuple[int, int]] = set()
     for template in step.deferred.values():
         own, outer = tasks_read(template, (body.task_by_id, *ids))

@@ -17,7 +17,7 @@ from executions.definition.graph.yaml_text import dump_yaml, read_yaml
 def load_text(text: str, *, content_type: str) -> dict[str, Any]:
     """Parse a text into a document; `content_type` is a media type or file name of YAML or JSON.
 
-    Raises DefinitionError. The document is as written: see `normalise` and `problems`.
+    Raises DefinitionError. Short forms remain (see `normalise`); `problems` checks the content.
     """
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:

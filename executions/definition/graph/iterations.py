@@ -86,7 +86,7 @@ class MapTurns:
 
     @property
     def waiting(self) -> int:
-        """Return how many items are still to start."""
+        """Return how many items have not started."""
         return self.total - self.next + len(self.spare)
 
     @property
@@ -118,9 +118,9 @@ class MapTurns:
         return replace(self.closed(back), spare=tuple(sorted({*self.spare, *back})))
 
     def begun_again(self, set_back: Iterable[int]) -> tuple["MapTurns", tuple[int, ...]]:
-        """Restart items that a roll-back reset, up to the limit; return the state and these items.
+        """Start reset and spare items, up to the limit; return the state and the started items.
 
-        These items had started before, so they restart even if another item has failed since then.
+        `set_back` are items that a roll-back reset; they start even if an item has failed since.
         """
         known = {*self.spare, *(index for index in set_back if self.next <= index < self.total)}
         again = tuple(sorted(known))[: self.free]
@@ -131,7 +131,7 @@ class MapTurns:
 
     @property
     def free(self) -> int:
-        """Return how many more items may start now."""
+        """Return how many more items can be open at the same time."""
         return max(0, self.wide - len(self.open))
 
     def handed_out(self, count: int) -> tuple["MapTurns", tuple[int, ...]]:
@@ -156,7 +156,7 @@ class MapTurns:
 
 
 def lanes(max_concurrency: int, *, pure: bool) -> int:
-    """Return how many items can run at the same time; items of a pure body have a lower limit."""
+    """Return how many items can run at the same time: for a pure body, at most LANES."""
     return min(max_concurrency, LANES) if pure else max_concurrency
 
 

@@ -52,7 +52,7 @@ class Concurrency:
 
 @dataclass(frozen=True, slots=True)
 class LabelTemplate:
-    """A label of a workflow's executions: its name, and the template of its value."""
+    """A label of a workflow's executions: the name, and the template of the value."""
 
     name: str
     value: Template
@@ -74,7 +74,7 @@ AUTOMATIC, MANUAL = "automatic", "manual"  # when a failed execution is undone
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An edge from one task to another; it is taken when the source's outcome is `on`."""
+    """An edge from one task to another, taken if the source's outcome is `on`."""
 
     source: int
     target: int
@@ -85,8 +85,8 @@ class Edge:
 class Step:
     """One module of one task, with everything needed to run it.
 
-    `path` is relative to its Graph; a run's step path begins with the body's place, `refine[2].`,
-    so that it is `refine[2].draft.main`.
+    `path` is relative to its Graph. In a body, a run's step path begins with the body's place:
+    `refine[2].draft.main`.
     """
 
     index: int
@@ -145,8 +145,8 @@ class Task:
 class Graph:
     """One version of a workflow, or one container's body, ready for planning.
 
-    A body has the workflow's name, variables and priority. It has no output definition: its output
-    is the output of its last task, or the outputs of all last tasks by ID if there are several.
+    A body has the workflow's name, variables and priority, but no `output`. A body's result is the
+    output of its last task, or the outputs of all last tasks by ID if there are several.
     """
 
     tasks: tuple[Task, ...]
@@ -179,7 +179,7 @@ class Graph:
 
 @dataclass(slots=True)
 class Passed:
-    """The steps recorded since the last checkpoint, as far as one worker knows."""
+    """The steps that a worker recorded since the last checkpoint."""
 
     steps: int = 0
     gate: bool = False

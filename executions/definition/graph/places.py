@@ -57,7 +57,7 @@ class Place:
         return place
 
     def nearest(self, kind: str) -> "Place | None":
-        """Return the innermost place of the kind (`loop`, `map`), from this place on; or None."""
+        """Return the innermost place of a kind (`loop`, `map`): this or an outer place; or None."""
         place: Place | None = self
         while place is not None and place.graph.kind != kind:
             place = place.outer

@@ -1,7 +1,7 @@
 """Plan the next steps of an execution from the states of all its steps.
 
-This module does no I/O. The sweeper and a chord's body plan with it; a completing step only uses
-`settle`.
+This module does no I/O. `plan` needs the rows of all steps; a worker that completes a step only
+uses `settle`.
 """
 
 from collections import deque
@@ -31,8 +31,8 @@ class Readiness(Enum):
 def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
     """Return the readiness of one task.
 
-    It is UNSETTLED if the source of an edge into it has no outcome, READY if enough edges are
-    taken, otherwise SKIP. An edge is taken if its `on` equals its source's outcome. `join: any`
+    It is UNSETTLED if the source of an incoming edge has no outcome, READY if enough edges are
+    taken, otherwise SKIP. An edge is taken if its `on` equals the source's outcome. `join: any`
     needs one taken edge, `join: all` all of them. Tasks without incoming edges are ready.
     """
     taken = 0
@@ -144,9 +144,9 @@ def task_outcomes(graph: Graph, facts: Mapping[int, StepFact]) -> dict[int, str]
 def plan(graph: Graph, facts: Mapping[int, StepFact]) -> Plan:
     """Return the plan for the facts of all steps (a step without a fact has no run).
 
-    Start the steps whose task is ready, or whose predecessor in the task's chain has ended. Skip
-    the tasks to which too few taken edges lead. If no step is live and none can start, `blocked`
-    are the tasks that wait for a dead step or can never start.
+    Start the steps whose task is ready, or whose predecessor in the task's chain is done. Skip the
+    tasks to which too few taken edges lead. If no step is live and none can start, `blocked` are
+    the tasks that wait for a dead step or can never start.
     """
     result = Plan()
     outcomes = task_outcomes(graph, facts)

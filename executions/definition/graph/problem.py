@@ -22,7 +22,7 @@ class DefinitionProblem:
 
 
 class DefinitionError(Exception):
-    """The text is not a definition; `problems` has the reasons."""
+    """The text is not a valid definition; `problems` lists the reasons."""
 
     def __init__(self, problems: list[DefinitionProblem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))

@@ -1,4 +1,4 @@
-"""Read the well-formed parts of a body for the rules, without trusting its shape.
+"""Read the well-formed parts of a body, which the rules check.
 
 Malformed parts are omitted here and reported by `schema.shape_problems`, so that each error is one
 problem.
@@ -67,7 +67,7 @@ class TaskEntry:
         return (spec.body_kind or spec.container) if spec is not None else ""
 
     def gate_outcomes(self) -> tuple[str, ...] | None:
-        """Return the outcomes of the task's last module, which are the task's; None if unknown."""
+        """Return the task's outcomes, which are those of its last module; None if unknown."""
         return self.modules[-1].outcomes() if self.modules else None
 
 

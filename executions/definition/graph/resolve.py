@@ -1,6 +1,6 @@
-"""Publishing: write all that a run needs into the definition, so that it never changes later.
+"""Publishing: complete the definition, so that later settings and releases do not change it.
 
-Policies, timeouts, queues and the modules' properties are filled in for each module; a version then
+Each module receives its policies, timeout, queue and the properties of its type. A version then
 runs without settings or the catalog.
 """
 

@@ -1,7 +1,7 @@
 """Build a graph's steps on first access: a process runs few of a large graph's steps.
 
-Parsing the templates of 2,000 steps takes seconds, during which a new process may already be
-killed. Building one step takes a fraction of a millisecond.
+Parsing the templates of 2,000 steps takes seconds; a new process may be killed before that.
+Building one step takes a fraction of a millisecond.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ def histories_read(template: Template, task_by_id: Mapping[str, int]) -> frozens
 
 
 def _innermost(name: str, ids: Ids) -> tuple[int, int]:
-    """Return the innermost task with the name: how many bodies further out it is, and its index."""
+    """Return the innermost task with the name, as (number of bodies further out, index)."""
     level = next(level for level, known in enumerate(ids) if name in known)
     return level, ids[level][name]
 
@@ -103,7 +103,7 @@ class LazySteps(Sequence[Step]):
     )  # fmt: skip
 
     def __init__(self, body: BodyContext, tasks: Sequence[Mapping[str, Any]]) -> None:
-        """Begin with the resolved tasks of the body, without building a step."""
+        """Prepare the steps of the body's resolved tasks, without building them."""
         self._body = body
         self._unbuilt: list[_Unbuilt | None] = [
             _Unbuilt(module, index, task["id"], position, position + 1 == len(task["modules"]))
@@ -154,7 +154,7 @@ class LazySteps(Sequence[Step]):
         return MappingProxyType({path: index for index, path in enumerate(self._paths)})
 
     def mentioning(self, word: str) -> Iterator[Step]:
-        """Yield the built steps, and those with the word in a template; build only the latter."""
+        """Yield the built steps; also build and yield others that have the word in a template."""
         for index, unbuilt in enumerate(self._unbuilt):
             if unbuilt is None or _mentions(unbuilt.document["with"], word):
                 yield self[index]

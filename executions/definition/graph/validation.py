@@ -49,8 +49,8 @@ MAX_PROBLEMS = 500
 def problems(document: Any, catalog: Catalog, limits: Limits = DEFAULTS) -> list[DefinitionProblem]:
     """Return all problems of a JSON value as a definition; [] if it can be published.
 
-    A document that is too large, too deep or has too many tasks has only that problem. After
-    MAX_PROBLEMS problems, a last one says that more are left out. Problems are in the order of the
+    A document that cannot be stored or has too many tasks is not checked further. After
+    MAX_PROBLEMS problems, a final one says that there are more. Problems are in the order of the
     rules and, for one rule, of the document.
     """
     found = storage_problems(document)
@@ -81,7 +81,7 @@ def warnings(document: Any, catalog: Catalog) -> list[DefinitionProblem]:
 
 
 def _bounded(found: Iterator[DefinitionProblem]) -> list[DefinitionProblem]:
-    """Return each problem once; after MAX_PROBLEMS, a last one says that there are more."""
+    """Return each problem once; after MAX_PROBLEMS, a final one says that there are more."""
     kept: dict[DefinitionProblem, None] = {}
     for one in found:
         if len(kept) == MAX_PROBLEMS:

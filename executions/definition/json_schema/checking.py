@@ -29,7 +29,7 @@ EXTRA_FORMATS = frozenset(
 
 @lru_cache(maxsize=1)
 def format_checker() -> Any:
-    """Return the checker of the formats of draft 2020-12, which limits the length of texts."""
+    """Return a checker of draft 2020-12's formats, which rejects texts that are too long."""
     from jsonschema import Draft202012Validator, FormatChecker
 
     checker = FormatChecker(formats=())

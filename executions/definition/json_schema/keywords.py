@@ -81,7 +81,7 @@ def check_pattern_properties(
 def check_additional_properties(
     validator: Any, subschema: Any, instance: Any, schema: Any
 ) -> Iterator[Any]:
-    """Check `additionalProperties`: yield errors of values that no other keyword names."""
+    """Check `additionalProperties`: yield errors of properties that the schema does not name."""
     from jsonschema import ValidationError
 
     if not isinstance(instance, dict):

@@ -46,7 +46,7 @@ Reader = Callable[[Any], Any]
 def attribute_reader(
     budget: RenderBudget, attribute: Any, *, default: Any = None, caseless: bool = False
 ) -> Reader:
-    """Return a function from an item to its `attribute` (a dotted path; None: the item itself).
+    """Return a function that reads an item's `attribute`: a dotted path, or None for the item.
 
     With `caseless`, texts become lower case, to sort and group by them. A missing value becomes
     `default`, unless `default` is None. Each call is charged to the budget.
@@ -69,7 +69,7 @@ def attribute_reader(
 def attribute_parts(attribute: Any) -> list[str | int]:
     """Return the keys of an attribute's dotted path; [] for None.
 
-    Raises TypeError for other types than text and int, and TooLarge if the path is too long.
+    Raises TypeError for types other than text and int, and TooLarge if the path is too long.
     """
     if attribute is None:
         return []

@@ -1,7 +1,7 @@
 """Arithmetic of numbers, and `+` and `*` of texts and lists, with sizes checked in advance.
 
 `*` and `**` keep numbers under MAX_BITS bits; `+` and `-` add one bit each, and an expression has
-few of them. The results of division and `%` of numbers are never larger than allowed.
+few of them. Division and `%` of numbers never exceed the limits.
 """
 
 import math
@@ -56,7 +56,7 @@ def multiply(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def power(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left ** right`. Raises TooLarge for big, and ArithmeticError for complex results."""
+    """Return `left ** right`. Raises TooLarge, and ArithmeticError for a complex result."""
     if isinstance(left, int) and isinstance(right, int):
         bounded_bits(left.bit_length() * abs(right))
         budget.spend(20)

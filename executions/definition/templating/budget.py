@@ -1,7 +1,7 @@
 """The budget of one rendering: work, memory and time over all its expressions.
 
 Every operator, filter and method of an expression calls `spend` before it works, and `hold` for its
-result. So no expression can occupy a process or its memory. Work and memory are counted, not
+result. So no expression can block a process or fill its memory. Work and memory are counted, not
 measured: the same template with the same scope spends the same everywhere. The clock, read
 occasionally, ends anything that the counts miss.
 
@@ -157,7 +157,7 @@ class RenderBudget:
 def while_planning() -> RenderBudget:
     """Return the budget of a loop's condition or a workflow's output, equal in every worker.
 
-    Both are rendered while the execution is locked, and often in the control worker: a template
-    that is too costly fails in every worker.
+    These templates are rendered while the execution is locked, often in the control worker. A
+    template that is too costly there fails in every worker.
     """
     return RenderBudget(profile=CONTROL if current_profile() is WORKER else None)

@@ -1,7 +1,7 @@
 """Compare, find and sort values; the work is charged first, by the weights of both sides.
 
 Python compares nested lists in one call that nothing can interrupt. A comparison reads at most the
-values of the lighter side. Finding reads at most those of the container, or its length times the
+values of the lighter side. Finding reads at most the container's values, or its length times the
 item's weight. Sorting reads at most all keys in each of log2(n) rounds.
 """
 

@@ -209,7 +209,7 @@ CHOICES = (nodes.CondExpr, nodes.And, nodes.Or, nodes.Call, nodes.Not)
 
 
 def certain_paths(source: str) -> list[Keys]:
-    """Return the paths that an expression always reads; [] if it has a condition or a call."""
+    """Return the paths that an expression always reads; [] for conditions, calls and errors."""
     keys = plain_path(source)
     if keys is not None:
         return [keys]

@@ -186,7 +186,7 @@ def sort(
     case_sensitive: bool = False,
     attribute: Any = None,
 ) -> list[Any]:
-    """Return the items sorted by themselves, or by one or more attributes (`"age,name"`)."""
+    """Return the items sorted by their values, or by one or more attributes (`"age,name"`)."""
     named = attribute.split(",") if isinstance(attribute, str) and "," in attribute else None
     if named is None:
         read = attribute_reader(budget, attribute, caseless=not case_sensitive)

@@ -29,7 +29,7 @@ class RenderedInRequest(RuntimeError):
 
 
 def renders_here() -> bool:
-    """Return whether this process may render templates now."""
+    """Return whether templates may be rendered now."""
     return not _refused.get()
 
 
@@ -46,8 +46,8 @@ class TimeSpent(Exception):
 class Allowance:
     """The CPU time for rendering in one request or, with `workers`, in one message.
 
-    `seconds` is checked before each rendering, which has its own budget. So the first rendering
-    always runs.
+    `seconds` is checked before each rendering, so the first rendering always runs. Without
+    `workers`, the time is limited only where rendering is otherwise forbidden.
     """
 
     def __init__(self, seconds: float, *, workers: bool = False) -> None:

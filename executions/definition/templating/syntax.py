@@ -121,17 +121,17 @@ CODE = "unfinished"
 
 
 def todo(what: str) -> str:
-    """Return the template for a part that is still to be written; `what` describes it."""
+    """Return a placeholder template for a part that a user must write; `what` describes it."""
     return "{{ " + todo_call(what) + " }}"
 
 
 def todo_call(what: str) -> str:
-    """Return the text of `todo` without braces, for use within an expression."""
+    """Return the placeholder of `todo` without braces, for use within an expression."""
     return f"{NAME}({json.dumps(what, ensure_ascii=False)})"
 
 
 def refuse_unfinished(tree: nodes.Expr) -> None:
-    """Raise ExpressionSyntaxError if a part of the expression is still to be written."""
+    """Raise ExpressionSyntaxError if the expression contains a placeholder (see `todo`)."""
     calls = [tree] if isinstance(tree, nodes.Call) else []
     for call in (*calls, *tree.find_all(nodes.Call)):
         if isinstance(call.node, nodes.Name) and call.node.name == NAME:

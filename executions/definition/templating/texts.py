@@ -30,7 +30,7 @@ _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def cased(method: Callable[[str], str]) -> Callable[[RenderBudget, Any], str]:
-    """Return a filter that changes case; its result is limited, as `ΐ` becomes three characters."""
+    """Return a filter that changes case and limits the result: `ΐ` becomes three characters."""
 
     def change(budget: RenderBudget, value: Any, /) -> str:
         text = as_text(budget, value)
@@ -122,7 +122,7 @@ def string(budget: RenderBudget, value: Any) -> str:
 
 
 def to_json(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `tojson`; a text's character takes at most six characters in JSON."""
+    """Apply the filter `tojson`; each character of a text takes at most six characters of JSON."""
     if not isinstance(value, str):
         return as_text(budget, value)
     bounded_text(len(value))
@@ -148,7 +148,7 @@ def trimmed(budget: RenderBudget, value: Any, chars: str | None = None) -> str:
 def without_tags(budget: RenderBudget, value: Any) -> str:
     """Apply the filter `striptags`, which removes comments and tags.
 
-    It makes one pass, in linear time; MarkupSafe's function takes quadratic time.
+    It takes linear time; MarkupSafe's function takes quadratic time.
     """
     text = as_text(budget, value)
     budget.spend(4 * scan(text) + 20 * text.count("<") + 100 * text.count("&"))

@@ -122,7 +122,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class _Copy:
-    """A copy of one value; `values` and `characters` count its content so far."""
+    """Copies one value; `values` and `characters` count what has been copied so far."""
 
     __slots__ = ("_budget", "characters", "values")
 

@@ -27,8 +27,8 @@ def start_again(
 ) -> WorkflowExecution:
     """Start the trigger's workflow with the message's body, or with another payload.
 
-    Raises NotFound, WrongState if it is resolved, InvalidPayload for a body that is truncated or
-    not JSON, and the errors of `start_execution`.
+    Raises NotFound, WrongState if the message is already resolved, InvalidPayload for a body that
+    is truncated or not JSON, and the errors of `start_execution`.
     """
 
     def start(message: RefusedMessage) -> WorkflowExecution:

@@ -189,7 +189,7 @@ TIMEOUT_SECONDS = 5.0
 
 
 class BrokerSource:
-    """A queue of any broker that kombu knows, read with `basic_get`."""
+    """A queue of any broker that kombu supports, read with `basic_get`."""
 
     def __init__(self, url: str, queue: str) -> None:
         self._url = url
@@ -298,7 +298,7 @@ def find(name: str) -> Trigger:
 def broker_url(trigger: Trigger, given: str | None = None) -> str:
     """Return the broker's URL: `given`, or else the trigger's or the engine's broker.
 
-    `env:NAME` means an environment variable. Raises Unclear if it is not set.
+    `env:NAME` means an environment variable. Raises Unclear if the variable is not set.
     """
     text = given or trigger.settings["broker"] or messaging.broker_url()
     if not text.startswith("env:"):

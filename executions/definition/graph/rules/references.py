@@ -33,7 +33,7 @@ class BodyView:
     """A body as a template sees it, from its place in this body or in a nested body.
 
     `task` is the template's task, or the container around it; None if all tasks have ended.
-    `before` are the tasks that ended before `task`, as bits; None if unknown. `done` says that
+    `before` is a bit mask of the tasks that ended before `task`; None if unknown. `done` says that
     `task` itself has succeeded, as in its undo step.
     """
 

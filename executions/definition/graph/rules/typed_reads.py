@@ -1,7 +1,7 @@
 """Check templates against the modules' schemas, to find unknown paths and wrong types.
 
-These are warnings, since a module may return more than it describes. There are none for open
-schemas: those of containers' results, histories, and outputs of any type.
+The problems are warnings, since a module may return more than it describes. Open schemas, such as
+those of containers' results and histories, cause no warnings.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ OUTPUT = "output"
 def typed_read_warnings(
     document: Mapping[str, Any], reading: BodyReading
 ) -> Iterator[DefinitionProblem]:
-    """Yield warnings about values that templates of modules and of the output might not find."""
+    """Yield warnings about unknown paths and wrong types in templates of modules and the output."""
     yield from _body(reading, (reading,))
     if "output" in document:
         yield from _Reader((reading,), None).value(document["output"], (OUTPUT,), None)
@@ -126,7 +126,7 @@ class _Reader:
             yield problem(pointer, "type_mismatch", message)
 
     def _read(self, keys: Keys) -> tuple[ModuleEntry, Typed, int] | None:
-        """Return the module whose output is read, the output's type, and the length of its path."""
+        """Return the source module, its output's type, and how many keys lead there; or None."""
         if keys[0] == "previous":
             return _output(self.previous, 1)
         if keys[0] != "tasks" or len(keys) < 3 or keys[2] != OUTPUT:

@@ -43,9 +43,9 @@ class Trial:
     told_already: frozenset[str] = frozenset()  # the places that read tasks outside the part
 
     def told(self, found: list[DefinitionProblem]) -> list[DefinitionProblem]:
-        """Return the problems of the request, and `found`, those of the document, once each.
+        """Return the problems of the request and of the document (`found`), without duplicates.
 
-        Paths are those in the requested definition.
+        The paths are those in the requested definition.
         """
         placed = (self._placed(one) for one in found)
         known = self.told_already
@@ -102,7 +102,7 @@ class _Making:
         return {"tasks": tasks, "edges": [edge for _, edge in self._edges()]}
 
     def places(self) -> dict[tuple[str, int], str]:
-        """Return the place of each of the section's tasks and edges in the given definition."""
+        """Return where the section's tasks and edges are in the requested definition."""
         tasks = {("tasks", i): key_path(t.pointer) for i, t in enumerate(self._tasks())}
         edges = {("edges", i): key_path(at) for i, (at, _) in enumerate(self._edges())}
         return tasks | edges
@@ -118,7 +118,7 @@ class _Making:
     def reads_of_others(self) -> frozenset[str]:
         """Return the places where the section reads tasks outside the section.
 
-        The section's `problems` report these reads.
+        `section_problems` reports these reads.
         """
         known, found = self.reading.by_id, self.section
         reads = (read for task in found.running for read in found.reads[task])
@@ -143,7 +143,7 @@ class _Making:
         return {key: value for key, value in task.document.items() if key not in without}
 
     def _outcome(self, task: TaskEntry) -> str | None:
-        """Return a pinned task's outcome: given, or the only outcome with an edge, or None."""
+        """Return the pinned outcome or the default: success, the only one with an edge, or None."""
         pin = self.asked.pinned[task.id]
         if pin.outcome is not None:
             return pin.outcome
@@ -153,7 +153,7 @@ class _Making:
         return leading.pop() if len(leading) == 1 else None
 
     def _natural(self) -> Iterator[EdgeEntry]:
-        """Yield the section's own edges, except those to its start or to tasks before its start."""
+        """Yield the edges within the section, except those to its start or to tasks before it."""
         kept, begins = self.section.kept, self.section.before | {self.section.start}
         for edge in self.reading.edges:
             if edge.source in kept and edge.target in kept and edge.target not in begins:

@@ -17,7 +17,7 @@ SKIPPED = "skipped"  # as an outcome of a pinned task: no edge from it is taken
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """The pinned result of a task; its default outcome is success, or the only one with an edge."""
+    """A task's pinned result; `outcome` defaults to success or the only outcome with an edge."""
 
     output: Any = None
     outcome: str | None = None

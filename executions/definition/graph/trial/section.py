@@ -29,7 +29,7 @@ class Read:
 
 
 def reads_of(task: TaskEntry) -> Iterator[Read]:
-    """Yield a task's reads of tasks of its own body, including reads in nested bodies."""
+    """Yield a task's reads of the tasks beside it, including reads in nested bodies."""
     inner: Collection[str] = task.body.by_id if task.body is not None else ()
     for module in task.modules:
         later = module.spec.deferred if module.spec is not None else ()
