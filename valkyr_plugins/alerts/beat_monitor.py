@@ -42,7 +42,7 @@ def end(**_: Any) -> None:
 
 
 def look(since: datetime) -> int:
-    """Check whether beat is silent since `since`; return the number of alerts to report."""
+    """Check whether beat is silent (not before `since`); return the number of alerts to report."""
     from dlq.public.beat import pulse
     from executions.public.database import AdvisoryLock, alone
     from valkyr_plugins.alerts.lifecycle import notice, tell

@@ -87,7 +87,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the spent budget of the workspace or user that resets last; None if none is spent.
+    """Return the workspace's or user's spent budget that resets last; None if none is spent.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """

@@ -78,7 +78,7 @@ def _refused(path: str, code: str, message: str) -> BudgetRefused:
 
 
 class BudgetKind(LimitKind[Budget]):
-    """The kind of limit `budget`: each has one period and one currency (empty: tokens)."""
+    """The kind of limit `budget`: each budget has one period and one currency (empty: tokens)."""
 
     model = Budget
     noun = "budget"

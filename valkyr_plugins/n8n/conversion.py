@@ -59,14 +59,14 @@ PROGRAM = "javascript.code"  # kept in the definition, so many of them can make 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The result for an export: a definition that can be saved, and a report on each node."""
+    """The result of converting an export: a definition that can be saved, and a report."""
 
     definition: dict[str, Any]
     report: ImportReport
 
 
 def convert(export: Export, catalog: Catalog) -> Conversion:
-    """Return the definition and the report of an export. Raises DefinitionError if too large."""
+    """Convert an export into a definition and a report. Raises DefinitionError if too large."""
     found = _Conversion(export, catalog).convert()
     if storage_problems(found.definition):
         _drop_parameters(found.definition)

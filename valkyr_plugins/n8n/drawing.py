@@ -145,7 +145,7 @@ class Nodes(ABC):
         return self.ids.take(name)
 
     def helpers(self, name: str) -> list[tuple[str, Node]]:
-        """Return the nodes that help this node, each after the kind of its link."""
+        """Return the nodes that help this node, each with the kind of its link."""
         return self.graph.helpers.get(name, [])
 
     def tool(
@@ -200,7 +200,7 @@ class Nodes(ABC):
         return found
 
     def made(self, work: NodeWork, ports: dict[int, list[NodePort]]) -> Made:
-        """Return the task of a node: from its family, or its placeholder."""
+        """Return the task of a node: from its family, or a placeholder."""
         node = work.node
         if node.disabled:
             work.remark("It was disabled: it passes its input on.")

@@ -101,7 +101,7 @@ def operand(expression: str) -> str:
 
 @dataclass(slots=True)
 class Sight:
-    """The data that an expression can read: `current` is `$json`; `nodes` finds a finished node.
+    """The data that an expression can read: `current` is `$json`; `nodes` finds an earlier node.
 
     `numbered` is true if `index` is known. `arguments` collects the arguments that a model gives a
     tool, with their schemas; it is None outside tools. `variable` returns the name for one of n8n's

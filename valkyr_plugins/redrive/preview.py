@@ -300,7 +300,7 @@ def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], lis
 
 
 def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
-    """Estimate the seconds: the longer of sending, and of running at limited concurrency."""
+    """Estimate the duration in seconds: to send or, if longer, to run at limited concurrency."""
     row = statements.fetch_one(
         "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )

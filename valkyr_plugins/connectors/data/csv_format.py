@@ -69,7 +69,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that splits the first records into the most fields, equally many each.
+    """Return the delimiter that gives each of the first records the same, and largest, field count.
 
     Return a comma if no delimiter separates any fields.
     """
@@ -80,7 +80,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """Return how many fields every record has; 0 if that differs or a record cannot be read."""
+    """Return the number of fields in every record; 0 if it varies or a record cannot be read."""
     try:
         # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]

@@ -32,7 +32,7 @@ Query = Callable[..., Any]
 def compiled(expression: str) -> Query:
     """Return a function that applies an expression to data. Raises ValueError for invalid JMESPath.
 
-    The function takes the data and optionally `most`. It raises StepError if the expression does
+    Its arguments are the data and, optionally, `most`. It raises StepError if the expression does
     not fit the data, or if the result exceeds `most` bytes of JSON (None: no limit).
     """
     if len(expression) > MAX_EXPRESSION:

@@ -27,7 +27,7 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def getter(field: str) -> Getter:
-    """Return a function that returns a row's value of a field, or None. Raises ValueError.
+    """Return a function that reads a field of a row (None if it is missing). Raises ValueError.
 
     Keys and paths have JMESPath's meaning, but are read without its engine, which is slower.
     """

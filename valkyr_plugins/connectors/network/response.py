@@ -1,7 +1,7 @@
 """An HTTP response: its body, read up to a limit, and the errors of a failed exchange.
 
 Compressed bodies are unpacked here, never more than the limit at a time, so that a small response
-cannot unfold into gigabytes.
+cannot expand to gigabytes.
 """
 
 import base64
@@ -133,7 +133,7 @@ def _text(response: httpx.Response, media_type: str, body: bytes) -> str | None:
 
 
 class _Plain:
-    """Passes on a body that is not compressed, unchanged."""
+    """Yields an uncompressed body unchanged."""
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         yield chunk
