@@ -157,7 +157,7 @@ def tell(rule: AlertRule) -> int:
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
     """Close alerts whose problem is over; return their number.
 
-    Unless `silently` is set, queue one all clear for the reported alerts of kinds that have an all
+    Unless `silently` is set, queue all clears for the reported alerts of kinds that have an all
     clear.
     """
     wanted = list(ids)

@@ -120,7 +120,7 @@ def ask(asked: Asked) -> None:
 def ask_all(asked: Sequence[Asked]) -> list[Exception | None]:
     """Check steps that are leased together; return BudgetSpent or None for each step.
 
-    Uses one query.
+    Uses at most one query.
     """
     spenders = {_spender(one) for one in asked if _draws(one)}
     if not spenders:

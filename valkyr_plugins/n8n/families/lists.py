@@ -104,7 +104,7 @@ def aggregate(work: NodeWork) -> Made:
 
 @family("summarize", takes=LIST)
 def summarize(work: NodeWork) -> Made:
-    """Make `data.aggregate`, whose results have n8n's names. Raises Left."""
+    """Make `data.aggregate`, or `python.code` to join texts, with n8n's names. Raises Left."""
     compute: dict[str, Any] = {}
     rows = work.names("fieldsToSummarize.values")
     split = work.word("fieldsToSplitBy").removeprefix("=")

@@ -266,7 +266,7 @@ class Trace:
         return edges
 
     def precede(self, earlier: Any, later: Any) -> Any:
-        """Handle `earlier >> later`: add an edge, which replaces the edges from the line above."""
+        """Handle `earlier >> later`: add edges, which replace those from tasks before `earlier`."""
         for one in later if isinstance(later, list | tuple) else [later]:
             facts = facts_of(one)
             if facts is None or facts.task is None:
