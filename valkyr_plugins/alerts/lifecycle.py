@@ -64,7 +64,7 @@ WITHIN = timedelta(minutes=10)
 
 
 def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> Sequence[Alert]:
-    """Queue messages in this transaction; return the alerts reported, () if too many were sent."""
+    """Queue messages in this transaction; return the alerts, or () if the rule sent too many."""
     if not alerts or (reason != DeliveryReason.OVER and _is_loud(rule)):
         return ()
     together = [alerts] if len(alerts) > EACH else [[alert] for alert in alerts]

@@ -273,7 +273,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
 
 
 def _lasts(reached: Callable[[Budget], float]) -> Lasting:
-    """Return a function that keeps the IDs of budgets whose spending reached a percentage."""
+    """Return a function that selects the IDs of budgets whose spending reached a percentage."""
 
     def still(ids: Collection[UUID]) -> set[UUID]:
         budgets = list(Budget.objects.filter(pk__in=ids))

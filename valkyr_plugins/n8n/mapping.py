@@ -1,4 +1,4 @@
-"""Map one node: a family's input (`NodeWork`) and result (`Made`), and the names."""
+"""Map one node: a family's input (`NodeWork`) and result (`Made`), and names in Valkyr."""
 
 import re
 import unicodedata

@@ -45,7 +45,7 @@ class Shape:
         return path(self.base, keys) if self.base is not None else None
 
     def of_item(self, expression: str) -> "Shape":
-        """Return the shape of one of many items, which `expression` yields."""
+        """Return the shape of one item of the list; `expression` yields the item."""
         named = {keys: path(expression, ours) for keys, ours in self.each.items()}
         if self.within is None:
             return Shape(whole=expression, named=named, why=self.why)
@@ -59,7 +59,7 @@ class Shape:
         return None if self.within is None else (*self.within, *keys)
 
     def again(self, expression: str) -> "Shape":
-        """Return the shape of other items like these, as a list that `expression` yields."""
+        """Return the shape of a list that `expression` yields, whose items are like these."""
         if self.items is None:
             return many(expression)
         return replace(self, items=expression)

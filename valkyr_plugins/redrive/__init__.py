@@ -2,5 +2,5 @@
 
 `lifecycle` freezes the chosen dead letters in a draft and changes a redrive's state; `preview`
 shows its effects. The duty `driver` settles ended items, then sends (`sending`) as many as
-`progress` allows: steps in one transaction, other entries one by one. `hooks` answers the engine.
+`progress` allows: steps in one transaction, others one by one. `hooks` answers queries.
 """

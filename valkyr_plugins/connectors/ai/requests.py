@@ -58,7 +58,7 @@ def _newer_limit(body: Body) -> Body:
 
 
 def _plain_object(body: Body) -> Body:
-    """Return the request with plain JSON instead of a schema, or else no `response_format`."""
+    """Return the request with its schema replaced by plain JSON, or without `response_format`."""
     if body["response_format"].get("type") == "json_schema":
         return {**body, "response_format": {"type": "json_object"}}
     return _without("response_format")(body)

@@ -30,7 +30,7 @@ class CodeInputs(ModuleInputs):
 
 
 def off(language: str, variable: str) -> str:
-    """Return a message: code in this language is off, and setting `variable` turns it on."""
+    """Return a message that code in this language is off, and that `variable` enables it."""
     return (
         f"{language} code in workflows is off: an administrator turns it on by setting "
         f"{variable}=1 for the web process and the workers"

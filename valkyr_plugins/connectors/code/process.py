@@ -75,7 +75,7 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Return whether the process ends within `seconds`; Popen's own wait polls slowly."""
+    """Return whether the process ends within `seconds`, without the slow polling of Popen.wait."""
     handle = os.pidfd_open(process.pid)
     try:
         poller = select.poll()

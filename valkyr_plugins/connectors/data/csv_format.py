@@ -69,7 +69,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that gives each of the first records the same, and largest, field count.
+    """Return the delimiter that splits all first records into the same, largest number of fields.
 
     Return a comma if no delimiter separates any fields.
     """
@@ -242,7 +242,7 @@ def _reason(error: csv.Error) -> str:
 
 
 def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
-    """Return the column names: of the first record, or of `header`; [] if `header` is false.
+    """Return the column names, from the first record or `header`; [] if `header` is false.
 
     Raises StepError for a repeated name.
     """
@@ -256,7 +256,7 @@ def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
 
 
 def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
-    """Raise StepError unless the record has one field per column; any record fits []."""
+    """Raise StepError unless the record has one field per column, or `columns` is empty."""
     if columns and len(fields) != len(columns):
         raise StepError(
             f"line {number} of the CSV has {len(fields)} fields, but there are {len(columns)} "
@@ -304,7 +304,7 @@ def cut(
     size: int,
     ctx: StepContext,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the ranges of batches of at most `size` rows or about MOST bytes. Raises StepError."""
+    """Yield byte ranges, each with at most `size` rows or about MOST bytes. Raises StepError."""
     names = row_overhead(columns)
     start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
     for number, fields in found:

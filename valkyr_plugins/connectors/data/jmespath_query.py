@@ -1,4 +1,4 @@
-"""`data.jmespath`: select, filter and reshape data; JMESPath with a limited amount of work."""
+"""`data.jmespath`: select, filter and reshape data by JMESPath, with a limit on the work."""
 
 import json
 from collections.abc import Callable
@@ -91,7 +91,7 @@ class _Functions(functions.Functions):
 
 
 class _Interpreter(visitor.TreeInterpreter):
-    """Evaluates an expression, and limits the total items of the lists that it creates."""
+    """Evaluates an expression, and limits the number of items in all lists that it creates."""
 
     def __init__(self) -> None:
         super().__init__(visitor.Options(custom_functions=_FUNCTIONS))

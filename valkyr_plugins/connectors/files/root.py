@@ -43,7 +43,7 @@ def path_parts(path: str) -> list[str]:
 
 @contextmanager
 def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
-    """Yield the descriptor of a file's folder, and the file's name; `create` adds folders."""
+    """Yield the descriptor of a file's folder, and the file's name; `create` adds the folders."""
     *folders, name = path_parts(path)
     current = os.open(_root(create), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -1,6 +1,6 @@
 """The addresses that an HTTP step may reach: the public internet, and allowed ranges.
 
-Valkyr checks each address just before it opens a connection to the address; it never checks names.
+Valkyr checks each address just before it connects; it never checks names.
 """
 
 import socket

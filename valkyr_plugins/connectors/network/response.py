@@ -227,7 +227,7 @@ def require_accepted(
 def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> StepError:
     """Return the StepError for a status of 400 or more.
 
-    `body` is the start of the body; `why`, if given, is added to the message.
+    `body` is the start of the response's body; `why`, if given, is added to the message.
     """
     status = response.status_code
     said = f"{name} answered {status} {_phrase(status)}".rstrip()

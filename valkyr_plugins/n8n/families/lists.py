@@ -149,7 +149,7 @@ ITEM_LISTS: dict[str, Family] = {
 
 
 def item_lists_take(operation: Any) -> str:
-    """Return `ITEM` if an old list node takes single items, or `LIST` if it takes all of them."""
+    """Return `ITEM` if an old list node processes single items, or `LIST` if it processes all."""
     return ITEM if operation in (None, "splitOutItems") else LIST
 
 

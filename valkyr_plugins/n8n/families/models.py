@@ -46,7 +46,7 @@ _MESSAGES = ("message", "complete", "create", "response", "")
 
 @family("openAi")
 def openai(work: NodeWork) -> Made:
-    """Convert an OpenAI node: a message to a model, or a new image. Raises Left for others."""
+    """Convert an OpenAI node: a message, an image to analyse, or a new image. Raises Left."""
     resource, operation = work.word("resource", "text"), work.word("operation")
     if resource == "image" and operation in ("", "generate", "create"):
         return _image(work)
@@ -62,7 +62,7 @@ def openai(work: NodeWork) -> Made:
 
 @family("googleGemini", "anthropic", "perplexity", "deepSeek", "mistralAi")
 def other_model(work: NodeWork) -> Made:
-    """Convert a node that sends a message to another provider's model. Raises Left for others."""
+    """Convert a node that sends a message to another provider's model. Raises Left."""
     resource, operation = work.word("resource", "text"), work.word("operation", "message")
     if resource not in ("text", "chat", "completion") or operation not in (
         "message", "complete", "create",

@@ -16,9 +16,9 @@ SUCCESS = "success"
 
 @dataclass(eq=False, slots=True)
 class TracedTask:
-    """A task; `document` has all its keys except id, name, edges and body.
+    """A task; `document` has all the task's keys except id, name, edges and body.
 
-    `leads_on` are the outcomes after which its readers continue, usually only `success`.
+    `leads_on` are the outcomes after which readers of the task continue, usually only `success`.
     """
 
     id: str

@@ -140,9 +140,9 @@ class Trace:
 
     @contextmanager
     def calling(self, name: str = "") -> Iterator[None]:
-        """Within the block, record calls of a body at the line of its construct's call.
+        """Within the block, record calls of a body at the line that calls its construct.
 
-        `name` is the name of the body's task, and replaces the name of its variable.
+        `name` is the name of the body's task, in place of the name of its variable.
         """
         was, self._caller = self._caller, places.user_frame()
         self._names[self.scope] = name
