@@ -155,7 +155,7 @@ class NodeWork:
         raise Left(f"it processes a list, and {self.shape.why}")
 
     def credential(self, kind: str, *types: str) -> str:
-        """Record the node's first credential (of `types`, if given); return its name or ""."""
+        """Record the first credential (of `types`, if any) as a `kind`; return its name or ""."""
         for was, name in self.node.credentials.items():
             if not types or was in types:
                 return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())
