@@ -42,7 +42,7 @@ def end(**_: Any) -> None:
 
 
 def look(since: datetime) -> int:
-    """Check whether beat is silent since `since`; return the number of alerts to report."""
+    """Raise and send alerts if beat has been silent since `since` or later; return their number."""
     from dlq.public.beat import pulse
     from executions.public.database import AdvisoryLock, alone
     from valkyr_plugins.alerts.lifecycle import notice, tell

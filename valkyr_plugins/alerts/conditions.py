@@ -31,7 +31,7 @@ MOST_WORKFLOWS = 200
 def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
     """Yield a finding for each workflow whose failure rate is too high for the rule.
 
-    Uses two queries, or three if a workflow had enough failures.
+    Uses one query, or three if a workflow had enough failures.
     """
     wanted = sorted(hours(now))
     recent = (
@@ -92,7 +92,7 @@ MOST_GROUPS = 10_000
 
 
 def old_entries(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Yield a finding if the oldest open dead letter of the rule is too old. Uses two queries."""
+    """Yield a finding if the rule's oldest open dead letter is too old. Uses up to two queries."""
     found = _oldest_labelled(rule) if rule.label else _oldest_open(rule)
     if found is None:
         return
@@ -169,7 +169,7 @@ Queue = tuple[str, UUID | None]
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
     """Yield a finding for each queue whose work the rule covers and no worker serves.
 
-    Uses one query if every queue is served.
+    Uses one query if there are only Valkyr's own queues and workers serve all of them.
     """
     served = _served(now)
     waiting: Counter[Queue] = Counter()

@@ -64,7 +64,7 @@ WITHIN = timedelta(minutes=10)
 
 
 def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> Sequence[Alert]:
-    """Queue messages in this transaction; return the alerts reported, or () after too many."""
+    """Queue messages in this transaction; return the alerts, or () if the rule sent too many."""
     if not alerts or (reason != DeliveryReason.OVER and _is_loud(rule)):
         return ()
     together = [alerts] if len(alerts) > EACH else [[alert] for alert in alerts]
@@ -157,7 +157,7 @@ def tell(rule: AlertRule) -> int:
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
     """Close alerts whose problem is over; return their number.
 
-    Unless `silently` is set, queue one all clear for the reported alerts of kinds that have an all
+    Unless `silently` is set, queue all clears for the reported alerts of kinds that have an all
     clear.
     """
     wanted = list(ids)

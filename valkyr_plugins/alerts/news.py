@@ -90,7 +90,7 @@ def _note_group(kind: AlertKind, group_id: UUID, said: str, **details: Any) -> N
 
 @receiver(redrive_stopped)
 def note_stopped_redrive(sender: Any, stopped: StoppedRedrive, **_: Any) -> None:
-    """Record a redrive that stopped after too many failures."""
+    """Record a redrive that stopped after too many failures, unless its group is muted."""
     group_id = stopped.group_id
     group = FailureGroup.objects.filter(pk=group_id).first() if group_id else None
     if group is not None and group.muted:

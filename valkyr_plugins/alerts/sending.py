@@ -184,7 +184,7 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send the message once, under its workspace's egress rules; return the result. No query."""
+    """Send the message once, under the workspace's egress rules; makes no query."""
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 
@@ -197,7 +197,7 @@ def _credential(rule: AlertRule) -> dict[str, str] | Outcome | None:
 
 
 def _later(delivery: AlertDelivery, attempts: int, outcome: Outcome, now: Any) -> dict[str, Any]:
-    """Return the changes after a failed attempt: the time of the next one, or the end.
+    """Return the changes after a failed attempt: the next attempt's time, or the state GIVEN_UP.
 
     Tests are sent only once.
     """

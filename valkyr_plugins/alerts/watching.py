@@ -52,7 +52,7 @@ def still_by_kind() -> dict[AlertKind, Lasting]:
 
 
 def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
-    """Yield the open alerts of a kind whose problem is over.
+    """Yield the open alerts of a kind for problems that are over.
 
     Uses two queries per 500 alerts; the functions of plugins may use more.
     """
@@ -161,7 +161,7 @@ def _beats(rule: AlertRule, now: datetime) -> bool:
 
 
 def _over(rule: AlertRule, kind: str, holding: set[UUID]) -> int:
-    """Close the open alerts of the rule's kind whose problem is over; return their number."""
+    """Close the rule's open alerts of a kind if their problem is over; return their number."""
     opened = Alert.objects.filter(rule=rule, kind=kind, state=AlertState.OPEN)
     return close(rule, opened.exclude(pk__in=holding).values_list("pk", flat=True))
 

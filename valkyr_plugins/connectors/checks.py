@@ -20,7 +20,7 @@ HINT = "See docs/how-to/code-sandbox.md: prefer bubblewrap, which is independent
 
 @register()
 def code_sandbox(**_: Any) -> list[CheckMessage]:
-    """Return a message if steps' code runs outside Bubblewrap; [] if it does not or is off."""
+    """Return a message if Bubblewrap does not run steps' code; [] if it does, or if code is off."""
     try:
         found = settings()
     except ImproperlyConfigured:

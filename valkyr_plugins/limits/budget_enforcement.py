@@ -87,7 +87,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the spent budget of the workspace or user that resets last; None if none is spent.
+    """Return the workspace's or user's spent budget that resets last; None if none is spent.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """
@@ -120,7 +120,7 @@ def ask(asked: Asked) -> None:
 def ask_all(asked: Sequence[Asked]) -> list[Exception | None]:
     """Check steps that are leased together; return BudgetSpent or None for each step.
 
-    Uses one query.
+    Uses at most one query.
     """
     spenders = {_spender(one) for one in asked if _draws(one)}
     if not spenders:
@@ -273,7 +273,7 @@ def _condition(budget: Budget, over: bool, spent: Decimal) -> ReportedCondition:
 
 
 def _lasts(reached: Callable[[Budget], float]) -> Lasting:
-    """Return a function that keeps the IDs of budgets whose spending reached a percentage."""
+    """Return a function that selects the IDs of budgets whose spending reached a percentage."""
 
     def still(ids: Collection[UUID]) -> set[UUID]:
         budgets = list(Budget.objects.filter(pk__in=ids))

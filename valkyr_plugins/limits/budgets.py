@@ -17,7 +17,7 @@ from valkyr_plugins.limits.models import Budget, BudgetPeriod, BudgetUse
 
 
 def plain(value: Decimal) -> str:
-    """Return a number as text, without its column's trailing zeros: `12.5`, `1,000`."""
+    """Return a number as text, without the column's trailing zeros: `12.5`, `1,000`."""
     text = f"{value:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -78,7 +78,7 @@ def _refused(path: str, code: str, message: str) -> BudgetRefused:
 
 
 class BudgetKind(LimitKind[Budget]):
-    """The kind of limit `budget`: each has one period and one currency (empty: tokens)."""
+    """The kind of limit `budget`: each budget has one period and one currency (empty: tokens)."""
 
     model = Budget
     noun = "budget"

@@ -103,7 +103,7 @@ def _target(code: str, message: str) -> DefinitionProblem:
 
 
 class QuotaKind(LimitKind[Quota]):
-    """The kind of limit `quota`: each has one resource and one target."""
+    """The kind of limit `quota`: each quota has one resource and one target."""
 
     model = Quota
     noun = "quota"
@@ -176,7 +176,7 @@ RAISE = "Users who may configure the workspace can raise the quota"
 
 
 def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
-    """Return the reason for the wait of each of these runs, by the run's ID."""
+    """Return why each of these runs waits, by the run's ID."""
     return {run.pk: held_reason(run, held.since[run.pk]) for run in held.runs}
 
 

@@ -95,8 +95,8 @@ class _Rule:
 def take(asking: Asking) -> StepQuotaUse | Over | None:
     """Take a step's slots and counts, all or nothing; return them, or the quota that is used up.
 
-    Return None if no quota applies. Call it outside a transaction: other transactions wait for the
-    counters until it commits.
+    Return None if no quota applies. Call this function outside a transaction, because other
+    transactions wait for the counters until that transaction commits.
     """
     return take_all([asking])[0]
 
@@ -196,7 +196,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """Lock the quotas with slots; return each full quota by the number of the step it holds."""
+    """Lock the quotas with slots; return each full quota, by the number of the step it holds."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}

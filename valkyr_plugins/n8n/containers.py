@@ -20,7 +20,7 @@ class Builder(Nodes):
     """Implements `open` and `loop` of `Nodes`: draws bodies as `flow.map` tasks."""
 
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
-        """Add a map over a port's items, with the nodes that process single items in its body."""
+        """Add a map over a port's items; its body contains the nodes that process single items."""
         region = self.region(level, links) if level.depth < MAX_MAPS else set()
         if not region:
             return

@@ -59,14 +59,14 @@ PROGRAM = "javascript.code"  # kept in the definition, so many of them can make 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The result for an export: a definition that can be saved, and a report on each node."""
+    """The result of converting an export: a definition that can be saved, and a report."""
 
     definition: dict[str, Any]
     report: ImportReport
 
 
 def convert(export: Export, catalog: Catalog) -> Conversion:
-    """Return the definition and the report of an export. Raises DefinitionError if too large."""
+    """Convert an export, with a report. Raises DefinitionError if the definition is too large."""
     found = _Conversion(export, catalog).convert()
     if storage_problems(found.definition):
         _drop_parameters(found.definition)
@@ -220,7 +220,7 @@ class _Conversion:
             level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
-        """Report the models, tools and memories that are part of no task as LEFT."""
+        """Report as LEFT the models, tools and memories that are part of no task."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
                 row = self.rows[node.name]
@@ -235,7 +235,7 @@ class _Conversion:
         return "lastNode" in modes and self._end() is not None
 
     def _end(self) -> Shape | None:
-        """Return the shape of the last task's output; None if it is unknown or not the only one."""
+        """Return the shape of the last task's output; None if unknown, or if several are last."""
         leaves = self.level.leaves()
         last = [row.node for row in self.report.rows if row.task in leaves]
         shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None

@@ -99,7 +99,7 @@ class Nodes(ABC):
 
     @abstractmethod
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
-        """Draw a body for the nodes that take a port's items one by one."""
+        """Draw a body for the nodes that process a port's items one by one."""
 
     @abstractmethod
     def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
@@ -145,7 +145,7 @@ class Nodes(ABC):
         return self.ids.take(name)
 
     def helpers(self, name: str) -> list[tuple[str, Node]]:
-        """Return the nodes that help this node, each after the kind of its link."""
+        """Return the nodes that help this node, each with the kind of its link."""
         return self.graph.helpers.get(name, [])
 
     def tool(
@@ -200,7 +200,7 @@ class Nodes(ABC):
         return found
 
     def made(self, work: NodeWork, ports: dict[int, list[NodePort]]) -> Made:
-        """Return the task of a node: from its family, or its placeholder."""
+        """Return the task of a node: from its family, or a placeholder."""
         node = work.node
         if node.disabled:
             work.remark("It was disabled: it passes its input on.")
@@ -312,7 +312,7 @@ class Nodes(ABC):
             helper.status = CHANGED if helper.remarks else helper.status
 
     def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
-        """Set the ports of a node's outputs; draw bodies for many items, and handle links back."""
+        """Set the ports of a node's outputs; draw bodies, and placeholders for links back."""
         groups: dict[int, list[NodeLink]] = {}
         for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
             groups.setdefault(link.output, []).append(link)

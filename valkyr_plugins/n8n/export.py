@@ -160,7 +160,7 @@ def _export(document: Mapping[str, Any]) -> Export:
 
 
 def _nodes(values: list[Any], remarks: list[str]) -> tuple[list[Node], dict[str, str]]:
-    """Return the nodes, and a mapping of the names or IDs in connections to the nodes' names."""
+    """Return the nodes, and a mapping from the names or IDs in connections to the nodes' names."""
     nodes: list[Node] = []
     called: dict[str, str] = {}
     taken: set[str] = set()

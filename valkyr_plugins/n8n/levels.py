@@ -102,7 +102,7 @@ def common(ports: Iterable[NodePort]) -> Branch:
 
 
 def exclude(branches: Iterable[Branch]) -> bool:
-    """Return whether a gate separates any two of the branches, so that not both are taken."""
+    """Return whether a gate separates any two of the branches, so that at most one is taken."""
     given = list(branches)
     for place, first in enumerate(given):
         for second in given[place + 1 :]:

@@ -1,4 +1,4 @@
-"""Map one node: a family's input (`NodeWork`) and result (`Made`), and the names."""
+"""Map one node: a family's input (`NodeWork`) and result (`Made`), and names in Valkyr."""
 
 import re
 import unicodedata
@@ -155,14 +155,14 @@ class NodeWork:
         raise Left(f"it processes a list, and {self.shape.why}")
 
     def credential(self, kind: str, *types: str) -> str:
-        """Record the node's credential, to be of type `kind`; return its name or ""."""
+        """Record the first credential (of `types`, if any) as a `kind`; return its name or ""."""
         for was, name in self.node.credentials.items():
             if not types or was in types:
                 return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())
         return ""
 
     def also(self, suffix: str) -> str:
-        """Return the ID of another task for this node."""
+        """Return a new ID for another task of this node."""
         return self.drawn.take(f"{self.node.name[:40]} {suffix}")
 
     @property
@@ -183,7 +183,7 @@ class NodeWork:
     def made(
         self, use: str, inputs: dict[str, Any], shape: Shape | None = None, **more: Any
     ) -> Made:
-        """Return the task for the node; `shape` is by default that of the task's output."""
+        """Return the task for the node; `shape` defaults to that of the task's whole output."""
         return Made(use, inputs, one(self.output) if shape is None else shape, **more)
 
 

@@ -45,7 +45,7 @@ class Shape:
         return path(self.base, keys) if self.base is not None else None
 
     def of_item(self, expression: str) -> "Shape":
-        """Return the shape of one of many items, which `expression` yields."""
+        """Return the shape of one item of the list; `expression` yields the item."""
         named = {keys: path(expression, ours) for keys, ours in self.each.items()}
         if self.within is None:
             return Shape(whole=expression, named=named, why=self.why)
@@ -59,7 +59,7 @@ class Shape:
         return None if self.within is None else (*self.within, *keys)
 
     def again(self, expression: str) -> "Shape":
-        """Return the shape of other items like these, as a list that `expression` yields."""
+        """Return the shape of a list that `expression` yields, whose items are like these."""
         if self.items is None:
             return many(expression)
         return replace(self, items=expression)
@@ -101,7 +101,7 @@ def operand(expression: str) -> str:
 
 @dataclass(slots=True)
 class Sight:
-    """The data that an expression can read: `current` is `$json`; `nodes` finds a finished node.
+    """The data that an expression can read: `current` is `$json`; `nodes` finds an earlier node.
 
     `numbered` is true if `index` is known. `arguments` collects the arguments that a model gives a
     tool, with their schemas; it is None outside tools. `variable` returns the name for one of n8n's

@@ -1,4 +1,4 @@
-"""Compute the changes of a publication: of declared workflows, and of workflows without code."""
+"""Compute what publishing changes, and find workflows whose code was removed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """A workflow's input: its JSON Schema, the handles of its function, and the payload of a start.
 
-A function takes the whole payload if its one parameter is a model, a dataclass or a TypedDict, or
-if `input=` is given. It also does so if its parameter is annotated `Any`, for a payload of any
-shape. Otherwise the parameters are the payload's properties by name.
+A function receives the whole payload if `input=` is given, or if its only parameter is a model, a
+dataclass, a TypedDict, or `Any` (a payload of any shape). Otherwise, the parameters are the
+payload's properties by name.
 """
 
 import dataclasses

@@ -23,7 +23,7 @@ from valkyr_plugins.python_workflows.workflow import DECLARED, PythonWorkflow
 
 
 class UnpublishableError(Exception):
-    """A workflow in Python has problems that tracing cannot see; the message lists them."""
+    """A workflow in Python has problems that tracing cannot detect; the message lists them."""
 
 
 def publish_all() -> dict[str, CodeVersion]:

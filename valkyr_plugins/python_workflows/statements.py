@@ -1,4 +1,4 @@
-"""The statements of workflows in Python, by name, from `sql/`."""
+"""The SQL statements of this plugin, by name, from `sql/`."""
 
 from pathlib import Path
 

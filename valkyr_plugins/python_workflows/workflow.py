@@ -218,7 +218,7 @@ class PythonWorkflow(Generic[P, R]):
 
 
 class WorkflowDecorator(Protocol):
-    """The result of `@workflow(...)`, which makes a workflow of a function and keeps its types."""
+    """The result of `@workflow(...)`: it makes a function a workflow and keeps its types."""
 
     def __call__(self, function: Callable[P, R], /) -> PythonWorkflow[P, R]: ...
 

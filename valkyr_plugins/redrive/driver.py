@@ -178,7 +178,7 @@ def turn(seconds: float = TURN_SECONDS) -> Turn:
 
 
 def carry_on(redrive_id: UUID, until: float) -> Turn:
-    """Settle and send entries, at least once, until a time of `time.monotonic()`."""
+    """Settle and send entries, at least once, until the time `until` of `time.monotonic()`."""
     done = Turn(moved=_settle(redrive_id))
     after = 0
     while True:

@@ -23,7 +23,7 @@ PATIENCE = "SET LOCAL lock_timeout = '250ms'"
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """An item to send; `careful` if other locks must be taken before its execution's lock."""
+    """An item to send; `careful` means that other locks precede its execution's lock."""
 
     id: int
     entry_id: UUID
@@ -110,7 +110,7 @@ def end(redrive: Redrive, ended: Sequence[Ended]) -> None:
 
 
 def hold(item_id: int, reason: str) -> None:
-    """Store the reason why an item stays QUEUED; it is kept until the item is sent."""
+    """Store why an item stays QUEUED; the reason is kept until the item is sent."""
     said = f"Held back: {reason}"[:MAX_REASON]
     queued = RedriveItem.objects.filter(pk=item_id, state=ItemState.QUEUED)
     queued.exclude(reason=said).update(reason=said)

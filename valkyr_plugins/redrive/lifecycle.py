@@ -1,7 +1,7 @@
 """Create redrives and change their state: each function makes one checked change under a lock.
 
-Only this module writes the state. The lock comes before all others; the driver holds it for one
-batch at a time.
+Only this module writes the state. A redrive's lock is taken before all other locks; the driver
+holds it for one batch at a time.
 """
 
 from datetime import timedelta

@@ -158,7 +158,7 @@ class Redrive(models.Model):
 
 
 class RedriveItem(models.Model):
-    """One entry of a redrive. While `active` is true, no other redrive can take the entry."""
+    """One entry of a redrive. While `active` is true, no other redrive can hold the entry."""
 
     id = models.BigAutoField(primary_key=True)
     redrive = models.ForeignKey(

@@ -86,7 +86,7 @@ def scopes() -> list[str]:
 
 
 def check(wish: RedriveOptions) -> None:
-    """Raise InvalidRedrive with every problem of the options."""
+    """Raise InvalidRedrive if the options have problems; the error lists all of them."""
     problems = [*_what(wish), *_how_fast(wish)]
     if problems:
         raise InvalidRedrive("The redrive's options are not valid.", problems)

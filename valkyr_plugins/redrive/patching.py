@@ -52,7 +52,7 @@ def problems(text: str) -> Iterator[DefinitionProblem]:
 
 
 def compiled_expression(text: str) -> Template:
-    """Compile the text of an expression in which `problems` finds none."""
+    """Compile an expression in which `problems` finds no problem."""
     return inspect_template(_braced(text))[0]
 
 

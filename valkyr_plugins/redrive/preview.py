@@ -212,7 +212,7 @@ def _kinds(entries: Sequence[UUID]) -> list[_Kind]:
 
 
 def _targets(redrive: Redrive, kinds: list[_Kind]) -> dict[UUID, WorkflowVersion | None]:
-    """Return each workflow's target version; empty if each entry keeps its own."""
+    """Return each workflow's target version; {} if each entry keeps its own version."""
     if redrive.scope == RedriveScope.STEP or redrive.version == PINNED:
         return {}
     return {pk: target_of(redrive, pk) for pk in {kind.workflow_id for kind in kinds}}
@@ -300,7 +300,7 @@ def _tried(redrive: Redrive, entries: Sequence[UUID]) -> tuple[list[Sample], lis
 
 
 def _seconds(redrive: Redrive, entries: Sequence[UUID], runs: int) -> float:
-    """Estimate the seconds: the longer of sending, and of running at limited concurrency."""
+    """Estimate the duration in seconds: to send or, if longer, to run at limited concurrency."""
     row = statements.fetch_one(
         "measured", {"entries": list(entries[:MEASURED]), "workspace": redrive.workspace_id}
     )

@@ -56,7 +56,7 @@ class Batch:
 
 
 def send_batch(redrive_id: UUID, after: int) -> Batch | None:
-    """Send the next items after `after`, as pace and limits allow.
+    """Send the next items after the ID `after`, as pace and limits allow.
 
     Return None if the redrive is not running, or if another process drives it.
     """
@@ -281,9 +281,9 @@ def _step(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
 
 
 def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payload: Any) -> None:
-    """Start one new execution for all of this redrive's entries of the item's execution.
+    """Start one new execution for all of this redrive's entries from the item's execution.
 
-    The new execution begins at its start or right before a step, depending on the scope, with the
+    The new execution begins at the start or right before a step, depending on the scope, with the
     item's changes. Raises InvalidRedrive if forks are not available.
     """
     if not fork_execution.provided:

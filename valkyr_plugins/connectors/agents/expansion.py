@@ -5,8 +5,8 @@
                             call (llm.tool_call) ─ a tool's id ─▶ [approval] ─▶ the tool ─▶ result
                                                └─ invalid ───────────────────────────────▶ result
 
-The loop ends when `turn` says so. A version stores the written loop, so that a later release of
-this file does not change running agents.
+The loop ends when `turn` returns `done`. A version stores the written loop, so that a later release
+of this file does not change running agents.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""`mcp.call` and `mcp.tools`: call a tool of an MCP server, and list its tools.
+"""`mcp.call` and `mcp.tools`: call a tool of an MCP server, and list the server's tools.
 
-mcp_session.py talks to the server.
+mcp_session.py communicates with the server.
 """
 
 from collections.abc import Mapping

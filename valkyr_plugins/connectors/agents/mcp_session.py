@@ -2,7 +2,7 @@
 
 The SDK is asynchronous and brings its own HTTP client; steps are synchronous, and only the guarded
 transport may open connections. So the guarded transport sends the SDK's requests, in threads that
-keep the step's egress rules, credential boundaries and deadline.
+apply the step's egress rules, credential boundaries and deadline.
 """
 
 import re
@@ -148,7 +148,7 @@ async def _session(
 
 
 def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> StepError:
-    """Return the StepError for a session's failure; connection errors precede protocol errors."""
+    """Return the StepError for a session's failure: for the most specific cause that is known."""
     causes = list(_causes(error))
     ours = (one for one in [bridge.failure, *causes] if isinstance(one, StepError))
     if (known := next(ours, None)) is not None:

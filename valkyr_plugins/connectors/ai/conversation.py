@@ -99,7 +99,7 @@ class CalledTool(ModuleInputs):
 
 
 class Message(ModuleInputs):
-    """One message of a conversation."""
+    """A message in a conversation."""
 
     role: Literal["user", "assistant", "system", "tool"] = Field(
         "user", description="The author; `tool` is the result of a tool call."

@@ -26,7 +26,7 @@ MAX_FILE_BYTES = 1024 * 1024
 
 
 class Price(BaseModel):
-    """The price of a million tokens, in `currency` (by default the installation's)."""
+    """The prices of a million tokens, in `currency` (by default the installation's)."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,7 +50,7 @@ class Charge:
 
 
 def charge(model: str, usage: Usage) -> Charge | None:
-    """Return the cost by the most specific pattern, or None if none matches. Raises StepError."""
+    """Return the cost by the most specific pattern that matches, or None. Raises StepError."""
     table = price_table()
     fitting = [pattern for pattern in table if matches(pattern, model)]
     if not fitting:
@@ -127,7 +127,7 @@ def estimated(sent: int, received: int) -> Usage:
 
 
 def sent_characters(body: Mapping[str, Any]) -> int:
-    """Return the number of a request's characters; images are priced by pixels and omitted."""
+    """Count the characters of a request, without images, which are priced by pixels."""
     messages = [
         {**message, "content": _texts(message.get("content"))} for message in body["messages"]
     ]

@@ -171,7 +171,7 @@ class _Unfit(StepError):
 
 
 def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
-    """Return an answer's data and "", or None and its error. Raises StepError."""
+    """Return (data, "") for a valid answer, otherwise (None, error). Raises StepError."""
     try:
         return _fitting(text, schema), ""
     except _Unfit as mistake:
@@ -181,7 +181,7 @@ def answer_mistake(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
 def _fitting(text: str, schema: dict[str, Any]) -> Any:
     """Return the answer's data. Raises _Unfit, or StepError if the schema is at fault.
 
-    The check has the budget of a request, so that it does not delay other steps.
+    The check has the same budget as the check of a request, so that it does not delay other steps.
     """
     data = _parsed(text)
     try:

@@ -1,7 +1,7 @@
 """A step's model, endpoint and time limit; and the client that calls the model.
 
-The official client only handles the protocol: it neither retries (attempts are rows) nor reads its
-own environment variables. It connects only to addresses that HTTP steps may reach.
+The official client only handles the protocol: it does not retry, and ignores its own environment
+variables. It connects only to addresses that HTTP steps may reach.
 """
 
 import os
@@ -78,7 +78,7 @@ def checked_url(url: str) -> str:
 
 
 def address(inputs: ProviderInputs) -> str:
-    """Return the endpoint of the step, else of the setting, else OpenAI's. Raises StepError."""
+    """Return the step's base URL; by default the setting's, or OpenAI's. Raises StepError."""
     if inputs.base_url is not None:
         return inputs.base_url
     setting = settings().llm_base_url or OPENAI
@@ -89,7 +89,7 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the time limit of the inputs, the target or the model; at most the time left."""
+    """Return the first time limit of inputs, target and model; at most the time left."""
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
     usual = ctx.target_timeout or timeout_seconds(inputs.model)

@@ -82,7 +82,7 @@ def completeness(words: int, complete: int) -> Dimension:
 
 
 def coherence(paragraphs: Sequence[str]) -> Dimension:
-    """Score the paragraphs: 0.5 (one: 0.25, none: 0) plus half the share that has structure."""
+    """Score paragraphs: 0.5 (0.25 for only one) plus half the share with structure; 0 for none."""
     if not paragraphs:
         return Dimension(0.0, "no paragraph")
     structured = sum(map(has_structure, paragraphs))
@@ -105,7 +105,7 @@ def has_structure(paragraph: str) -> bool:
 
 
 def relevance(text: str, keywords: Sequence[str]) -> Dimension:
-    """Score the share of keywords that occur as whole words, in any case; 1 without keywords."""
+    """Score the share of keywords that occur as whole words, ignoring case; 1 without keywords."""
     wanted = list(dict.fromkeys(word.strip().casefold() for word in keywords if word.strip()))
     if not wanted:
         return Dimension(1.0, "no keywords were given")

@@ -1,6 +1,6 @@
 """Run a step's code in Bubblewrap (bwrap(1)), and test whether it works here.
 
-Bubblewrap makes the namespaces and the file system. Inside, `confined.main.inside` adds the rest
+Bubblewrap creates the namespaces and the file system. Inside, `confined.main.inside` adds the rest
 (limits, Landlock, the system call filter) and drops all capabilities before it reads the code.
 """
 
@@ -30,7 +30,7 @@ MISSING = "bubblewrap is not installed: there is no program bwrap on the PATH"
 
 
 def failure() -> str:
-    """Return why bubblewrap does not work here, or "". It is tried once per process."""
+    """Return why bubblewrap does not work here, or "". Bubblewrap is tried once per process."""
     program = shutil.which("bwrap")
     return _tried(program) if program else MISSING
 

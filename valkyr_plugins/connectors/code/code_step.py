@@ -30,7 +30,7 @@ class CodeInputs(ModuleInputs):
 
 
 def off(language: str, variable: str) -> str:
-    """Return the sentence that code in this language is off, and how `variable` turns it on."""
+    """Return a message that code in this language is off, and that `variable` enables it."""
     return (
         f"{language} code in workflows is off: an administrator turns it on by setting "
         f"{variable}=1 for the web process and the workers"

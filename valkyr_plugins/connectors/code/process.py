@@ -75,7 +75,7 @@ def _wait(process: subprocess.Popen[bytes], until: float, seconds: float, ctx: S
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Return whether the process ends within `seconds`; Popen's own wait polls slowly."""
+    """Return whether the process ends within `seconds`, without the slow polling of Popen.wait."""
     handle = os.pidfd_open(process.pid)
     try:
         poller = select.poll()
@@ -112,7 +112,7 @@ def _children(pid: int) -> list[int]:
 
 @contextmanager
 def _memory(name: str) -> Iterator[int]:
-    """Yield the descriptor of a file in memory, to which the process's limit on files applies."""
+    """Yield the descriptor of a file in memory; the process's limit on file size applies to it."""
     handle = os.memfd_create(f"valkyr-{name}")
     try:
         yield handle

@@ -28,7 +28,7 @@ HOME = str(Path(__file__).parents[3])
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The command that runs a request's code, and the folder with the package of `confined`.
+    """The command that runs a request's code, and the folder from which it imports `confined`.
 
     `engine` is the path at which the command finds the library of the code's language.
     """

@@ -69,7 +69,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that splits the first records into the most fields, equally many each.
+    """Return the delimiter that splits all first records into the same, largest number of fields.
 
     Return a comma if no delimiter separates any fields.
     """
@@ -80,7 +80,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """Return how many fields every record has; 0 if that differs or a record cannot be read."""
+    """Return the number of fields in every record; 0 if it varies or a record cannot be read."""
     try:
         # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
@@ -242,7 +242,7 @@ def _reason(error: csv.Error) -> str:
 
 
 def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
-    """Return the column names: of the first record, or of `header`; [] if `header` is false.
+    """Return the column names, from the first record or `header`; [] if `header` is false.
 
     Raises StepError for a repeated name.
     """
@@ -256,7 +256,7 @@ def columns_of(header: bool | list[str], found: Iterator[Record]) -> list[str]:
 
 
 def require_fit(number: int, fields: list[str], columns: list[str]) -> None:
-    """Raise StepError unless the record has one field per column; any record fits []."""
+    """Raise StepError unless the record has one field per column, or `columns` is empty."""
     if columns and len(fields) != len(columns):
         raise StepError(
             f"line {number} of the CSV has {len(fields)} fields, but there are {len(columns)} "
@@ -304,7 +304,7 @@ def cut(
     size: int,
     ctx: StepContext,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the ranges of batches of at most `size` rows or about MOST bytes. Raises StepError."""
+    """Yield byte ranges, each with at most `size` rows or about MOST bytes. Raises StepError."""
     names = row_overhead(columns)
     start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
     for number, fields in found:

@@ -1,4 +1,4 @@
-"""`data.jmespath`: select, filter and reshape data; JMESPath with a limited amount of work."""
+"""`data.jmespath`: select, filter and reshape data by JMESPath, with a limit on the work."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ Query = Callable[..., Any]
 def compiled(expression: str) -> Query:
     """Return a function that applies an expression to data. Raises ValueError for invalid JMESPath.
 
-    The function takes the data and optionally `most`. It raises StepError if the expression does
+    Its arguments are the data and, optionally, `most`. It raises StepError if the expression does
     not fit the data, or if the result exceeds `most` bytes of JSON (None: no limit).
     """
     if len(expression) > MAX_EXPRESSION:
@@ -91,7 +91,7 @@ class _Functions(functions.Functions):
 
 
 class _Interpreter(visitor.TreeInterpreter):
-    """Evaluates an expression, and limits the total items of the lists that it creates."""
+    """Evaluates an expression, and limits the number of items in all lists that it creates."""
 
     def __init__(self) -> None:
         super().__init__(visitor.Options(custom_functions=_FUNCTIONS))

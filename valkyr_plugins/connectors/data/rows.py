@@ -27,7 +27,7 @@ Getter = Callable[[Any], Any]
 
 @lru_cache(maxsize=512)
 def getter(field: str) -> Getter:
-    """Return a function that returns a row's value of a field, or None. Raises ValueError.
+    """Return a function that reads a field of a row (None if it is missing). Raises ValueError.
 
     Keys and paths have JMESPath's meaning, but are read without its engine, which is slower.
     """
@@ -122,7 +122,7 @@ As = Literal["auto", "number", "text"]
 
 
 def sort_key(values: list[Any], as_: As, field: str) -> Callable[[Any], Any]:
-    """Return a function that computes the sort key of a non-null value, or raises StepError.
+    """Return a function that computes a non-null value's sort key; it may raise StepError.
 
     With `auto`, values are compared as numbers if each is a number or a numeric text, otherwise as
     texts.

@@ -159,7 +159,7 @@ def _problems(data: Any, schema: Any, evaluations: int) -> list[dict[str, str]]:
 def require_schema(schema: Any, evaluations: int = STEP) -> None:
     """Raise ValueError unless the value is a JSON Schema whose patterns can be matched.
 
-    While a definition is checked, its own budget is used instead of `evaluations`.
+    While a definition is checked, the definition's budget is used instead of `evaluations`.
     """
     try:
         text = json.dumps(schema)

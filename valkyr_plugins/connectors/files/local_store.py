@@ -127,7 +127,7 @@ def _exists(folder: int, name: str) -> bool:
 
 
 def _require_same(folder: int, name: str, path: str, data: bytes) -> None:
-    """Raise StepError unless the file contains `data`, as after an earlier attempt."""
+    """Raise StepError unless the file contains `data`, perhaps written by an earlier attempt."""
     with os.fdopen(open_file(folder, name, path, os.O_RDONLY), "rb") as file:
         if file.read(len(data) + 1) != data:
             raise StepError(f"{path!r} already exists with different content")

@@ -43,7 +43,7 @@ def path_parts(path: str) -> list[str]:
 
 @contextmanager
 def folder_of(path: str, *, create: bool) -> Iterator[tuple[int, str]]:
-    """Yield the descriptor of a file's folder, and the file's name; `create` adds folders."""
+    """Yield the descriptor of a file's folder, and the file's name; `create` adds the folders."""
     *folders, name = path_parts(path)
     current = os.open(_root(create), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -129,7 +129,7 @@ def _make_folder(name: str, parent: int) -> None:
 
 
 def _refusal(path: str, error: OSError) -> Exception:
-    """Return the exception to raise; a temporary error such as a full disk stays unchanged."""
+    """Return a StepError if part of a path has the wrong type; otherwise the error itself."""
     if isinstance(error, NotADirectoryError | IsADirectoryError) or error.errno == errno.ELOOP:
         return StepError(
             f"{path!r} contains a part that is not a regular folder or file; symbolic links "

@@ -130,7 +130,7 @@ class Where:
 
 
 def equal(file: BinaryIO, read: Callable[[int], bytes]) -> bool:
-    """Return whether `file` has the content of which `read` returns the part at each position."""
+    """Return whether a file equals other content, which `read` returns from a position on."""
     file.seek(0)
     position = 0
     while part := file.read(PART):

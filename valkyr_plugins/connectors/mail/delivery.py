@@ -116,7 +116,7 @@ class GuardedSmtp(smtplib.SMTP):
 
 
 class GuardedSmtpSsl(smtplib.SMTP_SSL, GuardedSmtp):
-    """A GuardedSmtp with TLS from the start: SMTP_SSL takes its socket from the next class."""
+    """A GuardedSmtp with TLS from the start: SMTP_SSL gets its socket from the next base class."""
 
 
 class NamedSmtp(GuardedSmtp):

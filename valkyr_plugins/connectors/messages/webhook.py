@@ -33,7 +33,7 @@ class WebhookPostInputs(AddressedInputs):
 
 
 class WebhookPostOutputs(ModuleOutputs):
-    """The sent message and the receiver's answer."""
+    """The sent message and the receiver's response."""
 
     id: str = Field(description="The message's webhook-id.")
     status: int = Field(description="The HTTP status of the response, 200 to 299.")

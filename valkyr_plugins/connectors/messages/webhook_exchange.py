@@ -1,4 +1,4 @@
-"""Sign and post a webhook, and evaluate the receiver's answer."""
+"""Sign and post a webhook, and evaluate the receiver's response."""
 
 import base64
 import binascii

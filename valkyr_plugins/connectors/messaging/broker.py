@@ -1,4 +1,4 @@
-"""A step's message, and the broker of its credential, which is never the engine's own broker.
+"""A step's message, and the broker that the step's credential names.
 
 A message in the engine's own queues would be treated as work. So the database (or virtual host)
 that the engine uses is rejected for every queue.
@@ -27,7 +27,7 @@ PORTS = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker; `space` is its Redis database or AMQP virtual host, which separates its users."""
+    """A broker; `space` is the Redis database or the AMQP virtual host."""
 
     family: Literal["redis", "amqp"]
     tls: bool
@@ -47,7 +47,7 @@ class Broker:
 
 
 def broker_of(credential: Mapping[str, str] | None) -> Broker:
-    """Return the credential's broker. Raises StepError if it names none, or the engine's own."""
+    """Return the credential's broker. Raises StepError without one, and for the engine's own."""
     if credential is None:
         raise StepError(
             "this step has no credential: create one of type broker (url), and name it in the "

@@ -39,7 +39,7 @@ class Guarded(redis.Connection):
 
 
 class GuardedTls(redis.SSLConnection, Guarded):
-    """A Guarded under TLS: SSLConnection takes its socket from the next base class."""
+    """A Guarded connection with TLS: SSLConnection gets its socket from the next base class."""
 
 
 def send(broker: Broker, message: BrokerMessage, seconds: float) -> BrokerReceipt:

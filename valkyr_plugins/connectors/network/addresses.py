@@ -1,6 +1,6 @@
 """The addresses that an HTTP step may reach: the public internet, and allowed ranges.
 
-Names are never checked, but each address to which a connection is about to be opened.
+Valkyr checks each address just before it connects; it never checks names.
 """
 
 import socket

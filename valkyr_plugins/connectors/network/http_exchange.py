@@ -1,4 +1,4 @@
-"""Build the request of `http.request` from its inputs, and its outputs from the response."""
+"""Build the request of `http.request` from its inputs, and the outputs from the response."""
 
 import hashlib
 import time

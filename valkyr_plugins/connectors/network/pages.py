@@ -1,6 +1,6 @@
 """Read the pages of an API in order, until the last page, a limit or a cycle.
 
-The next page is named by a Link header, by a URL or cursor in the body, or by counting.
+The next page comes from a Link header, from a URL or cursor in the body, or from counting.
 """
 
 import copy
@@ -287,7 +287,7 @@ def _turn(
 def _page(
     reading: Reading, position: Position, inputs: HttpPaginateInputs, ctx: StepContext
 ) -> Answer | None:
-    """Return the page; None if `maxBytes` allows no page after the others. Raises StepError."""
+    """Return the page; None if `maxBytes` is reached after other pages. Raises StepError."""
     left = inputs.max_bytes - reading.size
     if left <= 0:
         return None
@@ -351,7 +351,7 @@ def _limit_said(reading: Reading, inputs: HttpPaginateInputs) -> str:
 
 
 def _short(position: Position) -> str:
-    """Return a short text that identifies a position: a whole cursor may be a credential."""
+    """Return a short text for a position; a long one is hashed, because it may be a credential."""
     text = str(position.value)
     if len(text) <= 12:
         return repr(text)

@@ -34,9 +34,9 @@ Expression = Annotated[str, AfterValidator(parsed)]
 def select(expression: str, data: Any, field: str, most: int | None = MAX_BYTES) -> Any:
     """Return the value that an expression selects from `data`.
 
-    `field` names the input of the expression. `most` limits the bytes of the value's JSON; None
-    limits only intermediate values. Raises StepError if a limit is exceeded or the expression does
-    not fit the data.
+    `field` is the input that contains the expression, for messages. `most` limits the bytes of the
+    value's JSON; None limits only intermediate values. Raises StepError if a limit is exceeded or
+    the expression does not fit the data.
     """
     try:
         return compiled(expression)(data, most)

@@ -119,7 +119,7 @@ def http_url(url: str) -> str:
 
 
 def target(url: str, word: str = "http.request") -> str:
-    """Return the target for a circuit: `word:host`, with the port if it is unusual.
+    """Return the target for a circuit: `word:host`, with the port unless it is the default.
 
     Steps of several types that call one host share its circuit, because they all fail when the host
     fails.

@@ -1,7 +1,7 @@
 """An HTTP response: its body, read up to a limit, and the errors of a failed exchange.
 
 Compressed bodies are unpacked here, never more than the limit at a time, so that a small response
-cannot unfold into gigabytes.
+cannot expand to gigabytes.
 """
 
 import base64
@@ -133,7 +133,7 @@ def _text(response: httpx.Response, media_type: str, body: bytes) -> str | None:
 
 
 class _Plain:
-    """Passes on a body that is not compressed, unchanged."""
+    """Yields an uncompressed body unchanged."""
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         yield chunk
@@ -227,7 +227,7 @@ def require_accepted(
 def refused(response: httpx.Response, body: bytes, name: str, why: str = "") -> StepError:
     """Return the StepError for a status of 400 or more.
 
-    `body` is the start of the body; `why`, if given, is added to the message.
+    `body` is the start of the response's body; `why`, if given, is added to the message.
     """
     status = response.status_code
     said = f"{name} answered {status} {_phrase(status)}".rstrip()

@@ -107,7 +107,7 @@ class Connections:
             too_old.close()
 
     def _left_too_long(self) -> list[Connection]:
-        """Remove and return the oldest connections, if they are too many or were idle too long.
+        """Remove and return the longest-idle connections that are above the limit or have expired.
 
         The caller holds the lock.
         """
@@ -246,7 +246,7 @@ class GuardedBackend(httpcore.NetworkBackend):
 
 
 def permitted_addresses(host: str, port: int) -> list[str]:
-    """Return the addresses of `host` that may be connected to.
+    """Return the addresses of `host` that steps may connect to.
 
     Raises StepError if there is none, and ConnectError if the name cannot be resolved.
     """

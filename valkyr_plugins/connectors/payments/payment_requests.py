@@ -1,4 +1,4 @@
-"""The requests of `stripe.payment_intent`, and its outputs from the responses."""
+"""Send the requests of `stripe.payment_intent`, and convert the responses to outputs."""
 
 from collections.abc import Mapping
 from typing import Any

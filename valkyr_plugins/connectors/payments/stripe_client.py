@@ -1,7 +1,7 @@
-"""Stripe's own client over our guarded connections, and the meaning of its errors.
+"""Stripe's own client over guarded connections, and the conversion of its errors.
 
-A request has one attempt, ends at the step's deadline, and limits its response. The library writes
-the requests and knows the errors; the engine retries.
+A request has one attempt, ends at the step's deadline, and limits its response. The library builds
+the requests and parses the errors; the engine retries.
 """
 
 import os
@@ -116,7 +116,7 @@ PASSING_CODES = frozenset({"idempotency_key_in_use", "lock_timeout", "rate_limit
 
 
 class Declined(StepError):
-    """The card or its bank declined; `details` has the codes and the payment intent."""
+    """The card was declined; `details` contains the codes and the payment intent."""
 
 
 @contextmanager

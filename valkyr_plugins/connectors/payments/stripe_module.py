@@ -130,7 +130,7 @@ def given(**params: Any) -> Any:
 
 
 def plain(found: Any, what: str) -> Mapping[str, Any]:
-    """Return Stripe's answer as a mapping. Raises StepError if it is not an object of its API."""
+    """Return Stripe's response as a mapping. Raises StepError if it is not an object with an ID."""
     value = found.to_dict() if hasattr(found, "to_dict") else found
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
         raise StepError(f"Stripe's answer is not a {what}: expected an object with an id")

@@ -1,6 +1,6 @@
 """The database of a step's credential, and the check whether steps may reach it.
 
-The author of a credential may be a tenant. So steps reach databases at public addresses and at
+The author of a credential may be a tenant. So steps can connect only to public addresses and to
 addresses that HTTP steps may reach. To allow another address, an administrator adds its host to
 VALKYR_SQL_ALLOWED_HOSTS. Steps reach the server of the engine's own tables only if this setting
 names its host, port and database.
@@ -146,7 +146,7 @@ def _resolved(host: str, port: int) -> list[str]:
 
 
 def _is_own(addresses: list[str], port: int) -> bool:
-    """Return whether the engine's own server has the port and one of these addresses."""
+    """Return whether one of the engine's own servers has the port and one of these addresses."""
     return any(
         own_port == port and same_machine(_quietly_resolved(own_host, own_port), addresses)
         for own_host, own_port in _own_servers()

@@ -116,7 +116,7 @@ def _leave_behind_the_parents() -> None:
 
 
 def _close_idle(wanted: Database) -> None:
-    """Close connections that were idle for a while and, if there are too many, the longest idle."""
+    """Close pools that were idle for a while and, if there are too many pools, the longest idle."""
     spare = len(_pools.engines) - MAX_ENGINES + (wanted not in _pools.engines)
     for number, database in enumerate(_idle(wanted)):
         kept = _pools.engines[database]

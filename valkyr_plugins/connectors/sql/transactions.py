@@ -124,7 +124,7 @@ MADE_MEANWHILE = frozenset({"42P07", "23505", "42710"})
 
 
 def make_table(database: Database, ctx: StepContext) -> None:
-    """Create the table of the keys of `once`, if it is missing, in a separate transaction."""
+    """Create the table for the keys of `once`, if it is missing, in a separate transaction."""
     try:
         with connected(database, seconds_left(ctx), read_only=False) as connection:
             limit_time(connection, ctx)

@@ -82,7 +82,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
     """The base class of the admin pages of quotas and budgets.
 
     `said_once` are the fields that are set only at creation; the column `told` shows them later.
-    `uses` are the columns that show the used part.
+    `uses` are the columns that show how much is used.
     """
 
     kind: ClassVar[LimitKind[Any]]

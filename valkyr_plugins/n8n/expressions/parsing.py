@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Untranslatable(Exception):
-    """An expression uses something that our templates cannot express; the message names it."""
+    """An expression uses something that templates cannot express; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)

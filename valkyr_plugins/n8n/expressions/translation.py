@@ -87,7 +87,7 @@ def _called(name: str, call: FunctionCall, rest: Steps, sight: Sight) -> tuple[S
 
 
 def _item(shape: Shape, steps: Steps) -> tuple[Shape, Steps]:
-    """Return the data of `.item.json`, `.first().json` and the like, and the remaining steps.
+    """Return the data of a chain such as `.first().json`, and the remaining steps.
 
     Raises Untranslatable.
     """

@@ -128,7 +128,7 @@ def main(inputs):
 
 
 def n8n_python(work: NodeWork) -> Made:
-    """Convert a Python program of n8n that reads only its items. Raises Left for others."""
+    """Convert a Python program that reads only its items. Raises Left for other programs."""
     code = work.get("pythonCode")
     if not isinstance(code, str) or not code.strip() or len(code) > MAX_CODE or "{{" in code:
         raise Left("its program cannot be taken over; rewrite it as python.code")

@@ -72,7 +72,7 @@ def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
 
 
 def _replaced(work: NodeWork, text: str, params: dict[str, Any]) -> str:
-    """Replace `$1` and the like with parameters that have the node's replacements as values.
+    """Replace `$1`, `$2`, … with parameters whose values are the node's replacements.
 
     Raises Left if a replacement is missing.
     """

@@ -79,7 +79,7 @@ def remove_duplicates(work: NodeWork) -> Made:
 
 @family("aggregate", takes=LIST)
 def aggregate(work: NodeWork) -> Made:
-    """Make a `data.set` task for one object with lists: of all items, or of single fields."""
+    """Make a `data.set` task that returns one object: a list of all items, or a list per field."""
     items = _items(work)
     if work.word("aggregate") == "aggregateAllItemData":
         name = work.word("destinationFieldName", "data")
@@ -104,7 +104,7 @@ def aggregate(work: NodeWork) -> Made:
 
 @family("summarize", takes=LIST)
 def summarize(work: NodeWork) -> Made:
-    """Make `data.aggregate`, whose results have n8n's names. Raises Left."""
+    """Make `data.aggregate`, or `python.code` to join texts, with n8n's names. Raises Left."""
     compute: dict[str, Any] = {}
     rows = work.names("fieldsToSummarize.values")
     split = work.word("fieldsToSplitBy").removeprefix("=")
@@ -149,7 +149,7 @@ ITEM_LISTS: dict[str, Family] = {
 
 
 def item_lists_take(operation: Any) -> str:
-    """Return `ITEM` if an old list node takes single items, or `LIST` if it takes all of them."""
+    """Return `ITEM` if an old list node processes single items, or `LIST` if it processes all."""
     return ITEM if operation in (None, "splitOutItems") else LIST
 
 

@@ -46,7 +46,7 @@ _MESSAGES = ("message", "complete", "create", "response", "")
 
 @family("openAi")
 def openai(work: NodeWork) -> Made:
-    """Convert an OpenAI node: a message to a model, or a new image. Raises Left for others."""
+    """Convert an OpenAI node: a message, an image to analyse, or a new image. Raises Left."""
     resource, operation = work.word("resource", "text"), work.word("operation")
     if resource == "image" and operation in ("", "generate", "create"):
         return _image(work)
@@ -62,7 +62,7 @@ def openai(work: NodeWork) -> Made:
 
 @family("googleGemini", "anthropic", "perplexity", "deepSeek", "mistralAi")
 def other_model(work: NodeWork) -> Made:
-    """Convert a message to a model of another provider. Raises Left for other operations."""
+    """Convert a node that sends a message to another provider's model. Raises Left."""
     resource, operation = work.word("resource", "text"), work.word("operation", "message")
     if resource not in ("text", "chat", "completion") or operation not in (
         "message", "complete", "create",
@@ -132,7 +132,7 @@ def _seen(work: NodeWork) -> Made:
 
 @family("chainLlm", "agent", "conversationalAgent", "agentTool", "chainSummarization")
 def chain(work: NodeWork) -> Made:
-    """Convert a prompt to the node's model, with its tools and output parser. Raises Left."""
+    """Convert a node that prompts a model, with its tools and output parser. Raises Left."""
     kinds = {kind for kind, _ in work.helpers}
     if work.word("agent") == "sqlAgent":
         raise Left("an agent for a database reads its tables by itself; use sql.query as a tool")

@@ -1,4 +1,4 @@
-"""Convert the nodes of services into `http.request`, by the table of `services`."""
+"""Convert the nodes of services into `http.request`, by the table in `services`."""
 
 from typing import Any
 
@@ -85,7 +85,7 @@ def _inputs(work: NodeWork, entry: Service, call: ServiceCall, secret: str) -> d
 
 
 def _site(work: NodeWork, entry: Service) -> str:
-    """Return the template of the service's address, a variable: n8n keeps it in a credential."""
+    """Return the service's address as a variable, because n8n keeps the address in a credential."""
     name = work.sight.variable(f"{plain(entry.name)}_address")
     work.remark(
         f"The export does not have the address of {entry.name}: give vars.{name} its value."

@@ -72,7 +72,7 @@ class _Scanner:
         return self.found
 
     def next(self) -> None:
-        """Take the next token. Raises UnreadableProgram."""
+        """Read the next token. Raises UnreadableProgram."""
         first = self.source[self.position]
         if first == "`":
             self.position += 1
@@ -119,7 +119,7 @@ class _Scanner:
         return last.kind == SIGN and last.text not in _ENDS_VALUE
 
     def chunk(self) -> None:
-        """Take a template's text, up to its end or its next `${`. Raises UnreadableProgram."""
+        """Read a template's text, up to its end or its next `${`. Raises UnreadableProgram."""
         match = _CHUNK.match(self.source, self.position)
         end = match.end() if match else self.position
         self.add(TEMPLATE, self.source[self.position : end])

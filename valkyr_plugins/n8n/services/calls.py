@@ -21,8 +21,8 @@ class ServiceCall:
 
     `first` is a request whose task runs earlier; `work.earlier` is its ID.
 
-    `items` is the key of the answer's list, and `result` the key of its object. `each` and `within`
-    say where n8n's fields are in these, as in a Shape.
+    `items` is the key of the response's list, and `result` the key of its object. `each` and
+    `within` say where n8n's fields are in the items or the object, as in a Shape.
     """
 
     method: str
@@ -45,9 +45,9 @@ class ServiceCall:
 class Service:
     """A service's API, and its calls by n8n's "resource: operation".
 
-    `resource` and `operations` apply to a node that names none. `sign` is the authentication of
-    requests. `bearer` and `basic` use a credential, "" sends none, and `secret` puts `{secret}`
-    into the address or a header.
+    `resource` and `operations` are the defaults for a node that names none. `sign` is the
+    authentication of requests. `bearer` and `basic` use a credential, "" sends none, and `secret`
+    puts `{secret}` into the address or a header.
     """
 
     name: str

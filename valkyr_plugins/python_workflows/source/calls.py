@@ -31,8 +31,8 @@ OPTIONS = {
 class SourceCall:
     """The call of a task.
 
-    `read` are the tasks that the call reads at its place; `later` are the tasks that its body
-    reads.
+    `read` is the value whose templates the call reads at its place; `later` are inputs that are
+    rendered in its body.
 
     `head` and `arguments` make the call; `form` is `assign`, `with` for a block, or `map`.
     """

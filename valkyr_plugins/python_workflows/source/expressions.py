@@ -32,7 +32,7 @@ class _RawTemplateError(Exception):
 class KnownNames:
     """The Python names that replace the roots of templates, and those of tasks' results.
 
-    `task` returns the name for a task's id, or "" if the id names no task or another task there.
+    `task` returns the Python name for a task's id, or "" if there is no such name at this place.
     """
 
     roots: Mapping[str, str]

@@ -136,7 +136,7 @@ class SourceWriter:
         incoming: list[tuple[str, str]],
         inner: TracedScope | None,
     ) -> dict[str, Any]:
-        """Put a task into the graph; return the option `after=` if the lines imply other edges."""
+        """Put a task into the graph; return `after=` and `join=` if the lines imply other edges."""
         trace = self.trace
         inputs = trace.read(chosen.read)
         reads = trace.local([*inputs.tasks, *(inner.outside if inner else ())])

@@ -16,9 +16,9 @@ SUCCESS = "success"
 
 @dataclass(eq=False, slots=True)
 class TracedTask:
-    """A task; `document` has all its keys except id, name, edges and body.
+    """A task; `document` has all the task's keys except id, name, edges and body.
 
-    `leads_on` are the outcomes after which its readers continue, usually only `success`.
+    `leads_on` are the outcomes after which readers of the task continue, usually only `success`.
     """
 
     id: str
@@ -56,7 +56,7 @@ class TracedTask:
 
 @dataclass(frozen=True, slots=True)
 class TracedEdge:
-    """The start of an edge: a task, and the task's outcome `on` which the edge is followed."""
+    """The start of an edge: a task, and the outcome (`on`) after which the edge is followed."""
 
     source: TracedTask
     on: str
@@ -160,8 +160,8 @@ class Block:
     ) -> "tuple[list[TracedEdge], bool]":
         """Return the edges of a task that reads these tasks, and whether all edges must be taken.
 
-        The results of closed branches may be missing, so that any edge is enough. Raises
-        TracingError for a mix of results that are all required and results of which one is enough.
+        The results of closed branches may be missing, so any edge is enough. Raises TracingError if
+        a task would follow both a required task and any one of several branches.
         """
         needed = unreached(reads, entry, self)
         own = {done for one in needed if one.block is self for done in (one, *one.before())}
@@ -185,7 +185,7 @@ class Block:
 def unreached(
     tasks: Iterable[TracedTask], edges: Sequence[TracedEdge], block: Block | None = None
 ) -> list[TracedTask]:
-    """Return those of the tasks that the edges do not cover, without predecessors of others.
+    """Return the tasks that the edges do not cover, except predecessors of other such tasks.
 
     The edges cover their sources and all tasks before a source. A task of a branch that is closed
     for `block` may not run, so its predecessors stay.

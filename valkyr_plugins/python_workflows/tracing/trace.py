@@ -140,9 +140,9 @@ class Trace:
 
     @contextmanager
     def calling(self, name: str = "") -> Iterator[None]:
-        """Within the block, record calls of a body at the line of its construct's call.
+        """Within the block, record calls of a body at the line that calls its construct.
 
-        `name` is the name of the body's task, and replaces the name of its variable.
+        `name` is the name of the body's task, in place of the name of its variable.
         """
         was, self._caller = self._caller, places.user_frame()
         self._names[self.scope] = name
@@ -266,7 +266,7 @@ class Trace:
         return edges
 
     def precede(self, earlier: Any, later: Any) -> Any:
-        """Handle `earlier >> later`: add an edge, which replaces the edges from the line above."""
+        """Handle `earlier >> later`: add edges, which replace those from tasks before `earlier`."""
         for one in later if isinstance(later, list | tuple) else [later]:
             facts = facts_of(one)
             if facts is None or facts.task is None:

@@ -159,7 +159,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
     search_texts = ("reason", "created_by_name")
 
     def get_urls(self) -> Any:
-        """Return the admin's URLs and, first, the URL of the form for a new redrive."""
+        """Return the URL of the form for a new redrive, and then the admin's URLs."""
         view = self.admin_site.admin_view(self.new)
         return [path("new/", view, name="valkyr_redrive_redrive_new"), *super().get_urls()]
 

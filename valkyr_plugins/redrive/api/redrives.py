@@ -75,9 +75,9 @@ def make_permitted(
 def preview_permitted(
     user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
 ) -> tuple[Preview, Powers]:
-    """Return the preview of the redrive that `make_permitted` would create; write nothing.
+    """Preview the redrive that `make_permitted` would create; return it and the caller's powers.
 
-    Raises Forbidden, NotFound or InvalidRedrive.
+    Nothing is written. Raises Forbidden, NotFound or InvalidRedrive.
     """
     by_inputs = bool(given.get("filter", {}).get("inputs"))
     rows = _permitted(user, given, needed(wish, by_inputs=by_inputs))

@@ -46,7 +46,7 @@ def version() -> int:
 
 
 def restrict(readable: str, *, writable: str) -> None:
-    """Let this process only read `readable` and write `writable`. Requires no_new_privs."""
+    """Restrict this process to reading `readable` and writing `writable`. Requires no_new_privs."""
     known = version()
     everything = (1 << BITS_BY_VERSION.get(known, LATEST_BITS)) - 1
     rules = Ruleset(everything)

@@ -27,7 +27,7 @@ def leave_for_children() -> None:
 
 
 def leave() -> None:
-    """Leave other processes' network, shared memory, mounts and host name. Raises OSError."""
+    """Give this process its own network, shared memory, mounts and host name. Raises OSError."""
     kernel.call("unshare", APART)
     kernel.call("sethostname", HOST.encode(), len(HOST))
 
@@ -92,7 +92,7 @@ def bound_tmp() -> None:
 
 
 def narrow() -> None:
-    """Make the restricted view this process's root, in its own mount namespace. Raises OSError."""
+    """Make the restricted file system this process's root, in its own mounts. Raises OSError."""
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     kept, covered = sources(), hidden()

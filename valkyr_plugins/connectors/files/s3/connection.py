@@ -164,7 +164,7 @@ class PastEnd(StepError):
 
 
 def failure_of(error: Exception, place: FileLocation, connection: S3Connection) -> StepError:
-    """Convert an error to a StepError, with a shortened text of the server and without keys."""
+    """Convert an error to a StepError, with the server's shortened text and without keys."""
     name, host = f"s3://{place.rest}", connection.endpoint.host
     if connection.guard is not None and connection.guard.refused:
         return StepError(

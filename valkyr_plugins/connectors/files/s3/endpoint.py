@@ -26,7 +26,7 @@ class S3Endpoint:
 
     @property
     def host(self) -> str:
-        """Return the host, with the port if it is unusual, as users see it."""
+        """Return the host for display, with its port unless that is 80 or 443."""
         if self.url is None:
             return f"s3.{self.region}.amazonaws.com"
         parts = urlsplit(self.url)
@@ -41,7 +41,7 @@ class S3Endpoint:
 
 
 def endpoint_of(url: str | None, region: str | None) -> S3Endpoint:
-    """Return the endpoint of the inputs, else of the setting, else Amazon's. Raises StepError."""
+    """Return the endpoint of the inputs, by default the setting's or Amazon's. Raises StepError."""
     region = region or settings().s3_region or DEFAULT_REGION
     if not region.replace("-", "").isalnum() or not region.isascii():
         raise StepError(

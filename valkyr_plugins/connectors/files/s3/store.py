@@ -53,7 +53,7 @@ class S3Store:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write an object; `create` accepts only a new or equal one; `append` raises StepError."""
+        """Write an object. `create` requires a new or equal object; `append` raises StepError."""
         if mode == "append":
             raise StepError(
                 f"s3://{place.rest}: objects in S3 cannot be appended to: overwrite the object"
@@ -104,7 +104,7 @@ class S3Store:
         return _facts(place, self._call(place, "head_object"))
 
     def entries(self, place: FileLocation, recursive: bool) -> Iterator[Facts]:
-        """Yield the objects below a folder or, unless `recursive`, its own objects and folders."""
+        """Yield a folder's objects and subfolders or, with `recursive`, all objects below it."""
         prefix = f"{place.key.strip('/')}/" if place.key.strip("/") else ""
         asked: dict[str, Any] = {"Prefix": prefix, "MaxKeys": PAGE}
         if not recursive:

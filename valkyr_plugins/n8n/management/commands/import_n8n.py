@@ -45,7 +45,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the workflows; skip those that fail, and name them in a final CommandError."""
+        """Import the workflows; list the files that fail in a final CommandError."""
         if options["report"]:
             self._measure(_files(options["files"]), options["top"], as_json=options["json"])
             return

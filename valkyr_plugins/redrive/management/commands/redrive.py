@@ -123,7 +123,7 @@ class Command(CommandWithExamples):
             raise CommandError(_ending(redrive))
 
     def _followed(self, redrive: Redrive) -> Iterator[str]:
-        """Yield a line whenever the redrive's progress changes, until the redrive ends."""
+        """Yield a line whenever the progress changes, until the redrive ends or stops."""
         last, quiet = "", 0
         while True:
             redrive.refresh_from_db()
