@@ -57,7 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """A cause of blocked work: how many steps or executions, since when, the remedy and a URL."""
+    """A cause of blocked work: number of steps or executions, oldest time, remedy and URL."""
 
     cause: str
     number: int

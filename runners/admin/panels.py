@@ -83,7 +83,8 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return the section with the attempts in the place `?place=`; a message if it is unknown."""
+    """Return the section with the runs in the place `?place=`; a message if the place is missing.
+    """
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:

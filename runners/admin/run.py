@@ -254,7 +254,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("time in queue"))
     def waited(self, row: Run) -> str:
-        """Return the time from the run's readiness to its start; a dash if it has not started."""
+        """Return how long the run was ready before it started; a dash if it has not started."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
 
     @display(description=lazy("duration"))
@@ -380,7 +380,7 @@ def _wait(obj: Run) -> list[tuple[str, Any]]:
 
 
 def state_of(row: Run) -> Any:
-    """Return the badge of the run's state; for a retry, with the attempt's number and its delay."""
+    """Return the badge of the run's state; for a retry, with the retry's number and delay."""
     if row.superseded:
         return marks.state(
             row.state, gettext("{state}, rolled back").format(state=marks.MARKS[row.state][0])

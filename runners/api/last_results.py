@@ -24,7 +24,7 @@ from runners.repair.last_results import MOST_CHARACTERS, ShownResult, TaskResult
 
 
 class LastResultsQuery(Body):
-    """The query parameter that selects the execution whose results are read."""
+    """The query parameter that selects the execution whose results are returned."""
 
     executionId = serializers.UUIDField(
         required=False, help_text="An execution of the workflow; default: the newest."

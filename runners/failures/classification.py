@@ -177,7 +177,7 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """Return a StepError's cause, whose class is more specific; return other errors unchanged."""
+    """Return the cause of a StepError, whose class is more specific; otherwise the error itself."""
     return error.__cause__ or error if isinstance(error, StepError) else error
 
 

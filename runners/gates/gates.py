@@ -164,7 +164,7 @@ def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None =
 
 
 def ask(asked: Asked) -> Passage | Wait:
-    """Ask every gate; return a passage if all let the step through, otherwise the Wait of a gate.
+    """Ask every gate; return a passage if all let the step through, otherwise the first Wait.
 
     Raises the exception that a gate raises.
     """

@@ -31,7 +31,7 @@ SOONEST, LATEST = 1.0, 4.0
 
 
 class ProcessSlots:
-    """Limits on isolated processes, and on the threads that run one or wait for a free process."""
+    """Limits on isolated processes, and on threads that wait for a process or for its end."""
 
     def __init__(self, number: int) -> None:
         self.running = threading.BoundedSemaphore(number)

@@ -172,7 +172,7 @@ class StepContext(Protocol):
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
         """Open the stored content that an input refers to (`StoredContent`), for a `with` block.
 
-        The file supports seeking. At its end, it raises an error if the content was changed.
+        The file supports seeking. Reading to its end raises an error if the content was changed.
         """
 
 

@@ -74,7 +74,7 @@ def address_rules(host: str, port: int | None) -> tuple[str, ...]:
 
 
 def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
-    """Return the addresses of a host that the rules allow, of those given.
+    """Return those of the host's `addresses` that the rules allow.
 
     Raises EgressRefused if none of them is allowed. The caller has checked the host's name.
     """

@@ -339,7 +339,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield the loaded step module, or those of a Python module. Raises TypeError for others."""
+    """Yield a step module, or those of a Python file. Raises TypeError for any other object."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):

@@ -1,4 +1,4 @@
-"""Copy the accounts, keys, tier and schedules that a workspace's rows need to the target."""
+"""Copy to the target the accounts, keys, tier and schedules that a workspace's rows need."""
 
 from typing import Any
 from uuid import UUID

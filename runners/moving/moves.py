@@ -36,7 +36,7 @@ class MoveRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MoveEstimate:
-    """The size of a move: the ended executions to copy before the pause, and rows during it."""
+    """The size of a move: ended executions to copy before the pause, and rows to copy during it."""
 
     workspace: Workspace
     source: str

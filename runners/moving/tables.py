@@ -119,8 +119,8 @@ def _table(model: type[Model]) -> MovedTable | None:
 def _belongs(model: type[Model], row: str, depth: int = 0) -> str:
     """Return the condition for the rows of the workspace.
 
-    A row that names the workspace but needs a row of the whole installation, such as a delivery of
-    an alert rule for all workspaces, stays.
+    A row stays if it names the workspace but needs a row of the whole installation: for example, an
+    alert message of a rule for all workspaces.
     """
     if model is Workspace:
         return f"{row}.id = %(workspace)s"

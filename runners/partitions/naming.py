@@ -33,7 +33,7 @@ SELECT c.relname, pg_get_expr(c.relpartbound, c.oid)
 
 @dataclass(frozen=True, slots=True)
 class NamedPartitions:
-    """Partitions in the order of their first IDs, valid until the `time.monotonic()` of `until`."""
+    """Partitions in the order of their first IDs, valid until `until` (by `time.monotonic()`)."""
 
     firsts: tuple[int, ...]
     ends: tuple[int, ...]
