@@ -83,8 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return the section with the runs in the place `?place=`; a message if the place is missing.
-    """
+    """Return the section with the runs in the place `?place=`; a message for an unknown place."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:

@@ -111,8 +111,8 @@ def step(what: Any = "", /, **facts: Any) -> Any:
     processor for a long time: it cannot use a queue that threads of one process serve, such as
     `io`.
 
-    `circuit` is the target of the step's circuit breaker: a text, or a function of the inputs (whose
-    attributes are the parameters) that returns a text or None; `circuit_target` describes it.
+    `circuit` is the target of the step's circuit breaker: a text, or a function of the inputs
+    (with the parameters as attributes) that returns a text or None; `circuit_target` describes it.
     `costs` is the cost of one successful run, in the installation's currency: an amount, or a
     function of the inputs and the result. `example` is a valid `with`.
 

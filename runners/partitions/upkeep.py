@@ -120,7 +120,7 @@ def problems(now: PartitionLayout) -> list[str]:
 
 
 def _without_right() -> str:
-    """Return this role's name if it may not delete rows without checks of each; otherwise ""."""
+    """Return this role's name if it cannot skip the foreign key checks of deletes; else ""."""
     with connection.cursor() as cursor:
         cursor.execute(MAY_SKIP_CHECKS)
         may, role = cursor.fetchone()

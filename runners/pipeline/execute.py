@@ -56,7 +56,7 @@ from runners.waits import events
 
 
 def seconds_for(step: Step) -> float:
-    """Return a step's timeout in seconds; an inline step's is at most half of the lease."""
+    """Return a step's timeout in seconds; for an inline step, at most half of the lease."""
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 

@@ -227,7 +227,7 @@ def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
 def _claiming_next(state: SegmentState) -> Iterator[Also | None]:
     """Claim the run of the pack's next execution in the statement that records the result.
 
-    Do not use this in a larger transaction, whose rollback would undo the claim.
+    In a larger transaction, no run is claimed, because a rollback would undo the claim.
     """
     pack = state.executions
     request = None if connection.in_atomic_block else claim_run.request_next(pack)
@@ -370,7 +370,7 @@ def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work |
 
 
 def _merge_variables(state: SegmentState, changes: dict[str, Any]) -> dict[str, Any]:
-    """Merge the declared variables of `changes` into the execution's variables; return them all."""
+    """Merge declared variables of `changes` into the execution's variables; return all of these."""
     declared = {key: value for key, value in changes.items() if key in state.graph.variables}
     row = statements.fetch_one(
         "variables",

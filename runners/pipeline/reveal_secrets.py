@@ -64,7 +64,7 @@ class SecretRefused(SecretUnavailable):
 
 @dataclass(slots=True, repr=False)
 class Revealed:
-    """The module's real inputs, its credential's fields, and the scrubber of its results.
+    """The inputs with secrets, the credential's fields, and the scrubber of the module's results.
 
     `boundaries` are the boundaries of all credentials that the step names, and `opened` are the
     credentials. `short_lived` are the credentials whose values were issued, and `kept_from` are the

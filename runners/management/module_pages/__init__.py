@@ -115,9 +115,7 @@ class Common:
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
-        """Return the facts that most modules share, and the longer input rows that two or more
-        share.
-        """
+        """Return the facts that most modules share, and the longer input rows that recur."""
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
         bare = Counter(row for spec in specs for _, row, _ in _input_rows(spec.inputs_schema))
         full = {row: more for spec in specs for _, row, more in _input_rows(spec.inputs_schema)}
