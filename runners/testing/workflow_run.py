@@ -54,7 +54,7 @@ def _lines(execution: WorkflowExecution) -> list[str]:
 
 
 def _row(run: Run) -> tuple[str, str, str, str, str]:
-    """Return a run's path with its attempt, its module, state, outcome or wait, and result."""
+    """Return a run's path and attempt, and its module, state, outcome or wait, and result."""
     state = str(run.state)
     how = run.waits_for if state == "WAITING" else run.outcome
     return f"{run.step_path} #{run.attempt}", run.module, state, how, _came(run)
@@ -175,7 +175,8 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or waits, and return it; other methods end with this."""
+        """Run the execution until it ends or waits, and return self; other methods end with this.
+        """
         drive(self.id, self.answers)
         return self
 
