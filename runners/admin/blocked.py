@@ -1,4 +1,4 @@
-"""All work that is currently blocked, by cause, with its age and its remedy.
+"""The page of blocked work: each cause, how long it has lasted, and the remedy.
 
 At most 50,000 waiting steps are counted; a plus sign means that there are more.
 """

@@ -1,4 +1,4 @@
-"""Panels on an execution's page: its steps, why it is not running, and its family."""
+"""Panels on an execution's page: the steps, why they are not running, and the family."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

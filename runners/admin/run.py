@@ -348,7 +348,7 @@ def _crashes(obj: Run) -> str:
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
-    """Return links to the run's place and, for a container, its progress and its body's runs."""
+    """Return the run's place and, for a container, the progress and the body's runs, as facts."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (

@@ -80,7 +80,7 @@ class PartitionLayout:
 
     @property
     def default(self) -> RunPartition | None:
-        """Return the default partition; None without one."""
+        """Return the default partition, or None if there is none."""
         return next((one for one in self.partitions if one.default), None)
 
     @property

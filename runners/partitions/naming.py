@@ -50,7 +50,7 @@ _known: dict[str, NamedPartitions] = {}
 
 
 def partition_of(ids: UUID | Sequence[UUID]) -> str:
-    """Return the partition with the runs of all these executions; "" if no single one has them."""
+    """Return the partition with the runs of all these executions; "" if none contains them all."""
     known = _known.get(alias())
     if known is None or known.until < time.monotonic():
         known = _known[alias()] = _read()

@@ -441,7 +441,7 @@ def _writes(unit: Unit) -> bool:
 
 
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
-    """Return the target of the step's circuit, without secrets and without the text before a colon.
+    """Return the target of the step's circuit, without secrets and without the text up to a colon.
 
     Return "" if the module names no target, or if the inputs are invalid. Never raises.
     """

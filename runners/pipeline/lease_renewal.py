@@ -191,5 +191,5 @@ def _heart(pid: int) -> Heart:
 
 
 def heart() -> Heart:
-    """Return this process's lease renewal; a forked child has a separate one."""
+    """Return the `Heart` of this process; each forked child has a separate one."""
     return _heart(os.getpid())

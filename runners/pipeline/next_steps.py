@@ -54,9 +54,9 @@ def choose(
 def _mine(
     state: "SegmentState", work: "Work", effects: list[int], limits: SegmentLimits
 ) -> int | None:
-    """Return the index of the next effect step on this queue within the limits; None without one.
+    """Return the index of the next effect step on this queue within the limits, or None.
 
-    A chord's branch does not qualify. If siblings are left, only steps of the same segment do.
+    A chord's branch does not qualify. If siblings are left, only the step that must follow does.
     """
     graph = state.graph
     if not effects or state.carried >= limits.steps:

@@ -105,7 +105,7 @@ def advance(ids: Sequence[UUID], span: timedelta) -> None:
 
 
 def until_next(ids: Sequence[UUID]) -> timedelta | None:
-    """Return the time until these executions' next timer, retry or deadline; None without one."""
+    """Return the time until these executions' next timer, retry or deadline, or None."""
     runs = Run.objects.filter(execution_id__in=ids)
     retries = runs.filter(state=RunState.PENDING, retry_after__gt=Now())
     timers = runs.filter(state=RunState.WAITING, due_at__isnull=False)
@@ -175,8 +175,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or waits, and return self; other methods end with this.
-        """
+        """Run the execution until it ends or waits, and return self. Other methods also do this."""
         drive(self.id, self.answers)
         return self
 

@@ -82,7 +82,7 @@ class Decided:
 
 
 def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Listener]]:
-    """Yield the runs that may receive the event, in batches ordered by ID, those after `after`."""
+    """Yield the runs after the ID `after` that may receive the event, in batches ordered by ID."""
     after = after or UUID(int=0)
     values: dict[str, Any] = {
         "name": call.name,

@@ -109,7 +109,7 @@ class Step:
 
 @dataclass(slots=True)
 class Busy:
-    """A worker's current runs: those that have run the longest, and the total number."""
+    """A worker's longest-running current runs, and the total number of current runs."""
 
     steps: list[Step] = field(default_factory=list)
     number: int = 0
