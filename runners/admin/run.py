@@ -86,7 +86,7 @@ def wait_of(run: Run) -> SafeString | str:
 
 
 def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
-    """Return a text: how long a woken run waited, for what, and the decision; "" for other runs."""
+    """Describe how long a woken run waited, for what, and any decision; return "" for others."""
     seconds = wake.get("waitedSeconds")
     if run.waits_for in ("", WaitKind.BODY) or seconds is None:
         return ""
@@ -215,7 +215,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search by execution ID and path prefix if both are given; otherwise as other lists do."""
+        """Search by execution ID and path prefix if both are given, otherwise as in other lists."""
         first, _, start = search_term.strip().partition(" ")
         try:
             execution = UUID(first)
@@ -238,7 +238,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("execution"))
     def workflow(self, row: Run) -> Any:
-        """Return a link to the execution, with the name of its workflow as its text."""
+        """Return a link to the execution; the text of the link is the workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 

@@ -232,7 +232,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place, with waiting times and decisions, without `wake`."""
+    """Return the runs in and below a place with waiting times and decisions, but without `wake`."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)
@@ -322,5 +322,5 @@ def place_link(execution_id: UUID, place: str, text: Any) -> SafeString:
 
 
 def runs_in(execution_id: UUID, prefix: str) -> str:
-    """Return the URL of the list of an execution's runs whose paths have this prefix."""
+    """Return a URL that lists the execution's runs whose paths have this prefix."""
     return links.listing("runners_run", q=f"{execution_id} {prefix}".strip())

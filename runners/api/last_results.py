@@ -32,7 +32,7 @@ class LastResultsQuery(Body):
 
 
 class TaskResultShape(CamelCaseSerializer):
-    """A task's result: from its newest attempt and, in a body, from its newest iteration."""
+    """A task's result from its newest attempt; in a body, from the newest iteration."""
 
     state = serializers.ChoiceField(STATES)
     outcome = serializers.CharField(allow_blank=True)

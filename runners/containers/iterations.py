@@ -1,4 +1,4 @@
-"""Open the turns (iterations) of a container's body, count them down and start more.
+"""Open the turns (iterations) of a container's body, count the ended turns, and start more.
 
 The transaction that ends a turn starts the next turns or wakes the container, under the execution's
 lock.
@@ -265,7 +265,7 @@ def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool
 
 
 def _conditions(place: Place) -> Mapping[str, Template]:
-    """Return the conditions of the loop around a place, `while` and `until`; {} without a loop."""
+    """Return the `while` and `until` conditions of the loop around a place; {} without a loop."""
     return place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
 
 
@@ -279,7 +279,7 @@ def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
 
 
 def give_back_batch(state: SegmentState) -> None:
-    """Set aside the items that this worker took along but did not start; the next plan starts them.
+    """Set aside the items of this worker's batch that did not start; the next plan starts them.
 
     They are not assigned here, because the result of the current item decides whether more items
     start. Call this function in a transaction that holds the execution's lock.

@@ -138,7 +138,7 @@ class Passage:
 
 
 class Stage(IntEnum):
-    """The order of gates: gates that can reject a step come first, and gates of its target last."""
+    """The order of gates: gates that can reject a step come first, gates of targets come last."""
 
     REFUSE = 1
     HOLD = 2

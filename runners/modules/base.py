@@ -384,7 +384,7 @@ class Module(Generic[InputsT]):
         return self.costs
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
-        """Return problems of a `with` that its JSON Schema and its fields cannot express."""
+        """Return problems of a `with` that the inputs' JSON Schema and fields cannot express."""
         return []
 
     def warm_up(self) -> None:

@@ -91,7 +91,7 @@ def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
 def address_filter(host: str, port: int | None) -> Callable[[str], bool]:
     """Return a function that says whether an address of the host is allowed.
 
-    A thread in which no rules are in force can call the function.
+    The function can be called in any thread, even if no rules are in force there.
     """
     rules = egress_rules()
     if rules is None or not address_rules(host, port):

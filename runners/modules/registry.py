@@ -231,7 +231,7 @@ class Registry:
 
 
 class StandIns(UserDict[str, Module[Any]]):
-    """The modules of a registry; each lookup returns the module as `wrap` wraps it."""
+    """The modules of a registry; each lookup returns `wrap(module)`."""
 
     def __init__(
         self,

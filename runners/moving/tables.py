@@ -88,7 +88,7 @@ def of_kind(*kinds: MoveKind) -> list[MovedTable]:
 
 
 def workspace_of(model: type[Model], row: str, depth: int = 0) -> str:
-    """Return SQL for the ID of a row's workspace; null if a row between the two is missing."""
+    """Return SQL for the ID of a row's workspace; null if an intermediate row is missing."""
     if model is Workspace:
         return f"{row}.id"
     column = _direct(model) or _parent(model)

@@ -75,7 +75,7 @@ class PartitionLayout:
 
     @property
     def ranges(self) -> tuple[RunPartition, ...]:
-        """Return the partitions by time, the oldest first, without the default one."""
+        """Return the partitions by time, the oldest first, except the default partition."""
         return tuple(one for one in self.partitions if not one.default)
 
     @property

@@ -41,7 +41,7 @@ class NamedPartitions:
     until: float
 
     def of(self, pk: UUID) -> str:
-        """Return the name of the partition with an execution's runs; "" if it is none of these."""
+        """Return the name of the partition with an execution's runs; "" if none matches."""
         place = bisect_right(self.firsts, pk.int) - 1
         return self.names[place] if place >= 0 and pk.int < self.ends[place] else ""
 

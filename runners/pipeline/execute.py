@@ -137,7 +137,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _egress_rules(workspace_id: UUID) -> EgressRules | None:
-    """Return the workspace's egress rules; in a thread, close the connection opened for them."""
+    """Return the workspace's egress rules; a thread closes the connection opened for this query."""
     held_before = connection.connection is not None
     found = rules_of(workspace_id)
     if not held_before and pool() == "threads" and not connection.in_atomic_block:

@@ -171,7 +171,7 @@ def _record_retry(state: SegmentState, work: Work, unit: Unit, delay: float) -> 
 
 
 def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
-    """Record a failure that an `error` edge or the container around the step handles; go on."""
+    """Record a failure that an `error` edge or the enclosing container handles, and continue."""
     state.failure = failure = unit.failure
     assert failure is not None
     error = failed(failure.message, failure.error_type.value, work.path)
@@ -182,7 +182,7 @@ def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
     """Record a run as dead and notify the dead-letter queue; return the dead letter.
 
-    The execution fails if no other step is in progress. `manual` is the reason of a quarantine.
+    The execution fails if no other step is in progress. `manual` is the reason for a quarantine.
     """
     state.failure = failure = unit.failure
     assert failure is not None

@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Return the matches as `meant` does, but if time runs out, only the matches found so far."""
+    """Return the matches among `found`; if time runs out, only the matches found so far."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []
