@@ -49,7 +49,7 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True)
 class IterationRows:
-    """The first iterations of a container, and how many iterations exist, are dead and failed."""
+    """The first iterations of a container, and the numbers of all, dead and failed iterations."""
 
     shown: Sequence[IterationRow] = ()
     total: int = 0

@@ -58,7 +58,7 @@ class GraphEdge(CamelCaseSerializer):
     )
 
     def get_fields(self) -> Any:
-        """Return the fields; `from`, which is a Python keyword, is the first."""
+        """Return the fields, beginning with `from`, whose name is a Python keyword."""
         return {"from": serializers.CharField(), **super().get_fields()}
 
 

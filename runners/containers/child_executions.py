@@ -177,7 +177,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Return the call of a child, with the workflow to start; no lock has been taken yet.
+    """Return the call that starts a child, with its workflow; call this before taking a lock.
 
     Raises ChildRefused if the child cannot be started.
     """

@@ -179,7 +179,7 @@ def _keep(event: Event, to: UUID) -> None:
 
 
 def _deliver_anew(event_ids: Sequence[UUID]) -> None:
-    """Request that a worker again checks all runs that waited for these events."""
+    """Ask a worker to recheck all runs that wait for these events."""
     now = database_now()
     Event.objects.filter(pk__in=event_ids).update(
         delivered_at=None, delivered_to=None, looked_at=now
