@@ -97,8 +97,8 @@ def memory(**_: Any) -> list[CheckMessage]:
 def thread_queues(**_: Any) -> list[CheckMessage]:
     """Check that CPU-bound modules do not use queues whose workers run threads.
 
-    Only the queues that VALKYR_THREAD_QUEUES adds to the defaults are checked; a module that names
-    `io` is rejected when it is declared.
+    Only the queues that VALKYR_THREAD_QUEUES adds to the defaults are checked; a CPU-bound module
+    with the queue `io` is rejected when it is declared.
     """
     by_queue: dict[str, list[str]] = {}
     named = limits().thread_queues - DEFAULTS.thread_queues

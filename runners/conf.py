@@ -35,7 +35,7 @@ def limited() -> bool:
 
 
 def memory(groups: Path = GROUPS, root: Path = ROOT) -> int:
-    """Return the machine's memory in bytes, or the lowest limit of an enclosing cgroup."""
+    """Return the machine's memory or an enclosing cgroup's limit, whichever is lowest, in bytes."""
     found = _machine()
     for file in _limits(groups, root):
         try:

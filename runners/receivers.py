@@ -1,4 +1,4 @@
-"""Receive, in the same transaction, that executions were admitted, interrupted or resumed."""
+"""Handle the admission, interruption and resumption of executions, in the same transaction."""
 
 from collections.abc import Sequence
 from typing import Any

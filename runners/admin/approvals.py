@@ -92,7 +92,7 @@ REJECT = AdminOperation(
 
 
 class DecisionFilter(TabFilter):
-    """Filters approvals by state; by default, shows those that wait for a decision."""
+    """Filters approvals by state; by default, shows approvals that wait for a decision."""
 
     title = lazy("state")
     parameter_name = field = "state"
@@ -158,7 +158,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("execution"))
     def workflow(self, row: Approval) -> Any:
-        """Return a link to the execution, with the name of its workflow as its text."""
+        """Return a link to the execution; the text of the link is the workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 

@@ -1,4 +1,4 @@
-"""All work that is currently blocked, by cause, with its age and its remedy.
+"""The page of blocked work: each cause, how long it has lasted, and the remedy.
 
 At most 50,000 waiting steps are counted; a plus sign means that there are more.
 """
@@ -57,7 +57,7 @@ WAITS: Mapping[WaitKind, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """A cause of blocked work: how many steps or executions, since when, the remedy and a URL."""
+    """A cause of blocked work: number of steps or executions, oldest time, remedy and URL."""
 
     cause: str
     number: int

@@ -1,4 +1,4 @@
-"""Panels on an execution's page: its steps, why it is not running, and its family."""
+"""Panels on an execution's page: the steps, why they are not running, and the family."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return the section with the attempts in the place `?place=`; a message if it is unknown."""
+    """Return the section with the runs in the place `?place=`; a message for an unknown place."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:

@@ -86,7 +86,7 @@ def wait_of(run: Run) -> SafeString | str:
 
 
 def waited_of(run: Run, wake: Mapping[str, Any]) -> str:
-    """Return a text: how long a woken run waited, for what, and the decision; "" for other runs."""
+    """Describe how long a woken run waited, for what, and any decision; "" for other runs."""
     seconds = wake.get("waitedSeconds")
     if run.waits_for in ("", WaitKind.BODY) or seconds is None:
         return ""
@@ -215,7 +215,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Search by execution ID and path prefix if both are given; otherwise as other lists do."""
+        """Search by execution ID and path prefix if both are given, otherwise as in other lists."""
         first, _, start = search_term.strip().partition(" ")
         try:
             execution = UUID(first)
@@ -238,7 +238,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("execution"))
     def workflow(self, row: Run) -> Any:
-        """Return a link to the execution, with the name of its workflow as its text."""
+        """Return a link to the execution; the text of the link is the workflow's name."""
         address = links.page("executions_workflowexecution", row.execution_id)
         return links.link(address, marks.clipped(str(row.execution.workflow), 40))
 
@@ -254,7 +254,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("time in queue"))
     def waited(self, row: Run) -> str:
-        """Return the time from the run's readiness to its start; a dash if it has not started."""
+        """Return how long the run was ready before it started; a dash if it has not started."""
         return marks.between(row.queued_at, row.started_at) if row.started_at else marks.EMPTY
 
     @display(description=lazy("duration"))
@@ -348,7 +348,7 @@ def _crashes(obj: Run) -> str:
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
-    """Return links to the run's place and, for a container, its progress and its body's runs."""
+    """Return the run's place and, for a container, the progress and the body's runs, as facts."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (
@@ -380,7 +380,7 @@ def _wait(obj: Run) -> list[tuple[str, Any]]:
 
 
 def state_of(row: Run) -> Any:
-    """Return the badge of the run's state; for a retry, with the attempt's number and its delay."""
+    """Return the badge of the run's state; for a retry, with the retry's number and delay."""
     if row.superseded:
         return marks.state(
             row.state, gettext("{state}, rolled back").format(state=marks.MARKS[row.state][0])

@@ -32,7 +32,7 @@ class RunnerAdmin(FactAdmin):
     search_texts = ("name", "host")
 
     def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
-        """Return the shared workers and the user's remote runners; for superusers, all rows."""
+        """Return shared workers and remote runners of the user's workspaces; all for superusers."""
         if is_superuser(request):
             return rows
         return rows.filter(Q(workspace=None) | Q(workspace__in=reach(request).workspaces(action)))

@@ -35,8 +35,7 @@ from runners.states import LIVE
 class IterationRow:
     """One iteration or item; `kind` is dead, failed, running, waiting, cancelled or done.
 
-    `runs` is the number of all runs, `own` of those outside nested bodies, and `done` of the
-    successful ones.
+    `runs` counts all runs, `own` those outside nested bodies, and `done` the successful runs.
     """
 
     index: int
@@ -50,7 +49,7 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True)
 class IterationRows:
-    """The first iterations of a container, and their total number."""
+    """The first iterations of a container, and the numbers of all, dead and failed iterations."""
 
     shown: Sequence[IterationRow] = ()
     total: int = 0
@@ -81,7 +80,7 @@ def turns_in(
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
     """Return the progress of a loop or map, such as "97 of 100 items done, 2 under way, 1 failed".
 
-    `turns` is None if the iterations were not read. Returns "" if no iteration has begun.
+    `turns` is None if the iterations were not read. Returns "" if no progress is known.
     """
     told = run.progress or {}
     live = run.state in LIVE
@@ -233,7 +232,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place, with waiting times and decisions, without `wake`."""
+    """Return the runs in and below a place with waiting times and decisions, but without `wake`."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)
@@ -323,5 +322,5 @@ def place_link(execution_id: UUID, place: str, text: Any) -> SafeString:
 
 
 def runs_in(execution_id: UUID, prefix: str) -> str:
-    """Return the URL of the list of an execution's runs whose paths have this prefix."""
+    """Return a URL that lists the execution's runs whose paths have this prefix."""
     return links.listing("runners_run", q=f"{execution_id} {prefix}".strip())

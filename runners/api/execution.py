@@ -58,7 +58,7 @@ class GraphEdge(CamelCaseSerializer):
     )
 
     def get_fields(self) -> Any:
-        """Return the fields, with `from` (a Python keyword) added as the first."""
+        """Return the fields, beginning with `from`, whose name is a Python keyword."""
         return {"from": serializers.CharField(), **super().get_fields()}
 
 
@@ -80,7 +80,7 @@ def shown(graph: Graph) -> dict[str, Any]:
 
 
 def _bodies(graph: Graph, parent: str) -> Iterator[tuple[Graph, str]]:
-    """Yield the graph and those of its bodies, each with its container's path ("" at the top)."""
+    """Yield the graph and the graphs of all bodies, each with its container's path or ""."""
     yield graph, parent
     for task in graph.tasks:
         if task.body is not None:
@@ -164,7 +164,7 @@ class ReasonShape(CamelCaseSerializer):
 
 
 class ExplainedStep(CamelCaseSerializer):
-    """A step that has not ended, or a task that has not begun: it has no run, state or attempt."""
+    """A step that has not ended, or a task that has not begun (without run, state and attempt)."""
 
     path = serializers.CharField()
     task_id = serializers.UUIDField()

@@ -24,7 +24,7 @@ from runners.repair.last_results import MOST_CHARACTERS, ShownResult, TaskResult
 
 
 class LastResultsQuery(Body):
-    """The query parameter that selects the execution whose results are read."""
+    """The query parameter that selects the execution whose results are returned."""
 
     executionId = serializers.UUIDField(
         required=False, help_text="An execution of the workflow; default: the newest."
@@ -32,7 +32,7 @@ class LastResultsQuery(Body):
 
 
 class TaskResultShape(CamelCaseSerializer):
-    """A task's result: from its newest attempt and, in a body, from its newest iteration."""
+    """A task's result from its newest attempt; in a body, from the newest iteration."""
 
     state = serializers.ChoiceField(STATES)
     outcome = serializers.CharField(allow_blank=True)
@@ -134,7 +134,7 @@ class LastResultsOf(Endpoint):
 
 
 def _chosen(workflow: Workflow, execution_id: UUID | None) -> WorkflowExecution | None:
-    """Return the workflow's execution with this ID; without an ID, its newest one, or None.
+    """Return the workflow's execution with this ID; without an ID, the newest execution or None.
 
     Raises NotFound if the workflow has no execution with the ID.
     """

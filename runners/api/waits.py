@@ -26,7 +26,7 @@ from runners.waits.events import Woken, signal
 
 
 class Accepted(CamelCaseSerializer):
-    """The response to an accepted callback: its step continues now, or when it begins to wait."""
+    """The response to an accepted callback: the step continues now, or once it begins to wait."""
 
     accepted = serializers.BooleanField()
 

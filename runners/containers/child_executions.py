@@ -43,7 +43,7 @@ BATCH = 100
 
 
 def wake_parent(child_id: UUID) -> bool:
-    """Wake the run that waits for this child, if the child has ended; return whether it woke."""
+    """Wake the run that waits for this child if the child has ended; return whether a run woke."""
     child = (
         WorkflowExecution.objects.filter(
             pk=child_id, state__in=sorted(FINAL), parent_run_id__isnull=False
@@ -128,7 +128,7 @@ def abandoned() -> QuerySet[WorkflowExecution, tuple[UUID, Any]]:
     """Return the IDs of abandoned children, each with the ID of its parent.
 
     A child is abandoned if it is unfinished and not being undone, and its parent was cancelled or
-    timed out or the parent's run was cancelled.
+    timed out, or the run that started the child was cancelled.
     """
     undone = Run.objects.filter(pk=OuterRef("parent_run_id"), state=RunState.CANCELLED)
     return (
@@ -177,7 +177,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Return the step's call, with the workflow to start, before any lock is taken.
+    """Return the call that starts a child, with its workflow; call this before taking a lock.
 
     Raises ChildRefused if the child cannot be started.
     """

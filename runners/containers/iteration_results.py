@@ -67,7 +67,7 @@ def collected(
 
 
 def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any, ...]]) -> None:
-    """Put each item's failure in the place of its missing output, unless an edge handled it."""
+    """Replace an item's missing output with its failure, unless an edge handled the failure."""
     stem = place.stem
     marked: set[int] = set()
     for path, message, kind in failed:

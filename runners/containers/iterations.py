@@ -1,4 +1,4 @@
-"""Open the turns (iterations) of a container's body, count them down and start more.
+"""Open the turns (iterations) of a container's body, count the ended turns, and start more.
 
 The transaction that ends a turn starts the next turns or wakes the container, under the execution's
 lock.
@@ -50,7 +50,7 @@ def start(
 ) -> None:
     """Insert the first runs of some turns, and send all except the run that this worker keeps.
 
-    `batch` are further items of a pure map that the worker also takes.
+    `batch` are further items of a pure map that this worker also executes.
     """
     parts: list[str] = []
     parcels: list[Parcel] = []
@@ -101,7 +101,7 @@ def turn_over(
     unstarted: Sequence[int] = (),
     counted_anew: bool = False,
 ) -> bool:
-    """Subtract completed turns from their container's counters, and start more turns or wake it.
+    """Subtract ended turns from the container's counters; start more turns or wake the container.
 
     `place` is any of the container's turns. `failed` are the ended turns with a failure that no
     edge handled. `begun` are turns that have rows although they were set aside, and `unstarted` are
@@ -189,7 +189,7 @@ def _carries(state: SegmentState, place: Place) -> bool:
 def _batched(
     state: SegmentState, turns: MapTurns, *, dead: bool
 ) -> tuple[MapTurns, tuple[int, ...], tuple[int, ...]]:
-    """Return the container's counters, the item to continue with, and the rest of its batch.
+    """Return the container's counters, the next item (at most one), and the rest of its batch.
 
     No item is returned while other workers run steps of the current item; the worker that ends the
     current item continues with the next.
@@ -258,14 +258,14 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether a worker must plan the loop, as its conditions must not be rendered here."""
+    """Return whether a worker must plan the loop: this process must not render its conditions."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())
 
 
 def _conditions(place: Place) -> Mapping[str, Template]:
-    """Return the conditions of the loop around a place, `while` and `until`; {} without a loop."""
+    """Return the `while` and `until` conditions of the loop around a place; {} without a loop."""
     return place.outer.graph.steps[place.task.steps[0]].deferred if place.outer else {}
 
 
@@ -279,7 +279,7 @@ def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
 
 
 def give_back_batch(state: SegmentState) -> None:
-    """Set aside the items that this worker took along but did not start; the next plan starts them.
+    """Set aside the items of this worker's batch that did not start; the next plan starts them.
 
     They are not assigned here, because the result of the current item decides whether more items
     start. Call this function in a transaction that holds the execution's lock.

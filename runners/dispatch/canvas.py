@@ -144,7 +144,7 @@ def segment_of(graph: Graph, step: Step) -> list[Step]:
 def join_of(graph: Graph, step: Step) -> int | None:
     """Return the index of the join to which the step's segment leads.
 
-    Returns None if the segment changes its queue, chooses an edge, or ends the graph.
+    Returns None if the segment changes its queue, or ends at a choice, a container or an end.
     """
     steps = segment_of(graph, step)
     if any(following.queue != step.queue for following in steps):

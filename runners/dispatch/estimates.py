@@ -55,7 +55,7 @@ def learn_durations(workflow_id: UUID, steps: Sequence[Step]) -> None:
 
 
 def forget_durations() -> None:
-    """Forget all durations, so that this process knows none, like a new one."""
+    """Forget all durations and the times at which they were read, as in a new process."""
     _known.clear()
     _looked.clear()
 

@@ -36,8 +36,8 @@ def packed(
 ) -> list[list[Step]]:
     """Return the branches of one join, given by their first steps, grouped by message.
 
-    `segment` returns the steps of a branch by its first step. Each worker of the queue gets at
-    least one message, and no pack holds more work than `rules.seconds`.
+    `segment` returns the steps of a branch by its first step. Each worker of the queue gets a
+    message if there are enough branches, and no pack holds more work than `rules.seconds`.
     """
     groups: dict[str, list[tuple[Step, float]]] = defaultdict(list)
     alone: list[list[Step]] = []
@@ -54,7 +54,7 @@ def packed(
 def executions_together(count: int, steps: list[Step], rules: Packing) -> int:
     """Return how many of `count` executions with these steps one message carries.
 
-    Each worker of the first step's queue gets at least one message.
+    Each worker of the first step's queue gets a message if there are enough executions.
     """
     cost = _cost(steps, rules)
     if cost is None:
@@ -81,7 +81,7 @@ def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[l
 def _cost(steps: list[Step], rules: Packing) -> float | None:
     """Return a branch's estimated duration in milliseconds, or None if it must be sent alone.
 
-    Each step counts for at least `FLOOR`.
+    Inline steps count for nothing, and each other step counts for at least `FLOOR`.
     """
     total = 0.0
     for step in steps:

@@ -139,7 +139,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many messages precede each run's message, including those of the execution."""
+    """Return how many messages precede each run's message, including the execution's own."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -163,7 +163,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the error of the previous attempt of each run that is a retry, by the run's ID."""
+    """Return the previous attempt's error for each run that is a retry, by run ID."""
     retries = {(run.step_path, run.attempt - 1): run.pk for run in runs if run.retry_after}
     if not retries:
         return {}

@@ -36,7 +36,7 @@ HOLDS: dict[str, Explain] = {}
 def hold_reasons(
     workspace_id: UUID, runs: Sequence[Run], noticed: Mapping[UUID, datetime], now: datetime
 ) -> dict[UUID, Reason]:
-    """Return why these runs are held, by run ID; omit kinds that `HOLDS` does not explain."""
+    """Return why the runs are held, by run ID; omit runs whose kind of hold is not in `HOLDS`."""
     reasons: dict[UUID, Reason] = {}
     for kind, explain in HOLDS.items():
         held = [run for run in runs if run.waits_for == kind]

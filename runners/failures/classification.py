@@ -164,7 +164,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
 
 
 def template_failure(error: TemplateError, path: str) -> Failure:
-    """Return the failure of a step whose inputs cannot be rendered, or not in time."""
+    """Return the failure of a step whose inputs could not be rendered, at all or in time."""
     late = isinstance(error, TemplateTimeout)
     return Failure(
         error_type=ErrorType.TIMEOUT if late else ErrorType.PERMANENT,
@@ -177,7 +177,7 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """Return a StepError's cause, whose class is more specific; return other errors unchanged."""
+    """Return the cause of a StepError, whose class is more specific; otherwise the error itself."""
     return error.__cause__ or error if isinstance(error, StepError) else error
 
 

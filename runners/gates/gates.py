@@ -138,7 +138,7 @@ class Passage:
 
 
 class Stage(IntEnum):
-    """The order of gates: gates that can reject a step come first, and gates of its target last."""
+    """The order of gates: gates that can reject a step come first, gates of targets come last."""
 
     REFUSE = 1
     HOLD = 2
@@ -164,7 +164,7 @@ def register(gate: Gate, stage: Stage = Stage.TARGET, leases: LeaseGate | None =
 
 
 def ask(asked: Asked) -> Passage | Wait:
-    """Ask every gate; return a passage if all let the step through, otherwise the Wait of a gate.
+    """Ask every gate; return a passage if all let the step through, otherwise the first Wait.
 
     Raises the exception that a gate raises.
     """

@@ -31,7 +31,7 @@ SOONEST, LATEST = 1.0, 4.0
 
 
 class ProcessSlots:
-    """Limits on isolated processes, and on the threads that run one or wait for a free process."""
+    """Limits on isolated processes, and on threads that wait for a process or for its end."""
 
     def __init__(self, number: int) -> None:
         self.running = threading.BoundedSemaphore(number)
@@ -142,7 +142,7 @@ def cause_of(end: End) -> str:
 
 
 def _held_by(end: End, looked: Looked) -> bool:
-    """Return whether the ended process still leases the run, so that its step did not finish."""
+    """Return whether the ended process still leases the run: its step then did not finish."""
     name = process_identity().partition("|")[0]
     return (
         looked.run_state == RunState.RUNNING

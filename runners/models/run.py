@@ -30,8 +30,8 @@ class Run(models.Model):
     counts the processes that ended while this run alone was executing in them; only these crashes
     lead to a dead letter. A `suspect` run was lost with its process and is executed in a separate
     process. `budget_start` is the attempt at which the current retry budget began. `waits_for` (a
-    WaitKind) is set once the run has waited; `progress` is the state of its wait (a container's
-    counters, an event's name), and `wake` is the cause of its end.
+    WaitKind) is set once the run has waited; `progress` is the state of the wait (a container's
+    counters, an event's name), and `wake` is what ended the wait.
     """
 
     SEALED_BY = "execution__workspace"
@@ -182,10 +182,10 @@ class Run(models.Model):
 
 
 class CachedResult(models.Model):
-    """The result of a step, stored by the inputs that produced it.
+    """The result of a step, stored under the inputs that produced it.
 
     `owner` is the workflow or the workspace within which the result is valid; `key` is the SHA-256,
-    in hex, over module type, config hash and inputs hash.
+    in hex, of module type, config hash and inputs hash.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -172,7 +172,7 @@ class StepContext(Protocol):
     def open_content(self, reference: Mapping[str, Any]) -> AbstractContextManager[BinaryIO]:
         """Open the stored content that an input refers to (`StoredContent`), for a `with` block.
 
-        The file supports seeking. At its end, it raises an error if the content was changed.
+        The file supports seeking. Reading to its end raises an error if the content was changed.
         """
 
 
@@ -384,7 +384,7 @@ class Module(Generic[InputsT]):
         return self.costs
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
-        """Return problems of a `with` that its JSON Schema and its fields cannot express."""
+        """Return problems of a `with` that the inputs' JSON Schema and fields cannot express."""
         return []
 
     def warm_up(self) -> None:

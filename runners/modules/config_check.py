@@ -64,7 +64,7 @@ def _validator(inputs: type[BaseModel]) -> Any:
 
 @lru_cache(maxsize=1)
 def _template_tolerant() -> Any:
-    """Return the 2020-12 validator, in which every keyword accepts a string with a template."""
+    """Return a JSON Schema 2020-12 validator whose keywords all accept a string with a template."""
     from jsonschema import Draft202012Validator, validators
 
     def tolerant(rule: Any) -> Any:

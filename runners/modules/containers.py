@@ -48,9 +48,9 @@ class Container(Module[Any]):
 class ExpandingContainer(Container):
     """The base class of containers that write, at publication, the body that the engine runs.
 
-    Authors write a `body` of tasks, which see the names of a `body_kind`. `expand` creates the task
-    that the engine runs, with further tasks around the author's tasks. The `credential`, `retry`,
-    `timeoutSeconds` and `queue` of the author's task apply to a step of the new body.
+    Authors write a `body` of tasks, which can use the names of a `body_kind` in templates. `expand`
+    creates the task that the engine runs, with further tasks around the author's tasks. The
+    author's `credential`, `retry`, `timeoutSeconds` and `queue` apply to a step of the new body.
     """
 
     expands: ClassVar[bool] = True

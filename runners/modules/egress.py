@@ -74,7 +74,7 @@ def address_rules(host: str, port: int | None) -> tuple[str, ...]:
 
 
 def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
-    """Return the addresses of a host that the rules allow, of those given.
+    """Return those of the host's `addresses` that the rules allow.
 
     Raises EgressRefused if none of them is allowed. The caller has checked the host's name.
     """
@@ -91,7 +91,7 @@ def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
 def address_filter(host: str, port: int | None) -> Callable[[str], bool]:
     """Return a function that says whether an address of the host is allowed.
 
-    A thread in which no rules are in force can call the function.
+    The function can be called in any thread, even if no rules are in force there.
     """
     rules = egress_rules()
     if rules is None or not address_rules(host, port):

@@ -1,4 +1,4 @@
-"""Find modules by type: those of the engine, of plugins, of entry points, and of the settings.
+"""Find modules by type: in the engine, in plugins, in entry points and in the settings.
 
 A family's file is imported when one of its types is first used, and a module is described on
 request. A worker therefore starts fast. A third-party module that cannot be loaded or described is
@@ -152,7 +152,7 @@ class Registry:
             return None
 
     def warm_up(self, queues: Collection[str] | None = None) -> None:
-        """Load every module, and the slow imports of those on `queues`, before a worker forks.
+        """Load every module, and the slow imports of modules on `queues`, before a worker forks.
 
         The worker's children then share the memory, and no step spends time on imports. Without
         `queues`, all imports are loaded; otherwise the first step that needs further imports loads
@@ -231,7 +231,7 @@ class Registry:
 
 
 class StandIns(UserDict[str, Module[Any]]):
-    """The modules of a registry; each lookup returns the module as `wrap` wraps it."""
+    """The modules of a registry; each lookup returns `wrap(module)`."""
 
     def __init__(
         self,
@@ -312,7 +312,7 @@ def spec(module: Module[Any]) -> ModuleSpec:
 
 
 def _instance_or_stand_in(type_name: str) -> Module[Any]:
-    """Return the module of a declared type; its stand-in if a package of its extra is missing."""
+    """Return the module of a declared type, or a stand-in if a package that it needs is missing."""
     need = needed(type_name)
     if made := stand_in(type_name, need):
         return made
@@ -339,7 +339,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield the loaded step module, or those of a Python module. Raises TypeError for others."""
+    """Yield a step module, or those of a Python file. Raises TypeError for any other object."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):

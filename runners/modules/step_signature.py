@@ -86,7 +86,7 @@ def _field(type_name: str, parameter: inspect.Parameter, hints: dict[str, Any]) 
 
 
 def _described(hint: Any) -> Any:
-    """Convert `Annotated[int, "Which order."]` to a Field with that description."""
+    """Convert the text in `Annotated[int, "Which order."]` to a Field with this description."""
     if get_origin(hint) is not Annotated:
         return hint
     inner, *notes = get_args(hint)

@@ -1,4 +1,4 @@
-"""Copy the accounts, keys, tier and schedules that a workspace's rows need to the target."""
+"""Copy to the target the accounts, keys, tier and schedules that a workspace's rows need."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "sta
 def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
     """Copy the accounts and groups that the workspace's rows refer to; return how many.
 
-    With `paused`, copy only those that rows copied during the pause refer to.
+    With `paused`, consider only the rows that are copied during the pause.
     """
     needed: set[tuple[Any, Any]] = set()
     for table in tables():

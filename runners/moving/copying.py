@@ -146,7 +146,7 @@ def ended_among(session: Session, ids: Sequence[UUID]) -> list[UUID]:
 
 
 def replace(sessions: MoveSessions, ids: Sequence[UUID], kept: Sequence[UUID]) -> None:
-    """Replace the rows of the executions `ids` in the target; copy the source's rows of `kept`.
+    """Delete the rows of the executions `ids` in the target, and copy those of `kept` again.
 
     Call this function in a transaction of the target and a `snapshot` of the source.
     """

@@ -184,9 +184,9 @@ def _refusal(workspace: UUID) -> str:
 def _draining(table: MovedTable, workspace: UUID) -> str:
     """Return the SQL that prevents new work while running steps may still be recorded.
 
-    A run that is inserted as claimed becomes pending and due instead. It keeps its token, because
-    its worker executes it. The next claim gets another token, and the worker's result is then too
-    late.
+    A run that is inserted as claimed becomes pending and due instead. The run keeps the token under
+    which a worker executes it. The next claim gets another token, so the worker's result is then
+    rejected.
     """
     if table.model is WorkflowExecution:
         refusal = _refusal(workspace)

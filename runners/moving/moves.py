@@ -36,7 +36,7 @@ class MoveRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MoveEstimate:
-    """The size of a move: the ended executions to copy before the pause, and rows during it."""
+    """The size of a move: ended executions to copy before the pause, and rows to copy during it."""
 
     workspace: Workspace
     source: str
@@ -94,7 +94,7 @@ def move(name: str, target: str, tell: Tell, *, pause_seconds: float = PAUSE_SEC
 def abort(name: str, tell: Tell) -> None:
     """Undo a workspace's move before the switch.
 
-    Raises MoveRefused if no move of the workspace is unfinished, or if it has switched.
+    Raises MoveRefused if the workspace has no unfinished move, or is already in the target.
     """
     with _alone():
         row = _unfinished(name)

@@ -88,7 +88,7 @@ def of_kind(*kinds: MoveKind) -> list[MovedTable]:
 
 
 def workspace_of(model: type[Model], row: str, depth: int = 0) -> str:
-    """Return SQL for the ID of a row's workspace; null if a row between the two is missing."""
+    """Return SQL for the ID of a row's workspace; null if an intermediate row is missing."""
     if model is Workspace:
         return f"{row}.id"
     column = _direct(model) or _parent(model)
@@ -119,8 +119,8 @@ def _table(model: type[Model]) -> MovedTable | None:
 def _belongs(model: type[Model], row: str, depth: int = 0) -> str:
     """Return the condition for the rows of the workspace.
 
-    A row that names the workspace but needs a row of the whole installation, such as a delivery of
-    an alert rule for all workspaces, stays.
+    A row stays if it names the workspace but needs a row of the whole installation: for example, an
+    alert message of a rule for all workspaces.
     """
     if model is Workspace:
         return f"{row}.id = %(workspace)s"

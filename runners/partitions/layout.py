@@ -75,12 +75,12 @@ class PartitionLayout:
 
     @property
     def ranges(self) -> tuple[RunPartition, ...]:
-        """Return the partitions by time, the oldest first, without the default one."""
+        """Return the partitions by time, the oldest first, except the default partition."""
         return tuple(one for one in self.partitions if not one.default)
 
     @property
     def default(self) -> RunPartition | None:
-        """Return the default partition; None without one."""
+        """Return the default partition, or None if there is none."""
         return next((one for one in self.partitions if one.default), None)
 
     @property

@@ -33,7 +33,7 @@ SELECT c.relname, pg_get_expr(c.relpartbound, c.oid)
 
 @dataclass(frozen=True, slots=True)
 class NamedPartitions:
-    """Partitions in the order of their first IDs, valid until the `time.monotonic()` of `until`."""
+    """Partitions in the order of their first IDs, valid until `until` (by `time.monotonic()`)."""
 
     firsts: tuple[int, ...]
     ends: tuple[int, ...]
@@ -41,7 +41,7 @@ class NamedPartitions:
     until: float
 
     def of(self, pk: UUID) -> str:
-        """Return the name of the partition with an execution's runs; "" if it is none of these."""
+        """Return the name of the partition with an execution's runs; "" if none matches."""
         place = bisect_right(self.firsts, pk.int) - 1
         return self.names[place] if place >= 0 and pk.int < self.ends[place] else ""
 
@@ -50,7 +50,7 @@ _known: dict[str, NamedPartitions] = {}
 
 
 def partition_of(ids: UUID | Sequence[UUID]) -> str:
-    """Return the partition with the runs of all these executions; "" if no single one has them."""
+    """Return the partition with the runs of all these executions; "" if none contains them all."""
     known = _known.get(alias())
     if known is None or known.until < time.monotonic():
         known = _known[alias()] = _read()

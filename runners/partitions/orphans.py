@@ -47,6 +47,6 @@ def count() -> dict[str, int]:
 
 
 def delete_runs() -> None:
-    """Delete the runs without an execution, before a foreign key is created again."""
+    """Delete the runs without an execution from an unpartitioned table, for the new foreign key."""
     if not layout().partitioned:
         in_short_locks(lambda cursor: cursor.execute(named(DELETE_RUNS)), seconds=0)

@@ -208,14 +208,14 @@ def of_first(index: str) -> str:
 
 
 def index_of(definition: str, index: str, of: str) -> str:
-    """Return the statement that creates the index of a definition on another table."""
+    """Return an index's `definition`, changed to create the index `index` on the table `of`."""
     made, count = INDEX.subn(rf"\1 {quoted(index)} ON {quoted(of)} USING", definition)
     assert count == 1, definition
     return made
 
 
 class TableFacts:
-    """The objects that belong to a table or depend on it, read before a new table has its name."""
+    """The objects that belong to a table or depend on it, read before a new table replaces it."""
 
     def __init__(self, cursor: Any, name: str) -> None:
         """Read the facts of the table `name`."""
@@ -250,7 +250,7 @@ def _facts(cursor: Any, name: str) -> TableFacts:
 
 
 def copy_rows(cursor: Any, source: str, target: str, where: str = "true", *given: Any) -> None:
-    """Copy the rows of one table of runs that match `where` into another table."""
+    """Copy the rows that match `where` from one table of runs into another."""
     columns = ", ".join(quoted(str(field.column)) for field in Run._meta.concrete_fields)
     cursor.execute(
         f"INSERT INTO {quoted(target)} ({columns}) "  # noqa: S608 - quoted names

@@ -65,8 +65,8 @@ def add(begins: datetime, ends: datetime, *, attempts: int = SOON) -> str:
     """Add a partition for the executions of this period; return its name.
 
     The new table is attached complete and empty: this locks the default partition, not the table.
-    The name contains both limits. A process that still knows an old name therefore cannot mistake
-    another range for it.
+    The name contains both limits. A process with an outdated list of partitions therefore never
+    confuses two ranges.
     """
     name, of = f"{table()}_{begins:%Y%m%d}_{ends:%Y%m%d}", quoted(table())
     first, end = first_id_at(begins), first_id_at(ends)
@@ -120,7 +120,7 @@ def problems(now: PartitionLayout) -> list[str]:
 
 
 def _without_right() -> str:
-    """Return this role's name if it may not delete rows without checks of each; otherwise ""."""
+    """Return this role's name if it cannot skip the foreign key checks of deletes; else ""."""
     with connection.cursor() as cursor:
         cursor.execute(MAY_SKIP_CHECKS)
         may, role = cursor.fetchone()

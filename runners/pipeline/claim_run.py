@@ -32,7 +32,7 @@ Inputs = tuple[Prepared | None, Failure | None]  # of a step, or why they cannot
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """A claim to make: the rendered inputs, and the decision about the lost holder's crash."""
+    """The data of a claim: the rendered inputs, and the decision about the lost holder's crash."""
 
     state: SegmentState
     seen: LiveRun

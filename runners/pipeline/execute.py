@@ -56,7 +56,7 @@ from runners.waits import events
 
 
 def seconds_for(step: Step) -> float:
-    """Return a step's timeout in seconds; an inline step's is at most half of the lease."""
+    """Return a step's timeout in seconds; for an inline step, at most half of the lease."""
     return min(step.timeout_seconds, config().lease / 2) if step.inline else step.timeout_seconds
 
 
@@ -137,7 +137,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _egress_rules(workspace_id: UUID) -> EgressRules | None:
-    """Return the workspace's egress rules; in a thread, close the connection opened for them."""
+    """Return the workspace's egress rules; a thread closes the connection opened for this query."""
     held_before = connection.connection is not None
     found = rules_of(workspace_id)
     if not held_before and pool() == "threads" and not connection.in_atomic_block:
@@ -441,7 +441,7 @@ def _writes(unit: Unit) -> bool:
 
 
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
-    """Return the target of the step's circuit, without secrets and without the text before a colon.
+    """Return the target of the step's circuit, without secrets and without the text up to a colon.
 
     Return "" if the module names no target, or if the inputs are invalid. Never raises.
     """

@@ -48,7 +48,7 @@ class Heart:
         pack: Pack[Any] | None = None,
         sealer: PayloadSealer | None = None,
     ) -> ActiveRun:
-        """Watch a step; return it. If it is slow, other workers get the rest of its message."""
+        """Watch a step; return its data. If it is slow, other workers get the rest of its pack."""
         now = time.monotonic()
         beat = ActiveRun(
             work, until=now + seconds, renewed=work.claimed_at, pack=pack, sealer=sealer
@@ -191,5 +191,5 @@ def _heart(pid: int) -> Heart:
 
 
 def heart() -> Heart:
-    """Return this process's lease renewal; a forked child has a separate one."""
+    """Return the `Heart` of this process; each forked child has a separate one."""
     return _heart(os.getpid())

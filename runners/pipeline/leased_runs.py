@@ -183,7 +183,7 @@ def record_failure(
 def _record(
     looked: Looked, token: int, make: Callable[[_Held], Unit], failure: Failure | None
 ) -> bool:
-    """Record the unit that `make` returns, and notify the gates; False if the lease is over."""
+    """Record the unit of `make` and notify the gates; return False if the lease is over."""
     state, work = looked.state, looked.work
     work.token = token
     # The previous holder knew no more than the rows, so there is nothing else to look for.
@@ -294,7 +294,7 @@ def _rendered(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def _end(state: SegmentState, seen: LiveRun, inputs: claim_run.Inputs) -> bool:
-    """Fail a run that cannot be prepared, as a worker that claims it would; return False."""
+    """Fail a run that cannot be prepared, as a worker would after claiming it; return False."""
     work = claim_run.claim(state, seen, inputs)
     if work is not None:
         with suppress(LeaseLost):

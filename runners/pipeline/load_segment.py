@@ -40,7 +40,7 @@ def load(
     others: Sequence[str] = (),
     states: tuple[str, ...] = CLAIMABLE,
 ) -> tuple[SegmentState, LiveRun] | None:
-    """Load the segment's live run and its first step's data.
+    """Load the segment's live run, and the data of the segment's first step.
 
     Return None if there is nothing to do, or if the run's state is not in `states`. Also load the
     data of `others`, the siblings in the same message. If the execution was moved to another

@@ -37,7 +37,7 @@ class StepSelection:
 def choose(
     state: "SegmentState", work: "Work", broken: "Broken | None", limits: SegmentLimits
 ) -> StepSelection:
-    """Choose among ready steps; a `broken` step (failed in memory or not rendered) goes first."""
+    """Choose among ready steps; a `broken` step (failed in memory or not rendered) comes first."""
     ready, steps = state.frontier.ready, state.graph.steps
     if state.hands_over:
         return StepSelection(None, list(ready), [])
@@ -54,9 +54,9 @@ def choose(
 def _mine(
     state: "SegmentState", work: "Work", effects: list[int], limits: SegmentLimits
 ) -> int | None:
-    """Return the index of the next effect step on this queue within the limits; None without one.
+    """Return the index of the next effect step on this queue within the limits, or None.
 
-    A chord's branch does not qualify. If siblings are left, only steps of the same segment do.
+    A chord's branch does not qualify. If siblings are left, only the certain next step qualifies.
     """
     graph = state.graph
     if not effects or state.carried >= limits.steps:

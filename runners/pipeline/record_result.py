@@ -171,7 +171,7 @@ def _record_retry(state: SegmentState, work: Work, unit: Unit, delay: float) -> 
 
 
 def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
-    """Record a failure that an `error` edge or the container around the step handles; go on."""
+    """Record a failure that an `error` edge or the enclosing container handles, and continue."""
     state.failure = failure = unit.failure
     assert failure is not None
     error = failed(failure.message, failure.error_type.value, work.path)
@@ -182,7 +182,7 @@ def _record_handled(state: SegmentState, work: Work, unit: Unit) -> Work | None:
 def dead_letter(state: SegmentState, work: Work, unit: Unit, *, manual: str | None = None) -> Any:
     """Record a run as dead and notify the dead-letter queue; return the dead letter.
 
-    The execution fails if no other step is in progress. `manual` is the reason of a quarantine.
+    The execution fails if no other step is in progress. `manual` is the reason for a quarantine.
     """
     state.failure = failure = unit.failure
     assert failure is not None
@@ -227,7 +227,7 @@ def _record_last(state: SegmentState, work: Work, unit: Unit) -> None:
 def _claiming_next(state: SegmentState) -> Iterator[Also | None]:
     """Claim the run of the pack's next execution in the statement that records the result.
 
-    Do not use this in a larger transaction, whose rollback would undo the claim.
+    In a larger transaction, no run is claimed, because a rollback would undo the claim.
     """
     pack = state.executions
     request = None if connection.in_atomic_block else claim_run.request_next(pack)
@@ -370,7 +370,7 @@ def _next_work(state: SegmentState, work: Work, next_steps: NextSteps) -> Work |
 
 
 def _merge_variables(state: SegmentState, changes: dict[str, Any]) -> dict[str, Any]:
-    """Merge the declared variables of `changes` into the execution's variables; return them all."""
+    """Merge the declared variables of `changes` into the execution's; return all variables."""
     declared = {key: value for key, value in changes.items() if key in state.graph.variables}
     row = statements.fetch_one(
         "variables",

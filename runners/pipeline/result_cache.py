@@ -84,7 +84,7 @@ def store(state: SegmentState, work: Work, unit: Unit) -> None:
 
 
 def key(step: Step, inputs_hash: str) -> str:
-    """Return the key of equal steps: SHA-256 over module type, config and inputs, in hex."""
+    """Return the key of equal steps: the SHA-256, in hex, of module type, config and inputs."""
     return sha256(f"{step.module}\n{step.config_hash}\n{inputs_hash}".encode()).hexdigest()
 
 

@@ -64,7 +64,7 @@ class SecretRefused(SecretUnavailable):
 
 @dataclass(slots=True, repr=False)
 class Revealed:
-    """The module's real inputs, its credential's fields, and the scrubber of its results.
+    """The inputs with secrets, the credential's fields, and the scrubber of the module's results.
 
     `boundaries` are the boundaries of all credentials that the step names, and `opened` are the
     credentials. `short_lived` are the credentials whose values were issued, and `kept_from` are the
@@ -140,7 +140,7 @@ def renew(
 ) -> None:
     """Replace short-lived values that a receiver rejected; raise `error` if that cannot help.
 
-    Values that were issued for this attempt are not requested again. Makes no query.
+    Values that were issued for this attempt are not requested again. Uses at most one query.
     """
     asking = revealed.step
     if asking is None or not forget_rejected(revealed.short_lived, error):
@@ -273,7 +273,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port in the step's inputs; "" if none, or if they name a secret."""
+    """Return the host and port in the step's inputs; "" without a host, or if it names a secret."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]

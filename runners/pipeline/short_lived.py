@@ -39,7 +39,7 @@ class SecretNotIssued(StepError):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShortLived:
-    """Values that a server issued, that server, and whether they were issued just now."""
+    """Values issued for a credential, the source credential, and whether the values are new."""
 
     source: CredentialSource
     values: Issued
@@ -49,7 +49,7 @@ class ShortLived:
 def issue(
     who: str, step: UsingStep, stored: Mapping[str, OpenedCredential]
 ) -> tuple[Mapping[str, OpenedCredential], list[ShortLived]]:
-    """Return the credentials with issued values, in place of the data for requesting the values.
+    """Return the credentials with issued values in place of request data, and the issued values.
 
     Error messages begin with `who`. Raises SecretNotIssued if a server issues no values.
     """

@@ -20,7 +20,7 @@ from runners.segment.work import Done
 def dumped(value: Any, what: str) -> tuple[str, Encoded | None]:
     """Return an output's JSON for its row and None, or "" and the encoded output for `store`.
 
-    A step that writes in the recording transaction keeps its output in the row, because its
+    A step that writes in the recording transaction keeps its output in the row, because the
     transaction holds locks. Raises PayloadError.
     """
     if not payload_store.enabled() or connection.in_atomic_block:

@@ -149,9 +149,9 @@ def write_last(
 ) -> LastWritten | None:
     """Lock the execution, record the unit and end the execution, in one round trip.
 
-    Return None if the unit was recorded and the execution continues: another run is live, or it is
-    paused. If the lease is lost, raises LeaseLost and writes nothing. `also` concerns another
-    execution and runs with the first statements.
+    Return None if the unit was recorded and the execution continues: another run is live, or the
+    execution is paused. If the lease is lost, raises LeaseLost and writes nothing. `also` concerns
+    another execution and runs with the first statements.
     """
     nothing = NextSteps()
     name, params = _record(state, work, unit, nothing, RunState.SUCCESS, None, survey=False)
@@ -174,9 +174,9 @@ def write_last(
 def _together(
     asked: Sequence[tuple[str, dict[str, Any]]], also: Also | None
 ) -> list[list[tuple[Any, ...]]]:
-    """Run these statements and the additional statements in one round trip.
+    """Run the statements `asked` and the statement of `also`, if given, in one round trip.
 
-    Return the rows of `asked`; the rows of `also` are stored in `also`.
+    Return the rows of `asked`; the rows of the statement in `also` are stored in `also.rows`.
     """
     if also is None and len(asked) == 1:
         return [_twice(partial(statements.fetch, *asked[0]))]
@@ -187,7 +187,7 @@ def _together(
 
 
 def _is_only(state: SegmentState, work: Work) -> bool:
-    """Return whether the execution has no other run, and the step does not affect its figures."""
+    """Return whether this is the execution's only run, and does not affect the figures."""
     steps = state.context.version.graph.steps
     alone = work.attempt == 1 and len(steps) == 1 and not work.step.container
     return alone and work.step.module != ASSESSING

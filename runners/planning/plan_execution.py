@@ -32,7 +32,7 @@ def advance(execution_id: UUID) -> bool:
 
 
 def catch_up(execution_id: UUID) -> bool:
-    """Plan as `advance` does; return whether a step was started that another worker had missed."""
+    """Plan as `advance` does; return whether a step was started or the execution ended."""
     with transaction.atomic():
         state = locked(execution_id)
         if state is None:

@@ -1,4 +1,4 @@
-"""Decide whether a run caused the loss of its lease's holder.
+"""Decide whether a run ended the process that held the run's lease.
 
 A run is blamed only if no other cause can have ended the process: no other run executed there, and
 the process's parent still runs (it would have ended with the container, the host or the whole

@@ -113,7 +113,7 @@ def tell(pid: int, start: str, found: Shortage) -> None:
 
 
 def told(pid: int, start: str) -> Shortage | None:
-    """Return the note that a process's parent left about the process's end; None without one."""
+    """Return the note that a process's parent left about the process's end, or None."""
     try:
         return Shortage(**json.loads(_word(pid, start).read_text()))
     except (OSError, ValueError, TypeError):

@@ -11,7 +11,7 @@ from executions.database import connection
 
 
 def parameters() -> dict[str, Any]:
-    """Return those arguments of Django's connection that libpq knows, such as those for TLS."""
+    """Return the arguments of Django's connection that libpq accepts, such as the TLS options."""
     known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
     return {
         name: value if isinstance(value, int) else str(value)  # a file may be a path

@@ -11,7 +11,7 @@ _parent = 0
 
 
 def remember() -> None:
-    """Store the parent's process ID; call it before each fork."""
+    """Store this process's ID as the parent ID for its children; call this before each fork."""
     global _parent  # noqa: PLW0603 - children inherit it
     _parent = os.getpid()
 

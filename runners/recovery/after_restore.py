@@ -2,8 +2,8 @@
 
 A restored database repeats the time after its backup, and issues the same lease tokens again. A
 worker from before the restore could hold the same token as a new worker and renew that worker's
-lease. The command therefore increases every live run's token by more than a run can count in its
-lifetime. Sessions that ended after the backup would be open again, so the command ends all
+lease. The command therefore increases every live run's token by more than a token can grow in a
+run's lifetime. Sessions that ended after the backup would be open again, so the command ends all
 sessions.
 """
 

@@ -96,7 +96,7 @@ and other ValkyrErrors where the execution has no such step or does not take the
 
 
 def names_of(patch: Any) -> list[str]:
-    """Return the sorted names that a merge patch changes, at most 100; `(whole)` for a value."""
+    """Return at most 100 sorted names that a patch changes; `(whole)` if it is not an object."""
     if not isinstance(patch, Mapping):
         return [WHOLE]
     return [name[:MAX_NAME] for name in sorted(patch)[:MAX_NAMES]]

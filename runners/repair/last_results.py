@@ -19,7 +19,7 @@ _TURN = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """A value; if it is too large to show, only its size in characters, or a lower bound of it."""
+    """A value; if too large to show, only its size in characters or a lower bound of the size."""
 
     value: Any
     size: int

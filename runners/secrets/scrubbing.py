@@ -80,7 +80,7 @@ class Scrubber:
         return _walk(value, self.text, MAX_DEPTH, too_deep)
 
     def details(self, value: Any) -> Any:
-        """Return the value as `value` does, for display.
+        """Return a value for display, with every secret replaced as in `value`.
 
         Truncated secrets are replaced too, and deep nesting is omitted.
         """

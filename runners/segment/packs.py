@@ -107,7 +107,7 @@ class ExecutionPack(Pack[UUID], Generic[State]):
     claimed: tuple[State, Work] | None = None
 
     def following(self) -> tuple[State, LiveRun] | None:
-        """Remove and return the next execution that has a run to claim; None without one."""
+        """Remove and return the next execution that has a run to claim, or None."""
         while (execution_id := self._next()) is not None:
             if (seen := self.seen.pop(execution_id, None)) is not None:
                 return seen

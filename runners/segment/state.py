@@ -21,7 +21,7 @@ from runners.segment.template_data import TemplateData, result
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment to run next; `batch` are further items of a pure map that the same worker takes."""
+    """A segment to run next; `batch` are further items of a pure map that the worker also runs."""
 
     path: str
     queue: str
@@ -92,7 +92,7 @@ class SegmentState:
         return self.data.place.prefix + step.path
 
     def ended(self, step: Step, outcome: str, outputs: Any, error: Any = None) -> None:
-        """Record that a step has ended for good, and find the steps that follow."""
+        """Record that a step has ended, and add the steps that follow to the frontier."""
         if step.following is not None and error is None:
             self.data.chain[step.index] = outputs
             self.frontier.ready.append(step.following)

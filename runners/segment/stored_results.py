@@ -47,10 +47,10 @@ def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
 
 
 def given_read(data: Any, references: Any, scope: dict[str, Any]) -> dict[Any, dict[str, Any]]:
-    """Return the values other than results that templates read and that contain stored parts.
+    """Return the values, except results, that templates read and that contain stored parts.
 
-    The result is by place: (name,) or ("vars", name). Each value is in a dictionary, in the same
-    form as a result.
+    The keys are places: (name,) or ("vars", name). Each value is in a dictionary, in the same form
+    as a result.
     """
     wanted = {names[:2] if names[0] == "vars" else names[:1] for names in references}
     if ("vars",) in wanted:

@@ -65,7 +65,7 @@ def complete(data: "TemplateData", step: Step) -> None:
 
 
 class ResultSource(Protocol):
-    """Where templates get the results of finished steps and the items of maps from."""
+    """The source from which templates get the results of finished steps and the items of maps."""
 
     def results(self, execution_id: UUID, paths: list[str]) -> list[tuple[Any, ...]]:
         """Return rows of finished steps' results, in the form that `TemplateData.learn` accepts."""
@@ -145,9 +145,9 @@ def task_paths(place: Place, task: int) -> list[str]:
 
 
 def last_paths(place: Place) -> list[str]:
-    """Return the paths of the last steps of all tasks; they hold an iteration's outputs.
+    """Return the path of each task's last step; these steps hold an iteration's outputs.
 
-    A failed task ends with another step, which has no output.
+    A failed task may have ended at an earlier step, which has no output.
     """
     return [place.prefix + place.graph.steps.path(task.steps[-1]) for task in place.graph.tasks]
 

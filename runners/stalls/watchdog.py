@@ -270,7 +270,7 @@ class Watchdog:
         _end(head)
 
     def _moved(self, head: SlotHead) -> bool:
-        """Return whether the process has ticked, or another has its slot, since `head` was read."""
+        """Return whether the process has ticked or lost its slot since `head` was read."""
         now = next((one for one in heads(self._descriptor) if one.place == head.place), None)
         return now is None or (now.pid, now.start, now.tick) != (head.pid, head.start, head.tick)
 

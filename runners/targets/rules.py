@@ -57,7 +57,7 @@ def matches(pattern: str, target: str) -> bool:
 
 
 def specificity(pattern: str) -> tuple[int, int]:
-    """Return a sort key: the number of characters before the first `*`, and of all except `*`."""
+    """Return a sort key: how many characters precede the first `*`, and how many are not `*`."""
     return len(pattern.partition("*")[0]), len(pattern.replace("*", ""))
 
 

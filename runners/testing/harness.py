@@ -81,7 +81,7 @@ class Valkyr:
         return WorkflowRun(started.execution.pk, answers or {}).carry()
 
     def install(self, *modules: What) -> None:
-        """Make modules that are not installed available: functions, classes or modules.
+        """Add modules to the registry, unless they are installed: functions, classes or modules.
 
         They stay available for the rest of the session.
         """

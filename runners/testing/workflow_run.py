@@ -54,7 +54,7 @@ def _lines(execution: WorkflowExecution) -> list[str]:
 
 
 def _row(run: Run) -> tuple[str, str, str, str, str]:
-    """Return a run's path with its attempt, its module, state, outcome or wait, and result."""
+    """Return a run's path and attempt, and its module, state, outcome or wait, and result."""
     state = str(run.state)
     how = run.waits_for if state == "WAITING" else run.outcome
     return f"{run.step_path} #{run.attempt}", run.module, state, how, _came(run)
@@ -105,7 +105,7 @@ def advance(ids: Sequence[UUID], span: timedelta) -> None:
 
 
 def until_next(ids: Sequence[UUID]) -> timedelta | None:
-    """Return the time until these executions' next timer, retry or deadline; None without one."""
+    """Return the time until these executions' next timer, retry or deadline, or None."""
     runs = Run.objects.filter(execution_id__in=ids)
     retries = runs.filter(state=RunState.PENDING, retry_after__gt=Now())
     timers = runs.filter(state=RunState.WAITING, due_at__isnull=False)
@@ -175,7 +175,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or waits, and return it; other methods end with this."""
+        """Run the execution until it ends or waits, and return self. Other methods also do this."""
         drive(self.id, self.answers)
         return self
 

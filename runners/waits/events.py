@@ -105,7 +105,7 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
 
 
 def catch_up(run_id: UUID) -> None:
-    """Deliver events that arrived between a suspended run's clock reading and its commit.
+    """Deliver events that arrived before the suspension of the run was committed.
 
     Such an event may have been delivered before the run was visible. `deliver_missed` handles
     crashes, and events beyond the first MISSED.
@@ -147,9 +147,9 @@ def catch_up(run_id: UUID) -> None:
 
 
 def deliver_missed(age: float, batch: int) -> int:
-    """Request delivery to runs that were suspended `age` seconds ago and whose process died.
+    """Request delivery to runs that were suspended over `age` seconds ago and were not checked.
 
-    Returns how many runs had not been checked. The delivery evaluates the filters.
+    Returns how many such runs there were. The delivery evaluates the filters.
     """
     rows = statements.fetch("unheard", {"age": age, "batch": batch, "most": MISSED})
     missed: dict[tuple[UUID, datetime], list[tuple[UUID, datetime]]] = defaultdict(list)
@@ -179,7 +179,7 @@ def _keep(event: Event, to: UUID) -> None:
 
 
 def _deliver_anew(event_ids: Sequence[UUID]) -> None:
-    """Request that a worker checks all runs that waited for these events again."""
+    """Ask a worker to recheck all runs that wait for these events."""
     now = database_now()
     Event.objects.filter(pk__in=event_ids).update(
         delivered_at=None, delivered_to=None, looked_at=now
@@ -272,7 +272,7 @@ def chain_of(execution_id: UUID) -> int:
 
 
 def _first(execution_id: UUID) -> dict[str, Any]:
-    """Return columns of the first execution in the chain of parents and failures of this one."""
+    """Follow parents and failed executions upwards; return columns of the first execution."""
     for _ in range(MAX_CLIMB):
         found: Any = WorkflowExecution.objects.values(
             "parent_id", "failure_of_id", "trigger_type", "idempotency_key"

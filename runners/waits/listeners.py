@@ -82,7 +82,7 @@ class Decided:
 
 
 def listeners(call: EventTarget, after: UUID | None = None) -> Iterator[list[Listener]]:
-    """Yield the runs that may receive the event, in batches ordered by ID, those after `after`."""
+    """Yield the runs after the ID `after` that may receive the event, in batches ordered by ID."""
     after = after or UUID(int=0)
     values: dict[str, Any] = {
         "name": call.name,
@@ -114,7 +114,7 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Return the matches as `meant` does, but if time runs out, only the matches found so far."""
+    """Return the matches among `found`; if time runs out, only the matches found so far."""
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
     chosen: list[Listener] = []

@@ -44,7 +44,7 @@ def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> lis
     """Return the queues with work or workers, by name. Uses two statements.
 
     `runs` and `runners` contain only rows that the user may see. At most 50,000 waiting runs are
-    counted; a queue is `capped` if there are more.
+    counted; if there are more, each queue is `capped`.
     """
     due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
     some = Run.objects.filter(pk__in=due.order_by().values("pk")[:BOUND])
@@ -109,7 +109,7 @@ class Step:
 
 @dataclass(slots=True)
 class Busy:
-    """A worker's current runs: those that have run the longest, and the total number."""
+    """A worker's longest-running current runs, and the total number of current runs."""
 
     steps: list[Step] = field(default_factory=list)
     number: int = 0

@@ -191,7 +191,7 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """Note that a pool's child was killed; return a function that judges the kill from its peak.
+    """Note that a pool's child was killed; return a function that judges the kill by peak memory.
 
     Returns None if memory is not short.
     """

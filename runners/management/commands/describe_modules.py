@@ -51,7 +51,7 @@ def _specs(*, everything: bool) -> dict[str, ModuleSpec]:
 
 
 def _behind(written: dict[str, str], into: Path) -> list[str]:
-    """Return the names of pages that are outdated, missing, or of a category that was removed."""
+    """Return the names of pages that are outdated or missing, or whose category was removed."""
     return [
         *(n for n, text in written.items() if not (into / n).exists() or _old(into / n, text)),
         *(f"modules/{path.name}" for path in _surplus(written, into)),

@@ -50,7 +50,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some running executions, chosen at random; return how many then started a step."""
+    """Plan some running executions, chosen at random; return how many started a step or ended."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)

@@ -46,7 +46,7 @@ def lost_messages() -> int:
 
 
 def _empty(queues: set[str]) -> set[str]:
-    """Return the names of those queues that are empty; none if the broker does not respond."""
+    """Return the queues that are empty; an empty set if the broker does not respond."""
     empty = set()
     try:
         with messaging.celery_app().connection_for_write() as link:
