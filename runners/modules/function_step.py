@@ -97,23 +97,23 @@ def step(
 def step(what: Any = "", /, **facts: Any) -> Any:
     """Make a function, plain or `async`, a step: `@step`, or with arguments `@step(...)`.
 
-    The first argument is the type's name; by default it is derived from module and function, such
-    as `shop.flows.charge`. Parameters become the inputs: `order_id` is `orderId` in a workflow.
-    Describe a parameter with `Annotated[int, "Which order."]` or a pydantic Field. The annotated
-    return value becomes the outputs, and the docstring becomes the description. A parameter
-    annotated `StepContext` receives the context.
+    The first argument is the module type's name; by default, it is derived from the Python module
+    and the function, such as `shop.flows.charge`. Parameters become the inputs: `order_id` is
+    `orderId` in a workflow. Describe a parameter with `Annotated[int, "Which order."]` or a
+    pydantic Field. The type of the return value describes the outputs; the docstring is the
+    description. A parameter of type `StepContext` receives the context.
 
-    With `outcomes` the step chooses the branch: the function returns a Literal of the outcomes, or
-    a tuple of the outcome and the output. `retry` is a policy's name or your own values, such as
-    `{"maxAttempts": 3}`. With the effect `database` the function runs inside the transaction that
-    records the step: its writes to Valkyr's database commit with the record or not at all. Keep
-    such a function short, and do not call other systems in it. A step that `computes` uses the
-    processor for a long time: it cannot use a queue that threads of one process serve, such as
-    `io`.
+    With `outcomes`, the step chooses a branch: the function returns an outcome, annotated as a
+    Literal, or a tuple of the outcome and the output. `retry` is a policy's name or your own
+    values, such as `{"maxAttempts": 3}`. With the effect `database`, the function runs in the
+    transaction that records the step: its writes to Valkyr's database commit with the record, or
+    not at all. Keep such a function short, and do not call other systems in it. A step that
+    `computes` uses the processor for a long time: it cannot use a queue that threads of one process
+    serve, such as `io`.
 
     `circuit` is the target of the step's circuit breaker: a text, or a function of the inputs
-    (with the parameters as attributes) that returns a text or None; `circuit_target` describes it.
-    `costs` is the cost of one successful run, in the installation's currency: an amount, or a
+    (whose attributes are the parameters) that returns a text or None; `circuit_target` describes
+    it. `costs` is the cost of one successful run, in the installation's currency: an amount, or a
     function of the inputs and the result. `example` is a valid `with`.
 
     Raises TypeError if the function or an argument is not valid for a module.

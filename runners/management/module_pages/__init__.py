@@ -15,7 +15,6 @@ from executions.definition.catalog import ModuleSpec
 
 # Describe types of JSON Schema in words, and make texts that fit into a table's cell.
 
-
 WORDS = {
     "string": "text",
     "integer": "whole number",
@@ -25,9 +24,9 @@ WORDS = {
     "null": "null",
 }
 FORMATS = {
-    "date-time": "instant",
+    "date-time": "date and time",
     "date": "date",
-    "uri": "address",
+    "uri": "URL",
     "uuid": "UUID",
     "binary": "bytes",
 }
@@ -66,22 +65,22 @@ def bounds(schema: Mapping[str, Any]) -> str:
         return f"from {low:,}"
     if high is not None:
         return f"up to {high:,}"
-    if (most := schema.get("maxLength")) is not None:
-        return f"at most {most:,} character" + ("s" if most != 1 else "")
-    if (most := schema.get("maxItems")) is not None:
-        return f"at most {most:,} items"
-    return ""
+    if (most := schema.get("maxItems", schema.get("maxLength"))) is None:
+        return ""
+    types = {option.get("type") for option in [schema, *schema.get("anyOf", ())]}
+    unit = "item" if "array" in types else "character"
+    return f"at most {most:,} {unit}" + ("s" if most != 1 else "")
 
 
 def referred(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema, or the schema in `$defs` that it refers to ({} if that is missing)."""
+    """Return the schema, or the schema in `$defs` to which it refers."""
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
     found: Mapping[str, Any] = root.get("$defs", {}).get(name, {}) if name else schema
     return found
 
 
 def codes(values: Iterable[Any]) -> str:
-    """Return values as code, separated by commas; a value that is not text is written as JSON."""
+    """Return values as code, separated by commas; a value that is not a text is written as JSON."""
     return ", ".join(code(value if isinstance(value, str) else as_json(value)) for value in values)
 
 
@@ -96,7 +95,7 @@ def cell(text: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON, without escapes for characters outside ASCII."""
+    """Return a value as JSON, in which characters outside ASCII stay as they are."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -115,22 +114,23 @@ class Common:
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
-        """Return the facts that most modules share, and the longer input rows that recur."""
+        """Return most modules' facts, and the inputs that several share, one for each name."""
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
-        bare = Counter(row for spec in specs for _, row, _ in _input_rows(spec.inputs_schema))
+        bare = Counter(row[:2] for spec in specs for row in _input_rows(spec.inputs_schema))
         full = {row: more for spec in specs for _, row, more in _input_rows(spec.inputs_schema)}
+        shared = {
+            name: row
+            for (name, row), times in reversed(bare.most_common())
+            if times > 1 and len(row.split()) >= WORTH
+        }
         return cls(
             {name: fact for (name, fact), times in facts.items() if 1 < times > len(specs) / 2},
-            {
-                row: full[row]
-                for row, times in bare.items()
-                if times > 1 and len(row.split()) >= WORTH
-            },
+            {row: full[row] for name, row in bare if shared.get(name) == row},
         )
 
     def opening(self) -> str:
         """Return the beginning of the page: the shared facts and the common inputs."""
-        lines = [f"[How to read this page](../{INDEX})."]
+        lines = [f"See [how to read this page](../{INDEX}#how-to-read-them)."]
         if any(self.facts.values()):
             lines.append(
                 _wrapped(
@@ -143,7 +143,7 @@ class Common:
 
 
 def _facts(spec: ModuleSpec) -> dict[str, str]:
-    """Return facts about how the module runs, by name; a fact that does not apply is ""."""
+    """Return the facts about how the module runs; a fact that does not apply is an empty text."""
     circuit = (spec.circuit_target or "").rstrip(".")
     return {
         "effect": f"effect `{spec.effect}`",
@@ -172,21 +172,21 @@ INPUTS_HEAD = ("| input | type | default | |", "|---|---|---|---|")
 
 
 def entry(spec: ModuleSpec, common: Common) -> str:
-    """Return a module's section of the page of its category."""
+    """Return the module's part of its category's page."""
     parts = [f"## {spec.type}", spec.description, _own_facts(spec, common)]
     parts += ["\n".join(lines) for lines in (_task(spec), _inputs(spec, common), _outputs(spec))]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
 def _own_facts(spec: ModuleSpec, common: Common) -> str:
-    """Return as text the module's facts that differ from the shared facts of its page."""
+    """Return, as text, the module's facts that differ from the facts of the page."""
     facts = {
-        name: fact or ("secrets in `with`" if name == "secrets" else "none")
+        name: fact or ("secrets allowed in `with`" if name == "secrets" else "none")
         for name, fact in _facts(spec).items()
         if fact != common.facts.get(name, "")
     }
     text = _sentences(facts)
-    return _wrapped(text if text.startswith("*") else text and f"*Runs*: {text}")
+    return _wrapped(text if text.startswith("*") else text and f"*Facts*: {text}")
 
 
 def _wrapped(text: str) -> str:
@@ -208,7 +208,9 @@ def _inputs(spec: ModuleSpec, common: Common) -> list[str]:
     rows = [row if name in shown else more for name, row, more in inputs if name not in shared]
     lines = [*INPUTS_HEAD, *rows] if rows else []
     if shared:
-        lines += ["", f"The module also takes the [common inputs](#common-inputs) {codes(shared)}."]
+        names = " and ".join(codes(shared).rsplit(", ", 1))
+        noun = "common input" if len(shared) == 1 else "common inputs"
+        lines += ["", f"The module also takes the [{noun}](#common-inputs) {names}."]
     return lines or ["The module takes no inputs."]
 
 
@@ -216,7 +218,7 @@ def _input_rows(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the name of each input, its row, and its row with an example."""
     required = schema.get("required", [])
     for key, value in schema.get("properties", {}).items():
-        default = "required" if key in required else code(_default(value))
+        default = "required" if key in required else code(_default(value, schema))
         held = bounds(value)
         told = f"{kind(value, schema)}, {held}" if held else kind(value, schema)
         text = cell(value.get("description", ""))
@@ -229,11 +231,11 @@ def _example(schema: Mapping[str, Any]) -> str:
     return f" Example: {code(_short(as_json(examples[0])))}" if examples else ""
 
 
-def _default(schema: Mapping[str, Any]) -> str:
+def _default(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     """Return the default as JSON; if a factory creates it, the empty value of the input's type."""
     if "default" in schema:
         return _short(as_json(schema["default"]))
-    return "{}" if schema.get("type") == "object" else "[]"
+    return "{}" if referred(schema, root).get("type") == "object" else "[]"
 
 
 def _outputs(spec: ModuleSpec) -> list[str]:
@@ -244,7 +246,7 @@ def _outputs(spec: ModuleSpec) -> list[str]:
     keys = top.get("properties", {})
     if not keys:
         text = cell(top.get("description", ""))
-        return [f"Its output is {kind(root, root)}{': ' + text if text else '.'}"]
+        return [f"The output is {kind(root, root)}{': ' + text if text else '.'}"]
     rows = [
         f"| `{key}` | {kind(value, root)} | {cell(value.get('description', ''))} |"
         for key, value in keys.items()
@@ -266,7 +268,7 @@ YOUR_OWN = Path(__file__).with_name("your_own.md")
 
 
 def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
-    """Return the texts of all pages by their paths, relative to `docs/reference/`."""
+    """Return the pages' texts by their paths below `docs/reference/`."""
     ordered = sorted(specs.values(), key=lambda spec: (spec.category, spec.type))
     by_category = {
         category: list(members) for category, members in groupby(ordered, lambda s: s.category)
@@ -276,7 +278,7 @@ def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
 
 
 def path_of(category: str) -> str:
-    """Return the path of a category's page, relative to `docs/reference/`."""
+    """Return the path of a category's page, below `docs/reference/`."""
     return f"modules/{category.replace(' ', '-')}.md"
 
 
