@@ -34,7 +34,7 @@ def api(name: str, *args: Any, **named: Any) -> str:
 
 
 def has(name: str, **named: Any) -> bool:
-    """Return whether this installation has the route, whose plugin may not be installed."""
+    """Return whether the route exists; the plugin that provides it may not be installed."""
     try:
         api(name, **named)
     except NoReverseMatch:

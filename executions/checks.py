@@ -1,4 +1,4 @@
-"""Reject invalid settings at start-up and by `manage.py check`."""
+"""Report invalid settings at start-up and in `manage.py check`."""
 
 import sys
 from collections.abc import Callable, Iterator

@@ -68,7 +68,7 @@ class Rate:
 
     @property
     def key(self) -> str:
-        """Return the counter's name, which shows neither names nor addresses."""
+        """Return the counter's name: a digest, which shows neither user names nor addresses."""
         return sha256(f"{self.what}\n{self.whom}".encode(errors="replace")).hexdigest()[:32]
 
 
@@ -81,7 +81,7 @@ class Excess:
 
     @property
     def whole_seconds(self) -> int:
-        """Return the remaining wait in whole seconds."""
+        """Return the remaining wait in whole seconds, at least 1."""
         return max(1, ceil(self.seconds))
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Excess:
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:
-    """Count each rate; return the exceeded rate with the longest wait, if any.
+    """Count one event of each rate; return the exceeded rate with the longest wait, if any.
 
     Uses one round trip to Redis, or none if nothing is limited or an excess is already known.
     """
@@ -141,7 +141,7 @@ def network_of(address: str) -> str:
 
 
 def prune() -> int:
-    """Delete expired counters of the database, at most 5,000; return how many."""
+    """Delete expired counters in the database, at most 5,000; return the number deleted."""
     over = RateCount.objects.filter(ends_at__lt=database_now())
     with transaction.atomic():
         rows = over.select_for_update(skip_locked=True).order_by("ends_at")
@@ -150,7 +150,7 @@ def prune() -> int:
 
 
 def forget() -> None:
-    """Reset this process: forget its counts, and the outage of Redis."""
+    """Clear the counts of this process, and its record of an outage of Redis."""
     _memory.clear()
     _absence.over()
 

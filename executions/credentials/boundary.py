@@ -300,7 +300,7 @@ class RequestedUse:
 
     `judges` is its module's `ModuleSpec.judges_hosts`. `in_texts` are the credentials in its inputs
     as `{{ secrets.x }}`, and `kept` are those whose inputs stay on this machine
-    (`ModuleSpec.keeps`). `remote` says that the values leave with a remote runner.
+    (`ModuleSpec.keeps`). `remote` says that a remote runner receives the values.
     """
 
     module: str

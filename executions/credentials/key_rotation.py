@@ -31,7 +31,7 @@ class NoKeyset(ValkyrError):
 
 
 class CannotRetire(ValkyrError):
-    """A key that cannot be removed."""
+    """The key cannot be removed."""
 
     code = "cannot_retire"
 
@@ -52,7 +52,7 @@ class KeyUse:
 
 
 def standing() -> KeyUse:
-    """Return the uses of the data keys; needs no installation key. Raises NoKeyset."""
+    """Return how many values each data key seals; needs no installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})
@@ -114,7 +114,7 @@ def rewrap(actor: Actor) -> str:
 
 @dataclass(slots=True)
 class RotationProgress:
-    """Progress of resealing: a column, the number of resealed values, and unreadable row IDs."""
+    """Progress of resealing a column: the number of resealed values, and unreadable rows' IDs."""
 
     column: str
     done: int

@@ -95,7 +95,7 @@ def connect() -> None:
 
 
 def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> None:
-    """Before a row of Valkyr is saved, copy the accounts and groups to which it refers."""
+    """Before one of Valkyr's rows is saved, copy the accounts and groups to which it refers."""
     if raw or not is_ours(sender):
         return
     for field in sender._meta.concrete_fields:

@@ -24,7 +24,7 @@ THEIRS = f"ANY ((SELECT current_setting('{WORKSPACES}')::uuid[])::uuid[])"
 
 @dataclass(frozen=True, slots=True)
 class RowPolicy:
-    """A table, and the SQL conditions for its rows that requests may see and write."""
+    """A table, and the SQL conditions for the rows that requests may see and may write."""
 
     table: str
     seen: str

@@ -31,7 +31,7 @@ def prepare_with(prepare: Callable[[], None]) -> None:
 
 
 def unprepared() -> Atomic:
-    """Return a transaction block that does not call `prepare`; `prepare` uses it."""
+    """Return a transaction block for `prepare` itself, which does not call `prepare` again."""
     return Atomic(alias(), savepoint=True, durable=False)
 
 
