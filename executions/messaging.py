@@ -71,7 +71,7 @@ def carry_by(app: Celery) -> None:
 
 
 def when_ready(call: Callable[[], None]) -> None:
-    """Call the function once Django has loaded all apps; immediately if it has loaded them."""
+    """Call the function once Django has loaded all apps; immediately if they are loaded."""
     if apps.ready:
         call()
     else:
@@ -109,7 +109,7 @@ def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
 
 @contextmanager
 def sending() -> Iterator[None]:
-    """Send messages in this block.
+    """Wrap code that sends messages, so that a slow broker does not delay every sender.
 
     Raises OperationalError if the broker was too slow within the last `REST_SECONDS`.
     """
@@ -160,7 +160,7 @@ def ours_among(names: Iterable[str]) -> list[str]:
 
 
 def of_other_cells(names: Iterable[str]) -> list[str]:
-    """Return the Celery queues of all cells except the cell of this context."""
+    """Return the Celery queues of cells other than this context's; [] without cells."""
     if not settings().cells:
         return []
     cell = routing.cell()
