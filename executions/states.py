@@ -1,4 +1,5 @@
-"""The states of an execution, and the transitions between them, which `lifecycle.py` makes."""
+"""The choices of this app's columns, and the transitions of an execution that `lifecycle.py` makes.
+"""
 
 from enum import StrEnum
 
@@ -142,7 +143,7 @@ COMPENSATION_MOVES: dict[str, frozenset[str]] = {
 
 
 def sources(target: str) -> tuple[str, ...]:
-    """Return the states that may move to `target`, sorted."""
+    """Return the states from which an execution may move to `target`, sorted."""
     return tuple(sorted(source for source, targets in MOVES.items() if target in targets))
 
 

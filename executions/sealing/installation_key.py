@@ -32,8 +32,8 @@ MAKE_ONE = "Create one with `openssl rand -base64 32`."
 class KeySource:
     """One installation key.
 
-    `uri` is its public name: `file`, `env`, or a KMS key's URI. `material` are its 32 bytes; None
-    if a KMS keeps them.
+    `uri` is its public name: `file`, `env`, or a KMS key's URI. `material` is the 32-byte key; None
+    for a key in a KMS.
     """
 
     variable: str

@@ -26,7 +26,7 @@ ANY = UUID(int=0)
 
 
 def signed_in(view: View) -> View:
-    """Redirect anonymous users to the sign-in page, which returns them here."""
+    """Wrap a view: redirect anonymous users to the sign-in page, which returns them to the view."""
 
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
