@@ -1,5 +1,4 @@
-"""The choices of this app's columns, and the transitions of an execution that `lifecycle.py` makes.
-"""
+"""The choices of this app's columns, and the transitions of executions, made by `lifecycle.py`."""
 
 from enum import StrEnum
 

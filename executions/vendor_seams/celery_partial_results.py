@@ -7,9 +7,10 @@ free. Once all children are in this state, the worker receives messages and runs
 
 Relies on: `ResultHandler._recv_message(add_reader, fd, callback)`, a generator that reads one
 result and yields while the pipe is empty; `ResultHandler.fileno_to_outq`, the process of each pipe
-(Celery 5.5 to 5.7). No public way: the pool's classes are fixed, and the generator is known only to
-the event loop. If it breaks: a worker that loses the broker while it reads a large result, such as
-the traceback of a failed task, can stop running messages until it is restarted.
+(Celery 5.5 to 5.7).
+No public way: the pool's classes are fixed, and the generator is known only to the event loop.
+If it breaks: a worker that loses the broker while it reads a large result, such as the traceback of
+a failed task, can stop running messages until it is restarted.
 """
 
 from collections.abc import Callable, Iterator
