@@ -95,7 +95,7 @@ def celery_app() -> Celery:
 
 
 def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
-    """Send one of Valkyr's tasks by its name; `queue` is the name in definitions."""
+    """Send one of Valkyr's tasks to `queue`, named as in definitions. Raises OperationalError."""
     with sending():
         celery_app().send_task(
             task,
@@ -191,7 +191,7 @@ def is_redis(url: str) -> bool:
 
 
 def broker_priority(priority: int) -> int:
-    """Convert a priority (9 is first, as in RabbitMQ) for the broker; in Redis, 0 is first."""
+    """Return the broker's number for a priority (9 is first); in Redis, 0 is first."""
     return 9 - priority if is_redis(broker_url()) else priority
 
 

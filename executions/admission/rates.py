@@ -94,7 +94,7 @@ class Excess:
 def count(rates: Sequence[Rate]) -> Excess | None:
     """Count one event of each rate; return the exceeded rate with the longest wait, if any.
 
-    Uses one round trip to Redis, or none if nothing is limited or an excess is already known.
+    Counts nothing if an excess is already known. Uses at most one round trip to Redis.
     """
     limited = [rate for rate in rates if rate.most > 0]
     known = [excess for rate in limited if (excess := exceeded(rate))]

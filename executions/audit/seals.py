@@ -31,7 +31,7 @@ class SealingResult:
 
 
 def seal() -> SealingResult:
-    """Add links for all rows whose transactions have ended, at most 200,000 rows.
+    """Seal all rows whose transactions have ended, at most 200,000; return the result.
 
     The new head is logged.
     """

@@ -34,7 +34,7 @@ SAME_RUN = "the version runs the same; no new version"
 
 @dataclass(frozen=True, slots=True)
 class LiveWorkflow:
-    """A workflow of the workspace, with its latest published version."""
+    """A workflow of the workspace, with its latest published version, if any."""
 
     id: UUID
     slug: str

@@ -83,7 +83,7 @@ def issued(
 ) -> tuple[Issued, bool]:
     """Return the cached or newly requested values, and whether this call requested them.
 
-    Raises IssuerBusy, and the issuer's errors.
+    Raises IssuerBusy and, if no cached value is still valid, the issuer's errors.
     """
     slot = _slot(source)
     kept = slot.kept

@@ -124,10 +124,10 @@ class RotationProgress:
 def reseal(
     actor: Actor, tell: Callable[[RotationProgress], None] = lambda progress: None
 ) -> list[RotationProgress]:
-    """Reseal every value that the primary key does not seal; call `tell` after each batch.
+    """Reseal every value that the primary key does not seal; return the progress by column.
 
-    An unreadable value stays and is reported. You can stop the resealing and run it again at any
-    time. Raises NoKeyset or SealingError.
+    `tell` is called after each batch. An unreadable value stays and is reported. You can stop the
+    resealing and run it again at any time. Raises NoKeyset or SealingError.
     """
     primary = standing().primary
     found = []

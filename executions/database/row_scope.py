@@ -172,7 +172,7 @@ class ScopeWatcher:
         self._is_ours: bool | None = None  # whether no pooler lends the session; unknown yet
 
     def __call__(self, connection: Any) -> tuple[bytes, ...]:
-        """Return the commands that set the scope of the next statement; () if none are needed."""
+        """Set the scope of the next statement, or return the commands that set it."""
         now, alone = state(connection), connection.autocommit
         if now == FAILED:
             self.forget()

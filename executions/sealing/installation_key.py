@@ -85,7 +85,7 @@ def _values() -> dict[str, str]:
 
 
 def _private_text(name: str, path: Path) -> str:
-    """Return the file's text. Raises ImproperlyConfigured if other users can read the file."""
+    """Return the file's text. Raises ImproperlyConfigured if it is unreadable or not private."""
     try:
         with path.open() as file:
             facts = os.fstat(file.fileno())
