@@ -197,7 +197,7 @@ class Reopenable:
 
 
 def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list[Reopenable]:
-    """Lock and return the workspace's executions that can be reopened together.
+    """Lock and return those of the executions that can be reopened together.
 
     Take this lock first. The result omits executions that another transaction has locked, and those
     for which `reopen` must be called one by one: executions of a workspace with limits, children,

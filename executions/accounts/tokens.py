@@ -133,8 +133,8 @@ def change_token(
 ) -> ApiToken:
     """Rename a token, or let it expire earlier.
 
-    Raises NotFound, WrongState for a revoked token, WithProblems for a later expiry or one in the
-    past, and Forbidden if the caller's API token may not change tokens.
+    Raises NotFound, WrongState for a revoked token, WithProblems for an expiry time that is later
+    or in the past, and Forbidden if the caller's API token may not change tokens.
     """
     refuse_narrow_token(maker)
     with transaction.atomic():
