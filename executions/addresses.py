@@ -108,7 +108,7 @@ def shown_page(path: str) -> str:
 
 
 def public_page(path: str) -> str:
-    """Return the public address of a path that `page` made; the root's if there is no admin."""
+    """Return the public address of a path that `page` made, or of the root if there is no admin."""
     given = valkyr_settings().admin_prefix
     if given is None:
         index = admin_or_none("index")

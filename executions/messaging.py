@@ -174,7 +174,7 @@ def shared_among(names: Iterable[str]) -> list[str]:
 
 
 def counts_chords() -> bool:
-    """Return whether the app's result backend is Valkyr's, which counts chords without results."""
+    """Return whether the app's result backend is Valkyr's, which does not wait for results."""
     return CHORD_COUNTERS in str(celery_app().conf.result_backend)
 
 

@@ -59,7 +59,7 @@ class TickStatus(TextChoices):
 
 
 class VersionKind(TextChoices):
-    """The kind of a version: any trigger starts a published version, only users a test version."""
+    """The kind of a version: triggers start only published versions; users also start tests."""
 
     PUBLISHED = "published", lazy("published")
     TEST = "test", lazy("test")

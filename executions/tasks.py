@@ -50,7 +50,7 @@ def prune_counts() -> int:
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Delete responses that were stored for an `Idempotency-Key` a day ago; return how many."""
+    """Delete responses stored for an `Idempotency-Key` a day ago, every minute; return how many."""
     return retention.prune()
 
 

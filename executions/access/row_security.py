@@ -22,7 +22,7 @@ LIMITS_ITSELF = "limits_its_rows"
 
 
 def scope_of(user: User) -> RowScope | None:
-    """Return the scope of the user's requests; None if their rows are not limited."""
+    """Return the scope of the user's requests; None if the requests are not limited."""
     if not enabled() or not user.is_authenticated or sees_all(user):
         return None
     limits = limits_of(user)

@@ -59,7 +59,7 @@ def visible(
 
 
 def sees_all(user: User) -> bool:
-    """Return whether the user sees every row, as only superusers without a token's limits do."""
+    """Return whether the user sees every row: a superuser who did not use an API token."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 

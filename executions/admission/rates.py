@@ -1,9 +1,9 @@
 """Rates per minute, counted in Redis for all processes together.
 
 A minute begins with its first count. Without Redis, sign-ins are counted in the database, and each
-process counts the other requests separately. Each process tries Redis again every few seconds.
-Requests are not rejected because Redis is unavailable. Once a process knows that a limit is
-exceeded, it rejects requests without using Redis.
+process counts the other requests separately. Each process tries Redis again every few seconds. An
+outage of Redis alone causes no rejections. Once a process knows that a limit is exceeded, it
+rejects requests without using Redis.
 """
 
 import logging

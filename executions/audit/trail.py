@@ -79,7 +79,7 @@ def administered(user: User) -> Readable:
 def readable(user: User, object_id: str = "") -> Readable:
     """Return the rows that the user may read.
 
-    If the user may view the object but not administer its workspace, these are the object's rows.
+    If the user may view but not administer the object `object_id`, these are the object's rows.
     """
     own = administered(user)
     if own.workspaces is None or not object_id:

@@ -58,7 +58,8 @@ def alias() -> str:
 
 @cache
 def own() -> str:
-    """Return the alias that this process uses outside `serving`: its cell's, or the first."""
+    """Return the alias that this process uses outside `serving`, of its cell or the first database.
+    """
     cell = valkyr_settings().cell
     return alias_of(cell) if cell else first()
 
@@ -101,7 +102,7 @@ def undecided(open_: bool = True) -> Iterator[None]:
 
 
 def is_undecided() -> bool:
-    """Return whether the database of this context is still to be chosen."""
+    """Return whether the database of this context has not been chosen yet."""
     return _undecided.get()
 
 
@@ -213,7 +214,7 @@ def _of_row(row: Any) -> str:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return whether two aliases name the same database, which is then migrated only once."""
+    """Return whether two aliases name the same database."""
     return one == other or _place(one) == _place(other)
 
 

@@ -2,7 +2,7 @@
 
 A frozen server holds every thread that waits for it, and the threads also serve the other cells. If
 a wait reaches its limit and the server accepts no new session either, the open connections to that
-cell fail at once for some seconds instead of waiting. A slow server accepts a new session.
+cell fail at once for some seconds instead of waiting. A slow server still accepts new sessions.
 """
 
 import logging

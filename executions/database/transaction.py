@@ -1,4 +1,4 @@
-"""Transactions on the database of Valkyr's tables, with the interface of Django's."""
+"""Transactions on Valkyr's database, with the interface of `django.db.transaction`."""
 
 from collections.abc import Callable
 from functools import partial, update_wrapper, wraps

@@ -26,7 +26,7 @@ MOST_HOPS = 20
 def read_networks(
     words: Sequence[str], setting: str = "VALKYR_TRUSTED_PROXIES"
 ) -> tuple[Network, ...]:
-    """Return the networks of a setting. Raises ImproperlyConfigured that names invalid ones."""
+    """Return the networks of a setting. Raises ImproperlyConfigured for an invalid network."""
     return tuple(_network(word, setting) for word in words)
 
 

@@ -1,4 +1,4 @@
-"""Change the stored payloads of a workspace to its present state: sealed with its key, or unsealed.
+"""Bring a workspace's stored payloads into its present state: sealed with its key, or unsealed.
 
 The walk reads rows in the order of their IDs, a batch at a time, without locks. One statement
 writes the rows of a batch that must change, except those that the engine has locked or written

@@ -50,7 +50,7 @@ class PublishedFromGit(ValkyrError):
 
 
 class FromCode(ValkyrError):
-    """The workflow comes from code, and only the code can change it. Copy it to edit the copy."""
+    """The workflow comes from code, and only the code can change it. Copy it, and edit the copy."""
 
     code = "workflow_from_code"
 
