@@ -37,8 +37,7 @@ class Boundary:
         return ANY in self.hosts
 
     def allows_host(self, host: str, port: int | None) -> bool:
-        """Return whether the credential may be sent to a host and port; None: the port is unknown.
-        """
+        """Return whether the credential may be sent to a host's port; a port of None is unknown."""
         return self.any_host or any(_pattern(text).matches(host, port) for text in self.hosts)
 
     def allows_module(self, module: str) -> bool:

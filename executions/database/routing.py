@@ -58,8 +58,7 @@ def alias() -> str:
 
 @cache
 def own() -> str:
-    """Return the alias that this process uses outside `serving`, of its cell or the first database.
-    """
+    """Return the alias that this process uses outside `serving`: that of its cell or the first."""
     cell = valkyr_settings().cell
     return alias_of(cell) if cell else first()
 
