@@ -224,7 +224,7 @@ _absence = _Absence()
 
 
 def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
-    """Return the count and the remaining seconds of each key; None if Redis is unavailable."""
+    """Increment each key's counter; return counts and remaining seconds; None without Redis."""
     if not redis_url() or _absence.lasts():
         return None
     names = [f"{valkyr_settings().key_prefix}rate:{key}" for key in keys]
@@ -238,7 +238,7 @@ def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
 
 
 def _without_redis(limited: Sequence[Rate]) -> list[tuple[int, float]]:
-    """Return each rate's count and remaining seconds.
+    """Count an event of each rate; return each rate's count and remaining seconds.
 
     Strict rates are counted in the database, other rates in this process.
     """

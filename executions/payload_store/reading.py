@@ -127,7 +127,7 @@ class _Loading:
         self._size = 0
 
     def loaded(self, value: Any) -> Any:
-        """Return a value with each reference replaced by the stored value, at any depth."""
+        """Return a value with its references replaced, at any depth, as `load` does."""
         if not self._partly:
             self._size += size_of(value)
             check_size(self._size, self._most)

@@ -39,7 +39,7 @@ def signed_in(view: View) -> View:
 @own_page()  # React and React Flow set styles through the CSSOM, which needs no CSP exception
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
-    """Return the page of the workflows that the user may see, with ways to create one."""
+    """Return the page that lists the user's workflows, on which authors can also create one."""
     may_author = bool(workspaces_of(request.user, Action.AUTHOR))
     return _frame(request, "Studio", {"can-edit": may_author})
 
