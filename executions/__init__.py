@@ -1,4 +1,4 @@
-"""Workflow definitions and executions: their admission, planning and end.
+"""Workflow definitions, triggers and permissions, and the admission and states of executions.
 
 The rows in the database are the source of truth.
 """

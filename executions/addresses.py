@@ -34,7 +34,7 @@ def api(name: str, *args: Any, **named: Any) -> str:
 
 
 def has(name: str, **named: Any) -> bool:
-    """Return whether this installation has the route, whose plugin may not be installed."""
+    """Return whether the route exists; the plugin that provides it may not be installed."""
     try:
         api(name, **named)
     except NoReverseMatch:
@@ -108,7 +108,7 @@ def shown_page(path: str) -> str:
 
 
 def public_page(path: str) -> str:
-    """Return the public address of a path that `page` made; the root's if there is no admin."""
+    """Return the public address of a path that `page` made, or of the root if there is no admin."""
     given = valkyr_settings().admin_prefix
     if given is None:
         index = admin_or_none("index")

@@ -1,4 +1,4 @@
-"""Reject invalid settings at start-up and by `manage.py check`."""
+"""Report invalid settings at start-up and in `manage.py check`."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -133,7 +133,7 @@ def addresses_are_there(**_: Any) -> list[CheckMessage]:
 @register(Tags.security)
 @with_settings
 def authentication_is_there(**_: Any) -> list[CheckMessage]:
-    """Check that the project's own authentication classes can be imported."""
+    """Check that the project's own authentication classes can be imported and are suitable."""
     if not valkyr_settings().authentication_classes:
         return []
     # Imported here, because it loads REST framework, which workers do not need.

@@ -22,10 +22,10 @@ State = CompensationState
 
 
 def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
-    """Begin to undo a locked execution that will end as `ending`; False if it has nothing to undo.
+    """Begin to undo a locked execution, which then ends as `ending`.
 
-    The execution stays PAUSED until its running steps have ended, or PENDING while it waits for a
-    slot.
+    Returns False if it has nothing to undo. The execution is PAUSED until its running steps have
+    ended, or PENDING while it waits for a slot.
     """
     if not compiled(execution.version_id).graph.undone or not ports.stop_to_undo(execution.pk):
         return False
@@ -92,7 +92,7 @@ def end(execution_id: UUID, *, failed: bool, metrics: Any) -> None:
 
 
 def refuse(execution: WorkflowExecution, verb: str, *, undoing: bool = False) -> None:
-    """Raise Compensated if the steps of an execution may not run again because it was compensated.
+    """Raise Compensated if a step may not run again because the execution's undo has begun.
 
     With `undoing`, the step to run again is an undo step, which is allowed while the compensation
     is FAILED.

@@ -42,7 +42,7 @@ class Compensated(WrongState):
 
 
 class WithProblems(ValkyrError):
-    """There are several mistakes, each with a path, a code and a sentence."""
+    """There are one or more mistakes, each with a path, a code and a sentence."""
 
     code = "invalid"
 

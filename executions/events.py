@@ -40,7 +40,7 @@ executions_asked = Signal()
 
 @dataclass(frozen=True, slots=True)
 class ReportedCondition:
-    """A condition of an object, of a `kind` for which users may request notifications.
+    """A condition of an object; users may request notifications of conditions of its `kind`.
 
     The code that detects the start of the condition reports it in the same transaction. The code
     that notifies users listens, and later queries which conditions persist. Neither module imports

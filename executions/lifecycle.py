@@ -197,11 +197,11 @@ class Reopenable:
 
 
 def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list[Reopenable]:
-    """Lock the executions of a workspace that can be reopened together; take this lock first.
+    """Lock and return those of the executions that can be reopened together.
 
-    It omits executions that another transaction has locked. It also omits those for which `reopen`
-    must be called one by one: executions of a workspace with limits, children, executions with a
-    concurrency key, suspended or undone executions, and those that ended, except as FAILED.
+    Take this lock first. The result omits executions that another transaction has locked, and those
+    for which `reopen` must be called one by one: executions of a workspace with limits, children,
+    executions with a concurrency key, suspended or undone executions, and ended ones except FAILED.
     """
     if limited(workspace_id):
         return []

@@ -71,7 +71,7 @@ def carry_by(app: Celery) -> None:
 
 
 def when_ready(call: Callable[[], None]) -> None:
-    """Call the function once Django has loaded all apps; immediately if it has loaded them."""
+    """Call the function once Django has loaded all apps; immediately if they are loaded."""
     if apps.ready:
         call()
     else:
@@ -95,7 +95,7 @@ def celery_app() -> Celery:
 
 
 def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
-    """Send one of Valkyr's tasks by its name; `queue` is the name in definitions."""
+    """Send one of Valkyr's tasks to `queue`, named as in definitions. Raises OperationalError."""
     with sending():
         celery_app().send_task(
             task,
@@ -109,7 +109,7 @@ def send(task: str, args: Sequence[Any], queue: str, **options: Any) -> None:
 
 @contextmanager
 def sending() -> Iterator[None]:
-    """Send messages in this block.
+    """Wrap code that sends messages, so that a slow broker does not delay every sender.
 
     Raises OperationalError if the broker was too slow within the last `REST_SECONDS`.
     """
@@ -160,7 +160,7 @@ def ours_among(names: Iterable[str]) -> list[str]:
 
 
 def of_other_cells(names: Iterable[str]) -> list[str]:
-    """Return the Celery queues of all cells except the cell of this context."""
+    """Return the Celery queues of cells other than this context's; [] without cells."""
     if not settings().cells:
         return []
     cell = routing.cell()
@@ -174,7 +174,7 @@ def shared_among(names: Iterable[str]) -> list[str]:
 
 
 def counts_chords() -> bool:
-    """Return whether the app's result backend is Valkyr's, which counts chords without results."""
+    """Return whether the app's result backend is Valkyr's, which does not wait for results."""
     return CHORD_COUNTERS in str(celery_app().conf.result_backend)
 
 
@@ -191,7 +191,7 @@ def is_redis(url: str) -> bool:
 
 
 def broker_priority(priority: int) -> int:
-    """Convert a priority (9 is first, as in RabbitMQ) for the broker; in Redis, 0 is first."""
+    """Return the broker's number for a priority (9 is first); in Redis, 0 is first."""
     return 9 - priority if is_redis(broker_url()) else priority
 
 

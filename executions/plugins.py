@@ -7,7 +7,7 @@ A plugin's `apps.py` holds a subclass of `PluginConfig` that declares what it ad
         modules = {"shop.discount": "shop_plugin.discount:Discount"}
         api = "shop_plugin.urls"
 
-Install it by its name in `INSTALLED_APPS`. Django finds the rest as for any app: models and
+To install it, add its name to `INSTALLED_APPS`. Django finds the rest as for any app: models and
 migrations, `admin.py`, `tasks.py`, management commands, checks and signal receivers.
 """
 

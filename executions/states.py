@@ -1,4 +1,4 @@
-"""The states of an execution, and the transitions between them, which `lifecycle.py` makes."""
+"""The choices of this app's columns, and the transitions of executions, made by `lifecycle.py`."""
 
 from enum import StrEnum
 
@@ -59,7 +59,7 @@ class TickStatus(TextChoices):
 
 
 class VersionKind(TextChoices):
-    """The kind of a version: any trigger starts a published version, only users a test version."""
+    """The kind of a version: triggers start only published versions; users also start tests."""
 
     PUBLISHED = "published", lazy("published")
     TEST = "test", lazy("test")
@@ -142,7 +142,7 @@ COMPENSATION_MOVES: dict[str, frozenset[str]] = {
 
 
 def sources(target: str) -> tuple[str, ...]:
-    """Return the states that may move to `target`, sorted."""
+    """Return the states from which an execution may move to `target`, sorted."""
     return tuple(sorted(source for source, targets in MOVES.items() if target in targets))
 
 

@@ -44,13 +44,13 @@ def prune_signatures() -> int:
 
 @task("executions.prune_counts")
 def prune_counts() -> int:
-    """Delete counters of old sign-ins and quota windows every hour; return their number."""
+    """Delete old counters of sign-ins and quota windows every hour; return their number."""
     return quotas.prune() + rates.prune()
 
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Delete responses stored for an `Idempotency-Key` for a day, every minute; return how many."""
+    """Delete responses stored for an `Idempotency-Key` a day ago, every minute; return how many."""
     return retention.prune()
 
 

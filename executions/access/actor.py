@@ -23,7 +23,7 @@ class Actor:
     """A person, a system or an agent; `user_id` is None for an actor without an account.
 
     `via` is the entry point (`admin`, `api`, `site`, `api token <name>`, `single sign-on`,
-    `webhook`, `callback`, `command`). `address` is the peer's IP address.
+    `webhook`, `callback`, `command`, or `engine`). `address` is the peer's IP address.
     """
 
     user_id: Any
@@ -66,7 +66,7 @@ class Actor:
 
     @classmethod
     def of_command(cls) -> "Actor":
-        """Return the user of a management command, by the user name in the operating system."""
+        """Return the actor of a management command, named after the operating system's user."""
         try:
             name = getpass.getuser()
         except (KeyError, OSError):
@@ -75,7 +75,7 @@ class Actor:
 
     @classmethod
     def system(cls, name: str) -> "Actor":
-        """Return the engine itself as the actor, under the name of the part that acts."""
+        """Return the engine as the actor; `name` is the part of the engine that acts."""
         return cls(None, name, "engine")
 
 
@@ -99,7 +99,7 @@ def _json(facts: Mapping[str, Any]) -> str:
 
 
 def _door(request: Any) -> str:
-    """Return the request's entry point: the admin, the API, or a page of the project (`site`)."""
+    """Return the request's entry point: `admin`, `api`, `site`, or the name of a plugin's pages."""
     match = getattr(request, "resolver_match", None)
     if match is None:
         return "api"
@@ -144,7 +144,7 @@ def record(
 
 
 def recording(actor: Actor, line: AuditLine) -> statements.BoundStatement:
-    """Return the statement that `record` executes, to be run together with other statements."""
+    """Return the statement that `record` executes, to run it together with other statements."""
     return statements.asked("note_activity", _noted(actor, line))
 
 

@@ -1,7 +1,7 @@
-"""Permissions to start or repeat an execution with changed content. This module does no I/O.
+"""Permissions to start or repeat an execution with changed content.
 
 Every entry point (API, admin, studio, redrives) calls this module. TRIGGER alone allows starting
-the latest version with another input. Skipping steps, or giving a step values outside its
+the latest version with a different input. Skipping steps, or giving a step values outside its
 definition, needs more powers.
 """
 
@@ -27,7 +27,7 @@ class Base(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AccessChange:
-    """The differences between a new execution and its origin; without an origin, a plain start.
+    """The differences between a new execution and its origin; the defaults describe a plain start.
 
     `inside` says that the execution begins at a step or a checkpoint. `payload` says that its input
     differs from the origin's input. `approved` says that the change concerns a step's inputs or
@@ -44,7 +44,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A change in words, and sets of powers; the user needs all powers of at least one set."""
+    """Part of a change in words, and sets of powers: all powers of one set allow this part."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]

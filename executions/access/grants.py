@@ -41,9 +41,9 @@ class Grant:
 
 
 def grants_on(workflow: Workflow) -> list[Grant]:
-    """Return at most `MOST` grants on the workflow: users first, then groups, each by name.
+    """Return the grants on the workflow: users first, then groups, each sorted by name.
 
-    Uses two queries.
+    Reads at most `MOST` permissions of users and `MOST` of groups, in two queries.
     """
     people = WorkflowUserPermission.objects.filter(content_object=workflow)
     groups = WorkflowGroupPermission.objects.filter(content_object=workflow)

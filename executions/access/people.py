@@ -1,7 +1,7 @@
 """Users of the project's own account model, with any key and any username field.
 
-The `username` of an API or a form is the model's `USERNAME_FIELD`, such as an email address.
-Nothing but this field, the key and `is_active` is required.
+The `username` of an API or a form is the model's `USERNAME_FIELD`, such as an email address. Valkyr
+requires only this field, the key and `is_active`.
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ def read_key(value: Any) -> Any:
 
 
 def key_as_json(value: Any) -> int | str | None:
-    """Return an account's key for JSON: a number or None stays, and any other key becomes text."""
+    """Return an account's key for JSON: a number or None unchanged, and any other key as text."""
     return value if value is None or isinstance(value, int) else str(value)
 
 

@@ -158,7 +158,7 @@ def limits_of(user: User) -> TokenLimits | None:
 def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
     """Return the user's powers by workspace ID, and object permissions by workflow ID.
 
-    Uses one query. A superuser is ADMIN of every workspace.
+    Uses one query, or two if accounts are in another database. A superuser is ADMIN everywhere.
     """
     limits = limits_of(user)
     powers: dict[UUID, Powers] = {}
@@ -189,7 +189,7 @@ def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
 def _of_groups(user: User) -> list[tuple[Any, str, list[str], UUID | None]]:
     """Return the grants of the user's groups, in a separate query.
 
-    This is necessary if the memberships are in another database.
+    This is necessary if accounts and groups are in another database.
     """
     rows = _grants(user)[1].values_list("permission__codename", "content_object_id")
     return [(None, code, [], workflow_id) for code, workflow_id in rows[:MOST_HELD]]

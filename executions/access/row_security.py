@@ -22,7 +22,7 @@ LIMITS_ITSELF = "limits_its_rows"
 
 
 def scope_of(user: User) -> RowScope | None:
-    """Return the scope of the user's requests; None if the user may see all rows."""
+    """Return the scope of the user's requests; None if the requests are not limited."""
     if not enabled() or not user.is_authenticated or sees_all(user):
         return None
     limits = limits_of(user)
@@ -62,13 +62,13 @@ class RowLevelSecurity:
     """Middleware that limits pages to the signed-in user's rows; API views limit themselves."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        """Wrap `get_response`. Raises MiddlewareNotUsed if the setting is off."""
+        """Wrap `get_response`. Raises MiddlewareNotUsed if row-level security is off."""
         if not enabled():
             raise MiddlewareNotUsed
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, and limit rows until it is complete."""
+        """Return the response; a limit on rows that the request sets ends with the request."""
         with limited(None):
             response: HttpResponseBase = limit_stream(self._get_response(request))
             return response

@@ -44,7 +44,7 @@ def visible(
     Superusers get the rows without a condition, because a condition would prevent the use of an
     index for a large list. `path` is the lookup to the workspace's ID if the model's foreign keys
     do not show it; `reach` saves a query. One workspace is compared by equality, so that lists are
-    read in the order of their index.
+    read in the order of an index.
     """
     if sees_all(user):
         return queryset
@@ -59,7 +59,7 @@ def visible(
 
 
 def sees_all(user: User) -> bool:
-    """Return whether the user sees every row, as only superusers without a token's limits do."""
+    """Return whether the user sees every row: a superuser who did not use an API token."""
     boss = user.is_active and bool(getattr(user, "is_superuser", False))
     return boss and limits_of(user) is None
 
@@ -100,7 +100,7 @@ def powers_on_row(user: User, row: Model, *, member: Member | None = None) -> Po
 def require(user: User, workspace_id: UUID, power: Power) -> Powers:
     """Return the user's powers in a workspace, if they include `power`.
 
-    Raises NotFound for a workspace the user is not a member of, and Forbidden.
+    Raises NotFound if the user is not a member of the workspace, and Forbidden.
     """
     powers = powers_on(user, workspace_id)
     if powers.role is None:

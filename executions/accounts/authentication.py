@@ -51,7 +51,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Record when and where a row was used, unless `last` is under a minute ago or it is locked."""
+    """Record when and where a row was used; at most once a minute, and not if it is locked."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -122,7 +122,7 @@ def account_in_session(
 
 
 def _unlimited(given: Mapping[str, Any], together: Sequence[BoundStatement]) -> Rows:
-    """Return the account's row, not limited by row policies; `together` is read ahead."""
+    """Return the account's row, and read the rows of `together` ahead in the same round trip."""
     with limited(current() if together else ANY):
         return ahead.fetch(asked("account_in_session", given), together)
 
@@ -133,9 +133,9 @@ def _account_in_scope(
     given: Mapping[str, Any],
     together: Sequence[BoundStatement],
 ) -> AccountInSession:
-    """Return the account, by a statement that also limits the database session to its rows.
+    """Return the account; the same statement limits the database session to the account's rows.
 
-    `together` is read within these limits, so a caller without limits does not use its rows.
+    `together` is read within these limits, so its rows are dropped if the account has no limits.
     """
     watcher.is_set_to(UNKNOWN)
     with limited(ANY):
@@ -188,7 +188,7 @@ def _places(digest: str) -> list[str]:
 def _token_in(
     places: Sequence[str], digest: str, likely: Likely
 ) -> tuple[ApiToken, datetime] | None:
-    """Return the token from the first of these databases that has it; None if none has it.
+    """Return the token from the first database that has it, and use that database; or None.
 
     Raises OperationalError if none has it and one of them does not respond.
     """
@@ -235,7 +235,7 @@ def _user(columns: Sequence[Any]) -> Any:
 def signed_in(text: str, address: str | None, likely: Likely = nothing) -> tuple[Any, ApiToken]:
     """Return the token's user, with `token_limits` set, and the token. Raises TokenRefused.
 
-    `address` is the peer's address, which is stored as the last address of the token.
+    `address` is the peer's address, which is stored as the address of the token's last use.
     """
     if not tokens.is_well_formed(text):
         raise TokenRefused(

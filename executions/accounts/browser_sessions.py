@@ -95,7 +95,7 @@ def _close(request: Any) -> None:
 
 
 def _user(request: Any) -> Any:
-    """Return the user of a live session; else end Django's session, and return AnonymousUser."""
+    """Return the user; if the session is not live, flush it and return AnonymousUser."""
     user: Any = auth.get_user(request)
     if not user.is_authenticated:
         return user

@@ -21,7 +21,7 @@ from executions.states import Permission
 
 
 def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
-    """Return the caller's workspaces, for any role, and the powers in them. Uses one query."""
+    """Return the caller's workspaces, whatever the role, and the powers in them. Uses one query."""
     reach = reach_of(user)
     return Workspace.objects.filter(pk__in=list(reach.members)), reach
 
@@ -83,7 +83,7 @@ def scopes_of(user: User, workspace_id: UUID) -> frozenset[str]:
 def token_scopes_of(user: User, workspace_id: UUID) -> frozenset[str]:
     """Return the scopes that the caller may name for a token in a workspace.
 
-    These are the result of `scopes_of` and, for administrators, the scope that only tokens have.
+    These are `scopes_of` and, for administrators, `UNATTENDED`, a scope that only tokens have.
     """
     may = scopes_of(user, workspace_id)
     limits = getattr(user, "token_limits", None)

@@ -1,4 +1,4 @@
-"""Errors of accounts."""
+"""Errors of accounts, tokens, members and workspaces."""
 
 from executions.errors import ValkyrError
 
@@ -16,7 +16,7 @@ class InUse(ValkyrError):
 
 
 class LastAdministrator(ValkyrError):
-    """A workspace needs at least one active person with the role ADMIN. Appoint another first."""
+    """A workspace needs an active person with the role ADMIN. Appoint another ADMIN first."""
 
     code = "last_administrator"
 

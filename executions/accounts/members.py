@@ -1,7 +1,7 @@
 """Members of a workspace: their roles and additional permissions.
 
-A workspace keeps at least one active ADMIN: removing the role takes the workspace's lock, so that
-two administrators cannot demote each other at the same time.
+A workspace keeps at least one active ADMIN. The workspace is locked while an ADMIN is removed, so
+that two administrators cannot demote each other at the same time.
 """
 
 from collections.abc import Collection, Mapping
@@ -197,11 +197,11 @@ AT_A_DESK = (Role.ADMIN, Role.WORKFLOW)
 def follow(
     user: Any, roles: Mapping[str, str], source: str, *, actor: Actor, reason: str
 ) -> set[str]:
-    """Set the user's memberships from other systems to `roles` (by workspace slug).
+    """Make the user's memberships from other systems equal to `roles` (by workspace slug).
 
     Returns the slugs of workspaces that do not exist or are archived. Memberships that users
     granted stay unchanged. Unlike a user, another system may remove a workspace's last ADMIN,
-    because a user who left must not keep access. Call it in a transaction that holds the user's
+    because a user who left must not keep access. The caller's transaction has locked the user's
     row.
     """
     held = {

@@ -1,6 +1,6 @@
 """Service accounts: programs of one workspace, which sign in only with API tokens.
 
-The account's user has no password and no access to the admin; its role is in its membership.
+The account's user has no password and no access to the admin; the user's membership has the role.
 """
 
 from collections.abc import Collection, Mapping
@@ -103,7 +103,7 @@ def membership_of(account: ServiceAccount) -> Membership:
 
 
 def program_user(username: str) -> Any:
-    """Create an account without a password. Raises WithProblems if the model requires more.
+    """Create an account without a password. Raises WithProblems if the model requires other fields.
 
     Uses `save`, not the manager's `create_user`, whose arguments are the project's own.
     """

@@ -1,9 +1,9 @@
 """Token sessions: issue a token pair at sign-in, exchange each refresh token once, and sign out.
 
-A guarded update of the session's row exchanges a refresh token: it names the digest of the token
-presented. Of two concurrent exchanges, one changes the row and the other finds a different digest.
-If a token is not the current one, its owner or a thief has used it before. It is unknown which of
-them has the current token, so the session ends.
+An update of the session's row exchanges a refresh token, if the row has the presented token's
+digest. Of two concurrent exchanges, one changes the row and the other finds a different digest. If
+a token is not the current one, its owner or a thief has used it before. It is unknown which of them
+has the current token, so the session ends.
 """
 
 import hashlib
@@ -175,7 +175,7 @@ def _pair(refresh: SessionRefresh) -> Pair:
 
 
 def _read(kind: type[Any], text: str) -> Any:
-    """Return a parsed token of the given kind; None if it is expired or not signed by Valkyr."""
+    """Return a parsed token of the given kind; None if it is expired or otherwise invalid."""
     try:
         return kind(text)
     except TokenError:
@@ -191,7 +191,7 @@ def _digest(token: Token) -> str:
 
 
 def _require_standing(user_id: Any) -> None:
-    """Raise TokenRefused if the account may not sign in; this also undoes the token exchange."""
+    """Raise TokenRefused if the account may not sign in; this also rolls back the exchange."""
     user = get_user_model()._default_manager.get(pk=user_id)
     if not api_settings.USER_AUTHENTICATION_RULE(user):
         raise TokenRefused(

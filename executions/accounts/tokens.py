@@ -100,8 +100,8 @@ def create_token(
 
     The text is shown only once. By default, the token has the permissions that its creator and its
     user share, and expires after VALKYR_TOKEN_DAYS. Raises Forbidden if the creator lacks a scope,
-    if the token would have none, and as `refuse_narrow_token` does. Raises WithProblems for unknown
-    scopes, and for an expiry time that is in the past or too far ahead.
+    if the token would have no scope, or if `refuse_narrow_token` does. Raises WithProblems for
+    unknown scopes, and for an expiry time that is in the past or too far ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)
@@ -133,8 +133,8 @@ def change_token(
 ) -> ApiToken:
     """Rename a token, or let it expire earlier.
 
-    Raises NotFound, WrongState for a revoked token, WithProblems for a later expiry or one in the
-    past, and Forbidden for a token that may not change tokens.
+    Raises NotFound, WrongState for a revoked token, WithProblems for an expiry time that is later
+    or in the past, and Forbidden if the caller's API token may not change tokens.
     """
     refuse_narrow_token(maker)
     with transaction.atomic():
@@ -157,7 +157,7 @@ def change_token(
 def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "") -> ApiToken:
     """Revoke a token at once; do nothing if it is revoked already.
 
-    Raises NotFound, and Forbidden for a token that may not change tokens.
+    Raises NotFound, and Forbidden if the caller's API token may not change tokens.
     """
     refuse_narrow_token(maker)
     with transaction.atomic():
@@ -170,7 +170,7 @@ def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "")
 
 
 def shut_out(user: User, *, actor: Actor, reason: str) -> None:
-    """End the sessions and tokens of a user who has lost access, and write one audit row."""
+    """End the sessions and tokens of a user who lost access; write an audit row if any existed."""
     with transaction.atomic():
         tokens = ApiToken.objects.filter(user=user.pk, revoked_at=None)
         sessions = AccountSession.objects.filter(user=user.pk, ended_at=None)

@@ -1,4 +1,4 @@
-"""Capacity: the number of executions of a workspace that may be active, and the next to admit.
+"""Capacity: how many executions of a workspace may be active, and which are admitted next.
 
 An unlimited workspace is never locked. In a limited workspace, starts and admissions lock the
 workspace's row, so that the limit is never exceeded. An execution whose runs all wait gives up its
@@ -56,7 +56,7 @@ def announce(executions: Sequence[Admitted], sender: Any) -> None:
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits for a workspace and a user; lock the workspace if it limits executions.
+    """Return the limits for a workspace and a user; lock the workspace if executions are limited.
 
     Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
@@ -78,7 +78,7 @@ def unlocked(workspace_id: UUID, user_id: Any) -> Ceilings:
 def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> list[bool]:
     """Return, for each new execution, whether it runs at once; waiting executions go first.
 
-    `tier` comes from `hold`, which locks the workspace if necessary.
+    `ready` says which new executions may run at once if there are slots. `tier` comes from `hold`.
     """
     if tier.max_concurrent is None:
         return list(ready)
@@ -92,7 +92,7 @@ def take_places(tier: Ceilings, workspace_id: UUID, ready: Sequence[bool]) -> li
 
 
 def check_waiting(tier: Ceilings, workspace_id: UUID, more: int) -> None:
-    """Raise QuotaExceeded if `more` executions would exceed the tier's limit on the queue."""
+    """Raise QuotaExceeded if `more` executions would exceed the limit on waiting executions."""
     if tier.max_pending is None or not more:
         return
     count = waiting(workspace_id, tier.max_pending + 1)
@@ -190,7 +190,7 @@ def request_slot(execution_ids: Collection[UUID]) -> None:
 
 
 def _about(execution_ids: Collection[UUID], *names: str) -> list[list[tuple[Any, ...]]]:
-    """Run statements on these executions in one round trip; return the rows of each."""
+    """Run statements on these executions in one round trip; return the rows of each statement."""
     params = {"ids": list(execution_ids)}
     return statements.fetch_together([(name, params) for name in names])
 

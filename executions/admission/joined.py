@@ -1,9 +1,9 @@
 """Count and queue starts after their callers' transactions commit.
 
 A start locks its counters, or the workspace's row, until its caller commits. So with hourly, daily
-or queue limits, a joined start is inserted as ASKED: it is neither counted nor queued. After the
-commit, and in the sweeper, starts are queued while the limits allow it. The others stay ASKED, so
-no limit is exceeded.
+or queue limits, a start that joins the caller's transaction is only inserted, as ASKED. After the
+commit, and in the sweeper, starts are counted and queued while the limits allow it. The others stay
+ASKED, so no limit is exceeded.
 """
 
 from uuid import UUID

@@ -1,9 +1,9 @@
 """Rates per minute, counted in Redis for all processes together.
 
 A minute begins with its first count. Without Redis, sign-ins are counted in the database, and each
-process counts the other requests separately. Each process tries Redis again every few seconds.
-Requests are not rejected because Redis is unavailable. Once a process knows that a limit is
-exceeded, it rejects requests without using Redis.
+process counts the other requests separately. Each process tries Redis again every few seconds. An
+outage of Redis alone causes no rejections. Once a process knows that a limit is exceeded, it
+rejects requests without using Redis.
 """
 
 import logging
@@ -68,7 +68,7 @@ class Rate:
 
     @property
     def key(self) -> str:
-        """Return the counter's name, which shows neither names nor addresses."""
+        """Return the counter's name: a digest, which shows neither user names nor addresses."""
         return sha256(f"{self.what}\n{self.whom}".encode(errors="replace")).hexdigest()[:32]
 
 
@@ -81,7 +81,7 @@ class Excess:
 
     @property
     def whole_seconds(self) -> int:
-        """Return the remaining wait in whole seconds."""
+        """Return the remaining wait in whole seconds, at least 1."""
         return max(1, ceil(self.seconds))
 
     def __str__(self) -> str:
@@ -92,9 +92,9 @@ class Excess:
 
 
 def count(rates: Sequence[Rate]) -> Excess | None:
-    """Count each rate; return the exceeded rate with the longest wait, if any.
+    """Count one event of each rate; return the exceeded rate with the longest wait, if any.
 
-    Uses one round trip to Redis, or none if nothing is limited or an excess is already known.
+    Counts nothing if an excess is already known. Uses at most one round trip to Redis.
     """
     limited = [rate for rate in rates if rate.most > 0]
     known = [excess for rate in limited if (excess := exceeded(rate))]
@@ -141,7 +141,7 @@ def network_of(address: str) -> str:
 
 
 def prune() -> int:
-    """Delete expired counters of the database, at most 5,000; return how many."""
+    """Delete expired counters in the database, at most 5,000; return the number deleted."""
     over = RateCount.objects.filter(ends_at__lt=database_now())
     with transaction.atomic():
         rows = over.select_for_update(skip_locked=True).order_by("ends_at")
@@ -150,7 +150,7 @@ def prune() -> int:
 
 
 def forget() -> None:
-    """Reset this process: forget its counts, and the outage of Redis."""
+    """Clear the counts of this process, and its record of an outage of Redis."""
     _memory.clear()
     _absence.over()
 
@@ -224,7 +224,7 @@ _absence = _Absence()
 
 
 def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
-    """Return the count and the remaining seconds of each key; None if Redis is unavailable."""
+    """Increment each key's counter; return counts and remaining seconds; None without Redis."""
     if not redis_url() or _absence.lasts():
         return None
     names = [f"{valkyr_settings().key_prefix}rate:{key}" for key in keys]
@@ -238,7 +238,7 @@ def _in_redis(keys: list[str]) -> list[tuple[int, float]] | None:
 
 
 def _without_redis(limited: Sequence[Rate]) -> list[tuple[int, float]]:
-    """Return each rate's count and remaining seconds.
+    """Count an event of each rate; return each rate's count and remaining seconds.
 
     Strict rates are counted in the database, other rates in this process.
     """

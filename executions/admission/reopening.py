@@ -29,7 +29,7 @@ def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
 
 
 def _full(workspace_id: UUID) -> bool:
-    """Return whether a limited workspace has no free slot; lock it if slots are counted."""
+    """Return whether the workspace has no free slot; lock it if its slots are limited."""
     if not limited(workspace_id):
         return False
     lock_workspace(workspace_id)

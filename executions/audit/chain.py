@@ -22,7 +22,7 @@ HEAD = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})")
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """The newest link at some time: its number and its digest; its text is `number:digest`."""
+    """The number and the digest of the newest link at some time; its text is `number:digest`."""
 
     number: int
     digest: bytes

@@ -1,4 +1,4 @@
-"""Reveal payloads as stored, for a reason; each use is recorded."""
+"""Reveal unmasked payloads; the audit trail records each use and its reason."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ EXECUTION = {
 
 
 class NoReason(ValkyrError):
-    """Give a reason for revealing the payloads; the reason is kept."""
+    """Give a reason for revealing the payloads; the audit trail records it."""
 
     code = "reason_required"
 
@@ -29,7 +29,7 @@ class NoReason(ValkyrError):
 def reveal(
     model: type[Model], pk: UUID, fields: Mapping[str, str], *, actor: Actor, reason: str
 ) -> dict[str, Any]:
-    """Return the values of a row's `fields` (attributes by name), unmasked.
+    """Return values of a row, unmasked; `fields` maps the names in the result to attributes.
 
     Raises NotFound or NoReason. The caller has checked the permission. A credential in a payload is
     only a reference: no row contains secrets.

@@ -2,7 +2,7 @@
 
 Writing a row does not wait: a duty seals it seconds later. Links follow the transactions' numbers,
 up to the oldest open one, so that no row appears before a sealed one. Only one process seals at a
-time: if two try, the database rejects the second one, since a link's number is its key.
+time, under an advisory lock; a link's number is also its primary key.
 """
 
 import logging
@@ -31,7 +31,7 @@ class SealingResult:
 
 
 def seal() -> SealingResult:
-    """Add links for all rows whose transactions have ended, at most 200,000 rows.
+    """Seal all rows whose transactions have ended, at most 200,000; return the result.
 
     The new head is logged.
     """
@@ -47,7 +47,7 @@ def seal() -> SealingResult:
 
 
 def seal_after_restore() -> SealingResult:
-    """Restart the count of transactions, and add a link that seals all unsealed rows.
+    """Adopt the server's new transaction numbers, and add a link that seals all unsealed rows.
 
     Returns the result, which has no link if none was added.
     """

@@ -63,7 +63,7 @@ AT_MOST_APART = timedelta(days=1)
 class Readable:
     """Rows of the trail that a user may read.
 
-    `workspaces` are the user's workspaces; None means all workspaces and the installation.
+    `workspaces` are the workspaces of the rows; None means all workspaces and the installation.
     """
 
     rows: QuerySet[Activity]
@@ -79,7 +79,7 @@ def administered(user: User) -> Readable:
 def readable(user: User, object_id: str = "") -> Readable:
     """Return the rows that the user may read.
 
-    If the user may only view the object, these are the rows about the object.
+    If the user may view but not administer the object `object_id`, these are the object's rows.
     """
     own = administered(user)
     if own.workspaces is None or not object_id:

@@ -93,7 +93,7 @@ class _Walk:
             self.report.links += 1
 
     def end(self) -> None:
-        """Read the remaining rows, and report the rows and leaves that are not matched."""
+        """Read the remaining rows; report missing links, and unmatched rows and leaves."""
         for head in sorted(self._heads.values(), key=lambda one: one.number):
             newest = self.report.head
             if newest is None or head.number > newest.number:

@@ -144,7 +144,7 @@ def _note(
 def _moved(
     applied: AppliedBundle, found: BundleComparison, source: BundleSource, *, pruned: bool
 ) -> bool:
-    """Set the record to the bundle's source and objects; return whether the record changed."""
+    """Set the record to the bundle's source and objects; return whether anything changed."""
     facts = {
         "repository": source.repository[:300],
         "commit": source.commit[:80],

@@ -23,7 +23,7 @@ class BundleTooLarge(ValkyrError):
 
 @dataclass(slots=True)
 class ExportedBundle:
-    """Published workflows by slug, items by kind, and the reasons why workflows are left out."""
+    """Workflows and their checksums, items by kind, and why workflows are left out."""
 
     workflows: dict[str, dict[str, Any]] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)

@@ -45,7 +45,7 @@ class ItemField:
     most: float = 2**31 - 1
 
     def expected(self, value: Any) -> str:
-        """Return the form that a JSON value should have, in words; "" if the value has it."""
+        """Return in words which value a field accepts; "" if it accepts this JSON value."""
         if value is None and (self.default is None or self.nullable):
             return ""
         if not self._has_type(value):

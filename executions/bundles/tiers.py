@@ -10,7 +10,7 @@ LIMITS = ("maxConcurrent", "maxPending", "maxPerHour", "maxPerDay")
 
 
 class TierItems(BundleKind):
-    """Tiers, which hold the limits of workspaces, identified by name."""
+    """Tiers, which are the limits of workspaces; the name identifies a tier."""
 
     name = "tiers"
     needs = None

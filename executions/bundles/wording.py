@@ -165,6 +165,6 @@ def _part(value: Any, key: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return a value as JSON in one line of at most 80 characters."""
+    """Return a value as JSON in one line, cut to at most 80 characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"

@@ -34,7 +34,7 @@ SAME_RUN = "the version runs the same; no new version"
 
 @dataclass(frozen=True, slots=True)
 class LiveWorkflow:
-    """A workflow of the workspace, with its latest published version."""
+    """A workflow of the workspace, with its latest published version, if any."""
 
     id: UUID
     slug: str
@@ -92,7 +92,7 @@ class WorkflowVerdict:
 def live_workflows(
     workspace: Workspace, slugs: Collection[str] | None, *, lock: bool, most: int | None = None
 ) -> dict[str, LiveWorkflow]:
-    """Return workflows by slug, in the order of slugs; all of the workspace's if `slugs` is None.
+    """Return the workspace's live workflows with these slugs (None: all), in the order of slugs.
 
     Returns at most `most` workflows. `lock` locks their rows in this order, against every writer of
     drafts and versions.

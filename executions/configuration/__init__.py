@@ -1,4 +1,4 @@
-"""The settings of Valkyr: typed, checked, and each with a default.
+"""The settings of Valkyr. Each setting has a type and a default, and its value is checked.
 
 `settings().lease_seconds` is the environment variable `VALKYR_LEASE_SECONDS`. If that is not set,
 it is the entry `LEASE_SECONDS` of Django's setting `VALKYR`, and otherwise the default. A plugin

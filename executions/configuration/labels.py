@@ -1,10 +1,10 @@
-"""Labels of Valkyr's apps; a project can change a label that conflicts with its own app's.
+"""Labels of Valkyr's apps; a project can change a label that another of its apps also has.
 
     class Runs(RunnersConfig):
         label = "valkyr_runners"
 
-Tables, permissions and pages of the admin are named by the label. Code and migrations name our apps
-by their packages, and look up the label here.
+The names of tables, permissions and admin pages begin with the label. Code and migrations name our
+apps by their packages, and look up the label here.
 """
 
 from functools import cache
@@ -22,7 +22,7 @@ def label(package: str) -> str:
 
 
 def translated(name: str) -> str:
-    """Replace the package at the start of a name by its label: `executions_workflow_change`."""
+    """Return a name such as `executions_workflow_change` with the label in place of the package."""
     package = name.replace(".", "_").partition("_")[0]
     return label(package) + name.removeprefix(package)
 

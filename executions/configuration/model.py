@@ -174,7 +174,7 @@ _read: dict[type[SettingsModel], tuple[Any, SettingsModel]] = {}
 def read(kind: type[Settings]) -> Settings:
     """Return the settings of one class.
 
-    Raises ImproperlyConfigured, which names the invalid settings.
+    Raises ImproperlyConfigured, which names the invalid settings, unless `tolerate` was called.
     """
     source = _source()
     kept = _read.get(kind)

@@ -1,6 +1,6 @@
 """The engine's own servers, which no step may reach: its databases, broker and Redis.
 
-Modules of steps do not know Django's connections or Celery, so they look the servers up here.
+Step modules do not import Django's connections or Celery, so they look up the servers here.
 """
 
 import json
@@ -34,7 +34,7 @@ def addresses() -> Iterator[str]:
 
 
 def _cells() -> list[str]:
-    """Return the addresses of all cells; a process of one cell does not know the others."""
+    """Return the addresses of all cells, including the cells that this process does not serve."""
     try:
         found = json.loads(os.environ.get("VALKYR_CELLS", "").strip() or "{}")
     except ValueError:  # the settings report it

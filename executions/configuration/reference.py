@@ -19,7 +19,7 @@ def within(page: str, kinds: Iterable[type[SettingsModel]]) -> str:
 
 
 def lines(kinds: Iterable[type[SettingsModel]]) -> Iterator[str]:
-    """Yield a heading, a sentence and a table for each class."""
+    """Yield a heading, the docstring and a table for each class."""
     for kind in kinds:
         yield f"### {kind.title}\n"
         yield f"{inspect.getdoc(kind)}\n"

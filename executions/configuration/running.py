@@ -1,4 +1,4 @@
-"""Settings of the execution of steps, and of workflow definitions."""
+"""Settings of step execution and of workflow definitions."""
 
 from typing import ClassVar
 

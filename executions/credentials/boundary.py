@@ -37,7 +37,7 @@ class Boundary:
         return ANY in self.hosts
 
     def allows_host(self, host: str, port: int | None) -> bool:
-        """Return whether the credential may be sent to a host's port; None is an unknown port."""
+        """Return whether the credential may be sent to a host's port; a port of None is unknown."""
         return self.any_host or any(_pattern(text).matches(host, port) for text in self.hosts)
 
     def allows_module(self, module: str) -> bool:
@@ -300,7 +300,7 @@ class RequestedUse:
 
     `judges` is its module's `ModuleSpec.judges_hosts`. `in_texts` are the credentials in its inputs
     as `{{ secrets.x }}`, and `kept` are those whose inputs stay on this machine
-    (`ModuleSpec.keeps`). `remote` says that the values leave with a remote runner.
+    (`ModuleSpec.keeps`). `remote` says that a remote runner receives the values.
     """
 
     module: str

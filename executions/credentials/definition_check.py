@@ -38,7 +38,7 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class Misfits:
-    """Problems of a definition's credentials, and the names of those that do not exist, sorted."""
+    """Problems of a definition's credentials, and the sorted names of missing credentials."""
 
     problems: list[DefinitionProblem]
     missing: list[str]
@@ -50,9 +50,9 @@ def misfits_of_many(
     workspace_id: UUID,
     remote_queues: Collection[str],
 ) -> list[Misfits]:
-    """Return, for each definition, problems of credentials that its steps cannot use.
+    """For each definition, return the problems with credentials that its steps cannot use.
 
-    `given` are definitions with their workflows' IDs; without an ID, limits to workflows are not
+    `given` pairs definitions with workflow IDs; without an ID, a credential's workflows are not
     checked. Uses one query, a second if a credential does not exist, and none without credentials.
     """
     namings = [list(_namings(definition, catalog)) for definition, _ in given]

@@ -1,8 +1,8 @@
 """Short-lived values, which another server issues when a step needs them.
 
-Credentials of a type with an issuer store how to get their values. Each process requests and caches
-them, and gives them to all its steps, until shortly before they expire. Concurrent steps wait for
-one request. If the request fails, the present values are used as long as they are valid.
+Credentials of a type with an issuer store how to get their values. Each process requests the values
+and caches them for its steps until shortly before they expire. Concurrent steps wait for one
+request. If the request fails, the present values are used as long as they are valid.
 
     issued(source, issuer)       the values, and whether this call requested them
     forget(source, the_values)   after the receiver rejected them
@@ -28,7 +28,7 @@ WAIT_SECONDS = 8.0  # for the request of another step, while no lease is renewed
 
 
 class IssuerBusy(Exception):
-    """Another step of this process still waits for the values."""
+    """Another step or process is still requesting the values."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -50,7 +50,7 @@ class CredentialSource:
 class Issued:
     """Values that expire after `seconds`; `state` is the data with which the issuer replaces them.
 
-    `store` are fields of the credential to replace, such as a rotated refresh token.
+    `store` contains new values for fields of the credential, such as a rotated refresh token.
     """
 
     fields: dict[str, str]
@@ -83,7 +83,7 @@ def issued(
 ) -> tuple[Issued, bool]:
     """Return the cached or newly requested values, and whether this call requested them.
 
-    Raises IssuerBusy, and the issuer's errors.
+    Raises IssuerBusy and, if no cached value is still valid, the issuer's errors.
     """
     slot = _slot(source)
     kept = slot.kept

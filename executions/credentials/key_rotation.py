@@ -31,7 +31,7 @@ class NoKeyset(ValkyrError):
 
 
 class CannotRetire(ValkyrError):
-    """A key that cannot be removed."""
+    """The key cannot be removed."""
 
     code = "cannot_retire"
 
@@ -52,7 +52,7 @@ class KeyUse:
 
 
 def standing() -> KeyUse:
-    """Return the uses of the data keys; needs no installation key. Raises NoKeyset."""
+    """Return how many values each data key seals; needs no installation key. Raises NoKeyset."""
     row = _row()
     ids, primary = ids_in(bytes(row.sealed))
     return KeyUse(row, ids, primary, {column.label: column.count() for column in columns()})
@@ -114,7 +114,7 @@ def rewrap(actor: Actor) -> str:
 
 @dataclass(slots=True)
 class RotationProgress:
-    """Progress of resealing: a column, the number of resealed values, and unreadable row IDs."""
+    """Progress of resealing a column: the number of resealed values, and unreadable rows' IDs."""
 
     column: str
     done: int
@@ -124,10 +124,10 @@ class RotationProgress:
 def reseal(
     actor: Actor, tell: Callable[[RotationProgress], None] = lambda progress: None
 ) -> list[RotationProgress]:
-    """Reseal every value that the primary key does not seal; call `tell` after each batch.
+    """Reseal every value that the primary key does not seal; return the progress by column.
 
-    An unreadable value stays and is reported. You can stop the resealing and run it again at any
-    time. Raises NoKeyset or SealingError.
+    `tell` is called after each batch. An unreadable value stays and is reported. You can stop the
+    resealing and run it again at any time. Raises NoKeyset or SealingError.
     """
     primary = standing().primary
     found = []

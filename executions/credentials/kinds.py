@@ -48,7 +48,7 @@ class CredentialType:
     `hosts` and `modules` are its suggested boundary; if `address` names a field with a URL, that
     URL's host is suggested.
 
-    `optional` fields may be left out. `check` finds problems of the fields together. With an
+    `optional` fields may be left out. `check` finds values that do not fit together. With an
     `issuer`, steps do not receive these fields but the short-lived values that the issuer returns.
     `rotates` says whether issuing values replaces a secret of the fields: then only one process at
     a time may request values. `connected`, given the names of the fields, says whether a person has
@@ -194,7 +194,7 @@ def checked_whole(kind: str, fields: Mapping[str, Any]) -> Iterator[DefinitionPr
 
 
 def refuse_whole(kind: str, fields: Mapping[str, Any]) -> None:
-    """Raise InvalidCredential if the type's own check finds problems of the fields together."""
+    """Raise InvalidCredential if the type's own check finds fields that do not fit together."""
     _refuse(list(checked_whole(kind, fields)))
 
 

@@ -23,7 +23,7 @@ from executions.sealing import KeyUnknown, Sealed, SealingError, place_of, seal,
 def closed(credential_id: UUID, fields: dict[str, str]) -> Sealed:
     """Return a credential's fields, sealed for its row.
 
-    Call it in the transaction that stores them.
+    Call this in the transaction that stores them.
     """
     text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
     return seal(text.encode(), place_of(Credential(pk=credential_id)))

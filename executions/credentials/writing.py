@@ -56,8 +56,8 @@ def naming(credential: Credential) -> list[CredentialReference]:
     """Return the active workflows that name the credential, sorted by name.
 
     The result has at most one workflow more than messages list. The search reads the latest and
-    canary versions of the workspace as text, so a similar text also matches: an unnecessary
-    question is better than a workflow that fails.
+    canary versions of the workspace as text, so similar text also matches: a false match is better
+    than a workflow that fails.
     """
     latest = (
         WorkflowVersion.objects.filter(
@@ -189,7 +189,7 @@ def source_of(credential: Credential) -> CredentialSource:
 
 
 def connect(source: CredentialSource, found: Issued, *, actor: Actor, details: Any = None) -> None:
-    """Store the data that the provider issued after a user's consent: `found.store`, and values.
+    """Store the fields and the short-lived values that a provider issued after a user's consent.
 
     Raises NotFound, StaleRevision if the credential was changed since it was read, and sealing's
     errors.
@@ -272,7 +272,7 @@ def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:
 def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the hosts that the type and the text fields suggest; any host for an unknown type.
 
-    Other fields, and an unknown type, are reported as problems.
+    The caller reports an unknown type, and fields that are not text, as problems.
     """
     if kind not in KINDS:
         return (ANY,)  # the unknown type is reported instead

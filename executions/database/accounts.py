@@ -48,7 +48,7 @@ def original(account: Any) -> Any:
 
 
 def ensure(key: Any, model: Any = None) -> None:
-    """Copy the account, or the `model` row, with this key to Valkyr's database if it is missing."""
+    """Copy the account, or the `model` row, with this key, unless this process has copied it."""
     model = model or get_user_model()
     if key is None or not apart() or (alias(), model, key) in _known:
         return
@@ -95,7 +95,7 @@ def connect() -> None:
 
 
 def _before_ours(sender: Any, instance: Any, raw: bool = False, **_: Any) -> None:
-    """Before a row of Valkyr is saved, copy the accounts and groups to which it refers."""
+    """Before one of Valkyr's rows is saved, copy the accounts and groups to which it refers."""
     if raw or not is_ours(sender):
         return
     for field in sender._meta.concrete_fields:

@@ -1,7 +1,7 @@
 """Fetch data that a request will need soon, together with the rows that it needs now.
 
 Within `reading`, the rows of statements named as likely are kept until the statement is requested
-with the same values. They are used once, because a second request needs fresh data. Unused rows are
+with the same values. Rows are used only once, because a later use needs fresh data. Unused rows are
 dropped at the end of the request.
 """
 

@@ -73,7 +73,7 @@ class KeysetOrder:
         )
 
     def values(self, rows: QuerySet[M], cursor: str) -> list[Any]:
-        """Return the values in the columns that a cursor names. Raises InvalidCursor."""
+        """Return the values that a cursor contains, in the columns' types. Raises InvalidCursor."""
         try:
             padded = cursor + "=" * (-len(cursor) % 4)
             found = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))

@@ -1,4 +1,4 @@
-"""The base class of migrations of the engine, and of plugins that refer to its tables.
+"""The base class of the migrations of the engine, and of plugins that refer to its tables.
 
 Their files name the engine's apps by the usual labels, as `makemigrations` writes them. A project
 may give these apps other labels (`executions.configuration.labels`), so references are translated

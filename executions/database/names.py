@@ -77,7 +77,7 @@ def _groups() -> str:
 
 @cache
 def _relabelled() -> dict[str, str]:
-    """Map the usual table names of apps with another label to their names in this project."""
+    """Return this project's table names by their usual names, for apps with another label."""
     names = {}
     for package in ENGINE:
         if label(package) != package:

@@ -1,8 +1,8 @@
-"""Name the partition with a statement's rows in place of the partitioned table.
+"""In a statement, replace the partitioned table by the partition that holds the statement's rows.
 
 If a statement names the partitioned table, a kept plan names all partitions. PostgreSQL locks and
 costs all of them, so it plans the statement again at each call. A statement that names one
-partition costs as much as with a plain table. The owner of the table registers how partitions are
+partition costs as much as one on a plain table. The owner of the table registers how partitions are
 found. The line `--! one partition: ` marks statements whose rows are all in one partition.
 
 The name of a partition that was removed must no longer exist: then the statement fails before it
@@ -23,8 +23,8 @@ from psycopg.errors import UndefinedTable
 class PartitionedTable:
     """A table that can be partitioned.
 
-    `find` returns the name of the partition with the rows of these IDs (one or several); "" if it
-    knows none. After `forget`, `find` reads the partitions again.
+    `find` returns the name of the partition with the rows of these IDs (one or several); "" if the
+    partition is unknown. After `forget`, `find` reads the partitions again.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Databases behind a pooler: direct addresses, and sessions that no pooler shares.
 
-A pooler such as PgBouncer uses another session for each transaction. Locks and settings of a
+A pooler such as PgBouncer can use a different session for each transaction. Locks and settings of a
 session therefore need the direct address. It is `VALKYR["DATABASE_DIRECT_URL"]` for the first
 database, and the entry `DIRECT_URL` of a cell's database in DATABASES.
 """

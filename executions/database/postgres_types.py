@@ -23,7 +23,7 @@ class _WithoutTheApp:
 
 
 class _Index(_WithoutTheApp):
-    """An index that is equal to an index of Django's with the same deconstructed form."""
+    """An index that equals one of Django's own indexes with the same deconstructed form."""
 
     deconstruct: Any
 
@@ -45,7 +45,7 @@ class HashIndex(_Index, indexes.HashIndex):
 
 
 class GinIndex(_Index, indexes.GinIndex):
-    """A GIN index, for searches in the content of arrays or JSON documents."""
+    """A GIN index, for searching the contents of arrays or JSON documents."""
 
     def deconstruct(self) -> Any:
         """Return the deconstructed form of Django's own class."""

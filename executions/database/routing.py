@@ -58,7 +58,7 @@ def alias() -> str:
 
 @cache
 def own() -> str:
-    """Return the alias that this process uses outside `serving`: its cell's, or the first."""
+    """Return the alias that this process uses outside `serving`: that of its cell or the first."""
     cell = valkyr_settings().cell
     return alias_of(cell) if cell else first()
 
@@ -101,7 +101,7 @@ def undecided(open_: bool = True) -> Iterator[None]:
 
 
 def is_undecided() -> bool:
-    """Return whether the database of this context is still to be chosen."""
+    """Return whether the database of this context has not been chosen yet."""
     return _undecided.get()
 
 
@@ -178,7 +178,7 @@ class Router:
     """Routes Valkyr's models to its database; with cells, also the models of celery-beat."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Return the alias for Valkyr's models and for models that its rows refer to; or None."""
+        """Return the alias for Valkyr's models and models to which its rows refer; or None."""
         row = hints.get("instance")
         if getattr(model, GLOBAL, False):
             return first()
@@ -199,7 +199,7 @@ class Router:
         return any(is_same(db, one) for one in aliases())
 
     def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool | None:
-        """Allow references between Valkyr's rows and any rows; None for other rows.
+        """Allow references between a row of Valkyr and any row; return None for other rows.
 
         The database that holds both rows checks the key.
         """
@@ -213,7 +213,7 @@ def _of_row(row: Any) -> str:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return whether two aliases name the same database, which is then migrated only once."""
+    """Return whether two aliases name the same database."""
     return one == other or _place(one) == _place(other)
 
 
@@ -227,7 +227,7 @@ def _place(of: str) -> tuple[str, ...]:
 
 
 def route() -> None:
-    """Add Valkyr's router after the project's own, if the tables' database is set or routed.
+    """Add Valkyr's router after the project's own, if Valkyr's database may not be `default`.
 
     A project need not list the router. If only some statements used the named database, rows would
     be in two databases, and Django rejects references to accounts in another database.

@@ -24,7 +24,7 @@ THEIRS = f"ANY ((SELECT current_setting('{WORKSPACES}')::uuid[])::uuid[])"
 
 @dataclass(frozen=True, slots=True)
 class RowPolicy:
-    """A table, and the SQL conditions for its rows that requests may see and write."""
+    """A table, and the SQL conditions for the rows that requests may see and may write."""
 
     table: str
     seen: str
@@ -32,7 +32,7 @@ class RowPolicy:
 
     @property
     def version(self) -> str:
-        """Return a hash of the policy, stored as its comment to detect outdated policies."""
+        """Return a hash of the policy; it is the policy's comment, to detect outdated policies."""
         made = f"{self.seen}\n{self.written}\n{scoped_role()}"
         return hashlib.sha256(made.encode()).hexdigest()
 

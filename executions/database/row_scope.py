@@ -73,7 +73,7 @@ class Setting:
     value: str
 
     def of_session(self) -> tuple[str, list[str]]:
-        """Return the command that sets the session's scope, to be prepared, and its parameters."""
+        """Return a command to prepare, which sets the session's scope, and its parameters."""
         command = self.statement.format(role="$1", value="$2", local="false")
         return command, [self.role, self.value]
 
@@ -161,8 +161,8 @@ UNKNOWN = object()
 class ScopeWatcher:
     """Tracks the scope that is set in one session.
 
-    If no pooler lends the session to others, the first statement of a transaction sets its scope
-    for the session, before the transaction. Any other statement sets it until its transaction ends.
+    If no pooler lends the session to others, the scope is set for the session, before the first
+    statement of a transaction. Otherwise, the scope is set until the open transaction ends.
     """
 
     def __init__(self) -> None:
@@ -172,7 +172,7 @@ class ScopeWatcher:
         self._is_ours: bool | None = None  # whether no pooler lends the session; unknown yet
 
     def __call__(self, connection: Any) -> tuple[bytes, ...]:
-        """Return the commands that set the scope of the next statement; () if none are needed."""
+        """Set the scope of the next statement, or return the commands that set it."""
         now, alone = state(connection), connection.autocommit
         if now == FAILED:
             self.forget()
@@ -200,7 +200,7 @@ class ScopeWatcher:
         return _current.get() is not None
 
     def can_be_set(self, connection: Any) -> bool:
-        """Return whether a statement that sets the scope itself sets it for the session."""
+        """Return whether a statement that sets the scope would set it for the session."""
         return connection.autocommit and state(connection) == IDLE and self._keeps(connection)
 
     def is_set_to(self, scope: Any) -> None:

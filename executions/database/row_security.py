@@ -49,7 +49,7 @@ SELECT c.relname FROM pg_class c
 
 
 def connect(app: Any) -> None:
-    """Create the role and the policies after each `migrate`, if the setting is on."""
+    """Create the role and the policies after each `migrate`, if row-level security is on."""
     post_migrate.connect(_migrated, sender=app, dispatch_uid="executions.database.row_security")
 
 
@@ -77,7 +77,7 @@ def install() -> list[str]:
 
 
 def remove() -> list[str]:
-    """Drop Valkyr's policies from all tables; the role stays. Returns the tables."""
+    """Drop Valkyr's policies from all tables, and return the tables' names; the role stays."""
     tables = [str(name) for name, _ in _rows(IN_PLACE, [RESTRICTION])]
     with transaction.atomic():
         _execute(f"DROP FUNCTION IF EXISTS {OF_MEMBER}")

@@ -1,8 +1,8 @@
-"""Bound how long a web request waits for a cell whose server does not answer.
+"""Limit how long a web request waits for a cell whose server does not respond.
 
-A frozen server holds every thread that waits for it, and the threads also serve the other cells.
-If a wait reaches its limit and the server accepts no new session either, the open connections to
-that cell fail at once for some seconds instead of waiting. A server that is only slow accepts one.
+A frozen server holds every thread that waits for it, and the threads also serve the other cells. If
+a wait reaches its limit and the server accepts no new session either, the open connections to that
+cell fail at once for some seconds instead of waiting. A slow server still accepts new sessions.
 """
 
 import logging
@@ -69,7 +69,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def connect() -> None:
-    """Let each new connection to a cell's database follow the limit."""
+    """Apply the limit to each new connection to a cell's database."""
     connection_created.connect(_connected, dispatch_uid="executions.database.silent_cells")
 
 

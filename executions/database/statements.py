@@ -61,7 +61,7 @@ class Statements:
         return run_together([self.asked(name, params) for name, params in asked])
 
     def asked(self, name: str, params: Mapping[str, Any]) -> "BoundStatement":
-        """Return the named statement, to be run together with other statements."""
+        """Return the named statement with its parameters, for `run` or `run_together`."""
         return BoundStatement(self.text(name), params, self.kept(name), self.key(name))
 
     def _text(self, name: str) -> str:
@@ -105,7 +105,7 @@ class BoundStatement:
 
     @property
     def narrowed(self) -> str:
-        """Return the statement's text, which names the only partition with its rows, if known."""
+        """Return the statement's text; it names the partition with the rows, if known."""
         return one_partition.named_in(self.text, self.params[self.key]) if self.key else self.text
 
 

@@ -1,4 +1,4 @@
-"""Transactions on the database of Valkyr's tables, with the interface of Django's."""
+"""Transactions on Valkyr's database, with the interface of `django.db.transaction`."""
 
 from collections.abc import Callable
 from functools import partial, update_wrapper, wraps
@@ -31,7 +31,7 @@ def prepare_with(prepare: Callable[[], None]) -> None:
 
 
 def unprepared() -> Atomic:
-    """Return a transaction block that does not call `prepare`; `prepare` uses it."""
+    """Return a transaction block for `prepare` itself, which does not call `prepare` again."""
     return Atomic(alias(), savepoint=True, durable=False)
 
 

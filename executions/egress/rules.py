@@ -1,7 +1,7 @@
 """Decide whether steps of a workspace may connect to a host.
 
     rules.verdict("api.example.com", 443)    before a name is resolved
-    rules.allows_address("10.1.2.3", 5432)   for each address of a host that is decided BY_ADDRESS
+    rules.allows_address("10.1.2.3", 5432)   for each address, if the verdict is BY_ADDRESS
 
 An entry is a name (`api.example.com`), the names below it (`*.example.com`), an address or a range
 of addresses (`10.0.0.0/8`), each with or without a port. A range also allows names that resolve to
@@ -45,7 +45,7 @@ class EgressRules:
     workspace_id: UUID | None = None
 
     def verdict(self, host: str, port: int | None) -> Verdict:
-        """Return the decision on a host's port; None is an unknown port."""
+        """Return the decision on a host and port; a port of None is unknown."""
         patterns = [_pattern(text) for text in self.hosts]
         if ANY in self.hosts or any(one.matches(host, port) for one in patterns):
             return Verdict.ALLOWED

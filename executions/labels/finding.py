@@ -1,6 +1,6 @@
 """Find the newest (or oldest) executions with labels, in bounded time for any number of rows.
 
-`ranges` reads the index of labels in order. It knows the workflow and the state of an execution.
+`ranges` reads the index of labels in order. The index has the workflow and state of each execution.
 Other filters, such as the trigger, are checked on the found executions, part by part until the time
 limit; the caller continues after the last execution that was checked.
 """
@@ -34,7 +34,7 @@ class LabelQuery:
     """The labels that an execution must have, and the restrictions that the index applies.
 
     `workflows` are all workflows that the caller may see; an empty `states` means all states. IDs
-    are between `above` and `below`, one of which is the last execution of the previous page.
+    are between `above` and `below`, one of which may be the last ID of the previous page.
     """
 
     labels: Mapping[str, str]
@@ -115,7 +115,7 @@ def _rarest(labels: Mapping[str, str]) -> str:
 
 
 def _with_label(workflows: QuerySet[Any], name: str, value: str) -> list[UUID]:
-    """Return the IDs of those of the workflows that have executions with this label."""
+    """Return the IDs of those `workflows` that have executions with this label."""
     rows = statements.fetch("workflows_labelled", {"name": name, "value": value})
     ids = [row[0] for row in rows]
     return list(workflows.filter(pk__in=ids).order_by().values_list("pk", flat=True)) if ids else []

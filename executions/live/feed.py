@@ -106,7 +106,7 @@ def mark() -> Mark:
 
 
 def read_cursor(text: str | None, latest: int) -> int | None:
-    """Parse a returning viewer's cursor; None if it is not from this database.
+    """Parse a returning viewer's cursor; return None if it is missing or not from this database.
 
     `latest` is the current cursor: a later one comes from another database, or is invalid.
     """

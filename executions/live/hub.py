@@ -296,7 +296,7 @@ def welcome(feed: Feed, at: Mark, event: str, news: News) -> list[Frame]:
 
 
 async def _in_thread(read: Callable[[], T]) -> T:
-    """Read in a thread of the pool, on a connection that is returned at once."""
+    """Read in a thread of the pool, on a connection that is closed afterwards."""
 
     def with_connection() -> T:
         try:

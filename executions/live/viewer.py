@@ -1,4 +1,4 @@
-"""One open connection and its queue of frames, which is limited."""
+"""One viewer's connection, and its bounded queue of frames."""
 
 import asyncio
 import json

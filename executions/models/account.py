@@ -11,7 +11,7 @@ from executions.models.workspace import Workspace
 
 
 class ServiceAccount(models.Model):
-    """A named program of one workspace. Its user has no password; its membership has its role."""
+    """A program of one workspace. Its user has no password; the user's membership has the role."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     workspace = models.ForeignKey(
@@ -38,7 +38,7 @@ class ServiceAccount(models.Model):
 class ApiToken(models.Model):
     """A bearer token for one workspace, stored as its SHA-256; its text is shown only once.
 
-    It allows what its user's role and permissions allow in that workspace, but nothing outside
+    It allows what the user's role and permissions allow in that workspace, but nothing outside
     `scopes` (values of `access.Action` and `states.Permission`).
     """
 

@@ -1,4 +1,4 @@
-"""The audit trail: a row for every trigger and for every change by a user or program."""
+"""The audit trail: a row for each start of executions, and each change by a user or program."""
 
 from django.conf import settings
 from django.db import models

@@ -9,8 +9,8 @@ from executions.models.workspace import Workspace
 class AppliedBundle(models.Model):
     """The source of a workspace's definitions: a Git commit, and the objects that came from it.
 
-    `keys` are `workflows/<slug>` and `<kind>/<name>` of objects that came from bundles. Only these
-    are archived or deleted once a bundle no longer has them.
+    `keys` are `workflows/<slug>` and `<kind>/<key in JSON>` of objects that came from bundles. Only
+    these are archived or deleted if a later bundle with `prune` lacks them.
     """
 
     workspace = models.OneToOneField(

@@ -15,7 +15,7 @@ class Job(models.Model):
     """One computation about one subject. A subject has at most one unfinished job of a kind.
 
     The job fails if it has not finished by `deadline_at`. `sent_at` is the time when the job was
-    last sent to a worker. Finished jobs are deleted after an hour.
+    last sent to a worker. Finished jobs are deleted an hour after their creation.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -12,8 +12,8 @@ class ExecutionLabel(models.Model):
     """One label of one execution, inserted together with the execution.
 
     `labels` of the execution has the same values, for display. `state` is the state of the
-    execution: a trigger of the database keeps it equal (migration 0007). So one index answers "the
-    newest of these workflows with this value in this state".
+    execution: a trigger of the database keeps it equal (migration 0007). So one index finds the
+    newest executions of a workflow with this value in this state.
     """
 
     pk = models.CompositePrimaryKey("execution_id", "name")

@@ -127,8 +127,8 @@ class CredentialUse(models.Model):
 class PayloadKey(models.Model):
     """A key that seals payloads of one workspace (`sealing.payloads`).
 
-    `sealed` are its 32 bytes, sealed with the data key `key_id` and bound to this row. The key with
-    `seals` is the workspace's current key; a workspace without such a key stores payloads unsealed.
+    `sealed` is the 32-byte key, sealed with the data key `key_id` and bound to this row. The key
+    with `seals` is the workspace's current key; without such a key, payloads are stored unsealed.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -15,7 +15,7 @@ class AccountSession(models.Model):
 
     Its tokens or its cookie are valid only while the row is live.
 
-    A session of kind TOKEN keeps the SHA-256 of its current refresh token's `jti`: only that token
+    A session of kind TOKEN stores the SHA-256 of its current refresh token's `jti`: only that token
     can be exchanged, and only once. Triggers in the database end all sessions of an account that
     changes its password, is disabled, or loses a role (migrations/0001_initial.py).
     """

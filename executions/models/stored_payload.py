@@ -58,9 +58,9 @@ class StoredPayload(models.Model):
 class StoredPayloadUse(models.Model):
     """An execution that may refer to a stored value.
 
-    It is written before the value's file. `execution_id` is not a foreign key: retention deletes
-    executions without reading this table, and the collector checks whether the execution still
-    exists.
+    The row is written before the value's file. `execution_id` is not a foreign key: retention
+    deletes executions without reading this table, and the collector checks whether the execution
+    still exists.
     """
 
     id = models.BigAutoField(primary_key=True)

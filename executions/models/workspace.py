@@ -10,7 +10,7 @@ from executions.states import Permission, Role
 
 
 class Tier(models.Model):
-    """Limits on executions that workspaces share; an empty field means no limit."""
+    """Limits on executions, applied to each workspace of the tier; an empty field: no limit."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.SlugField(unique=True, max_length=50)
@@ -28,7 +28,7 @@ class Tier(models.Model):
 
 
 class Workspace(models.Model):
-    """A tenant; every other object belongs to exactly one."""
+    """A tenant, to which workflows, executions and most other objects belong."""
 
     DEFAULT_SLUG = "default"
 

@@ -1,8 +1,8 @@
 """Access to metrics: by token, or from a network that an operator named.
 
 Metrics are never public: without a token or such a network, only this machine may read them. A web
-process that other machines can reach does not allow even this machine, because requests through a
-proxy also come from it.
+process that other machines can reach does not allow even this machine, because a proxy's requests
+also come from this machine.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """The proxies that an operator named, whose headers about the caller's address are trusted.
 
 A forwarded address is in a header, which any client can send. The header is read from the right, as
-long as the server that added an entry is one of these proxies. Entries that none of them added are
-removed from the request.
+long as the server that added an entry is one of these proxies. All headers about the address are
+then removed from the request.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
@@ -26,7 +26,7 @@ MOST_HOPS = 20
 def read_networks(
     words: Sequence[str], setting: str = "VALKYR_TRUSTED_PROXIES"
 ) -> tuple[Network, ...]:
-    """Return the networks of a setting. Raises ImproperlyConfigured that names invalid ones."""
+    """Return the networks of a setting. Raises ImproperlyConfigured for an invalid network."""
     return tuple(_network(word, setting) for word in words)
 
 

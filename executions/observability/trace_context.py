@@ -32,7 +32,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A request's ID, its trace's ID, and the caller's span if the request names it."""
+    """A request's ID, the trace's ID, and the caller's span if the request names one."""
 
     request_id: str
     trace_id: str

@@ -1,4 +1,4 @@
-"""Change the stored payloads of a workspace to its present state: sealed with its key, or unsealed.
+"""Bring a workspace's stored payloads into its present state: sealed with its key, or unsealed.
 
 The walk reads rows in the order of their IDs, a batch at a time, without locks. One statement
 writes the rows of a batch that must change, except those that the engine has locked or written
@@ -51,7 +51,7 @@ Tell = Callable[[WalkResult], None]
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A row as it was read, and the texts of its columns that must change."""
+    """A row as it was read, and the new texts of the columns that must change."""
 
     row: Any
     texts: dict[str, str]
@@ -94,7 +94,7 @@ def walk(workspace_id: UUID, *, tell: Tell | None = None, only_look: bool = Fals
 
 
 def sealed_models() -> list[type[Model]]:
-    """Return the models with sealed columns whose rows are kept, in a fixed order."""
+    """Return the models with sealed columns, sorted by label."""
     found = [
         model
         for model in apps.get_models()

@@ -22,7 +22,7 @@ class DigestedFile(SeekableReader):
         self._hashed = 0
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position in the value to `offset` from `whence`, and return the position."""
+        """Set the position in the value to `offset` from `whence`; return the new position."""
         self._content.seek(super().seek(offset, whence))
         return self._position
 

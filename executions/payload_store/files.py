@@ -73,7 +73,7 @@ def probe() -> None:
 
 
 class _Source:
-    """The parts to write; keeps an error that they raise, which is not an error of the store."""
+    """The parts to write; stores an error that they raise, which is not an error of the store."""
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         self._parts = parts

@@ -1,6 +1,6 @@
 """Read stored values: whole within a limit, or in parts.
 
-This uses no query, because the reference has the file's name.
+This uses no query, because the reference determines the file's name.
 """
 
 import json
@@ -105,9 +105,9 @@ def too_large(size: int, most: int | None = None) -> StoredValueTooLarge:
 def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: bool = False) -> Any:
     """Return a value with its references replaced by values, except references to stored content.
 
-    Values inside stored values are loaded as well. All loaded values have at most `most` bytes, by
-    default the limit. With `partly`, references to values beyond this size stay references. Raises
-    the errors of `text_of`.
+    Values inside stored values are loaded as well. Together, the loaded values have at most `most`
+    bytes (default: VALKYR_PAYLOAD_LOAD_LIMIT). With `partly`, references beyond this size stay.
+    Raises the errors of `text_of`.
     """
     return _Loading(workspace_id, most, partly).loaded(value)
 
@@ -127,7 +127,7 @@ class _Loading:
         self._size = 0
 
     def loaded(self, value: Any) -> Any:
-        """Return a value with each reference replaced by the stored value, at any depth."""
+        """Return a value with its references replaced, at any depth, as `load` does."""
         if not self._partly:
             self._size += size_of(value)
             check_size(self._size, self._most)

@@ -71,7 +71,7 @@ def _text_of(beginning: bytes) -> str:
 
 
 def preview(value: Any, depth: int = DEPTH) -> Any:
-    """Return a shortened copy of a value; its keys stay, so that secrets in it can be masked."""
+    """Return a shortened copy of a value; it keeps the first keys of objects, for masking."""
     if isinstance(value, str):
         return value if len(value) <= CHARACTERS else value[:CHARACTERS] + CUT
     if isinstance(value, dict):

@@ -46,7 +46,7 @@ class UploadPart(SeekableReader):
     """The memory of one part, outside Python's heap, which would keep it for each thread.
 
     The same memory is filled for the next part, because the client's objects refer to a body until
-    Python's collector finds their cycles. Close it after the last part.
+    Python's collector finds their cycles. Call `free` after the last part.
     """
 
     def __init__(self) -> None:

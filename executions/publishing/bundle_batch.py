@@ -47,7 +47,7 @@ class BundledWorkflow:
 def write(
     workspace: Workspace, said: Sequence[BundledWorkflow], actor: Actor
 ) -> dict[str, int | None]:
-    """Create and change workflows, and publish them; return the new versions' numbers by slug.
+    """Create and change workflows and publish new versions; return the versions' numbers by slug.
 
     Raises SlugTaken if a user has taken a slug since the comparison, and InvalidDefinition for a
     draft that cannot be stored at all.

@@ -23,7 +23,7 @@ from executions.triggers.sync import sync
 class RolledBack:
     """The withdrawn version, and the version that new executions use instead.
 
-    `switched` is False if new executions already used that version, as after a canary.
+    `switched` is False if the withdrawn version was out of use before the call.
     """
 
     bad: WorkflowVersion
@@ -110,8 +110,8 @@ def roll_back(
 ) -> RolledBack:
     """Withdraw a version: the canary, or else the latest; restore the earlier triggers at once.
 
-    `number` names the version; if it was withdrawn before, nothing changes. The draft and the
-    executions of the version stay. Raises NotFound, and WrongState for a version that new
+    `number` names the version. Any canary ends, even if the version was withdrawn before. The draft
+    and the executions stay. Raises NotFound, NotPublished, and WrongState for a version that new
     executions do not use, a workflow from code, or a workflow without an earlier version.
     """
     with transaction.atomic():

@@ -26,7 +26,7 @@ def take_over(
 ) -> Workflow:
     """Copy a workflow from code for a user to edit; the original stays unchanged.
 
-    Without `name` it is called `<name> (copy)`; without `slug` it gets the first free one of
+    By default, the name is `<name> (copy)`, and the slug is the first free slug among
     `<slug>-copy`, `<slug>-copy-2` and so on. Raises NotFound, NotFromCode and SlugTaken.
     """
     with transaction.atomic():

@@ -50,7 +50,7 @@ class PublishedFromGit(ValkyrError):
 
 
 class FromCode(ValkyrError):
-    """The workflow comes from code, and only the code can change it. Copy it to edit the copy."""
+    """The workflow comes from code, and only the code can change it. Copy it, and edit the copy."""
 
     code = "workflow_from_code"
 
@@ -185,7 +185,7 @@ def publish_trial(
 ) -> WorkflowVersion:
     """Make a test version of a definition (by default the draft), or of a part of it.
 
-    The draft stays unchanged, and triggers do not start the version: `triggers.start` accepts its
+    The draft stays unchanged. Triggers do not start the version; `triggers.start` starts it by its
     ID. Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the given
     definition.
     """
@@ -221,7 +221,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class CheckedDefinition:
-    """A definition's problems, and the credentials that it names but that the workspace lacks."""
+    """A definition's problems, and the credentials that it names and the workspace lacks."""
 
     problems: list[DefinitionProblem]
     missing_credentials: list[str]

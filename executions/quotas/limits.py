@@ -41,7 +41,7 @@ class Ceilings:
 
 @dataclass(frozen=True, slots=True)
 class CeilingsQuery:
-    """The statement that reads a workspace's limits, and the meaning of its rows."""
+    """The statement that reads a workspace's limits, and the function that converts its rows."""
 
     statement: statements.BoundStatement
     read: Callable[[list[tuple[Any, ...]]], Ceilings]
@@ -63,7 +63,7 @@ def ceilings(workspace_id: UUID, user_id: Any = None) -> Ceilings:
 
 
 def query_of(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """Return the query of `ceilings`, to be run together with other statements."""
+    """Return the query of `ceilings`, for callers that run it together with other statements."""
     if ceilings_query.provided:
         return ceilings_query(workspace_id, user_id)
     asked = statements.asked("ceilings", {"workspace": workspace_id})

@@ -51,7 +51,7 @@ def sealed(row: Any, column: str, form: str, value: Any) -> Any:
 
 
 def reform(form: str, value: Any, where: str, key: int | None) -> Any:
-    """Return an opened value in its stored form, sealed with `key`; unchanged if either is None."""
+    """Return an opened value in its stored form, sealed with `key`; unchanged without a key."""
     if key is None or value is None:
         return value
     if form == "blank":
@@ -72,9 +72,9 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 
 
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
-    """Seal again those values of a row that were copied from `places`, by column; save the row.
+    """Seal values that were copied into a row for their new places, and save the row.
 
-    Returns whether any of the values was sealed. Raises SealBroken.
+    `places` has the old places, by column. Returns whether a value was sealed. Raises SealBroken.
     """
     changed = []
     for column, where in places.items():

@@ -44,6 +44,6 @@ class KeysetChanged(SealingError):
 
 
 class StillSealing(SealingError):
-    """A key that is to be removed still seals values."""
+    """The key still seals values, so it cannot be removed."""
 
     code = "still_sealing"

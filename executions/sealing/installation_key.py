@@ -32,8 +32,8 @@ MAKE_ONE = "Create one with `openssl rand -base64 32`."
 class KeySource:
     """One installation key.
 
-    `uri` is its public name: `file`, `env`, or a KMS key's URI. `material` are its 32 bytes; None
-    if a KMS keeps them.
+    `uri` is its public name: `file`, `env`, or a KMS key's URI. `material` is the 32-byte key; None
+    for a key in a KMS.
     """
 
     variable: str
@@ -85,7 +85,7 @@ def _values() -> dict[str, str]:
 
 
 def _private_text(name: str, path: Path) -> str:
-    """Return the file's text. Raises ImproperlyConfigured if other users can read the file."""
+    """Return the file's text. Raises ImproperlyConfigured if it is unreadable or not private."""
     try:
         with path.open() as file:
             facts = os.fstat(file.fileno())

@@ -44,7 +44,7 @@ def is_sealed(value: Any) -> bool:
 
 
 def key_of(value: Any) -> int | None:
-    """Return the ID of the key of an envelope, or of a log's line; None for an unsealed value."""
+    """Return the ID of the key that seals an envelope or a log line; None for an unsealed value."""
     if isinstance(value, dict) and SEALED not in value:
         value = value.get(MESSAGE)
     if not is_sealed(value):
@@ -87,7 +87,7 @@ def seal_lines(text: str, where: str, key: int | None) -> str:
 
 
 def seal_bytes(data: bytes, where: str, key: int) -> bytes:
-    """Return the sealed bytes for a file in object storage; its reader must know the key's ID."""
+    """Return the sealed bytes for a file in object storage; opening them requires the key's ID."""
     found = payload_keys.opened(key)
     return bytes(found.aead.encrypt(data, _bound(found.workspace_id, where)))
 

@@ -19,7 +19,7 @@ class PayloadSealer:
     """Seals payloads of one execution under its workspace's key.
 
     `key` is the ID of the workspace's current key; None if the workspace does not seal payloads.
-    The ID is read at its first use if the caller does not know it, and again after
+    The ID is read at its first use if the caller does not pass it, and again after
     `payload_keys.CURRENT_SECONDS`: a step may run for hours.
     """
 
@@ -49,7 +49,7 @@ class PayloadSealer:
     def details(self, text: str, step_path: str) -> str:
         """Return the details of a running step's heartbeat in their stored form.
 
-        The step holds no connection, so the key is not read again.
+        The step holds no connection, so a known key is not read again.
         """
         if self._key is None:
             return text

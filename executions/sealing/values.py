@@ -38,7 +38,7 @@ def prepare() -> None:
 
 
 def seal(data: bytes, bound_to: str) -> Sealed:
-    """Seal `data` so that it opens only for `bound_to` (see `place_of`).
+    """Return `data`, sealed so that it opens only for `bound_to` (see `place_of`).
 
     Call it in the transaction that stores the value: until the transaction ends, no key is removed.
     Raises the errors of `Sealer`.

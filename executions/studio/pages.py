@@ -26,7 +26,7 @@ ANY = UUID(int=0)
 
 
 def signed_in(view: View) -> View:
-    """Redirect anonymous users to the sign-in page, which returns them here."""
+    """Wrap a view: redirect anonymous users to the sign-in page, which returns them to the view."""
 
     def guarded(request: HttpRequest, **named: Any) -> HttpResponseBase:
         if request.user.is_authenticated:
@@ -39,7 +39,7 @@ def signed_in(view: View) -> View:
 @own_page()  # React and React Flow set styles through the CSSOM, which needs no CSP exception
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
-    """Return the page of the workflows that the user may see, with ways to create one."""
+    """Return the page that lists the user's workflows, on which authors can also create one."""
     may_author = bool(workspaces_of(request.user, Action.AUTHOR))
     return _frame(request, "Studio", {"can-edit": may_author})
 

@@ -27,7 +27,7 @@ def watch_kills(killed: Callable[[int], Callable[[int], None] | None]) -> None:
     """Report the peak memory of each child that was killed by SIGKILL.
 
     `killed(pid)` is called before the child is reaped. It returns a function that receives the peak
-    in KiB before the pool is notified of the end, or None to ignore it.
+    in KiB before the pool is notified of the end, or None to ignore the child.
     """
     reap = Popen.poll
 

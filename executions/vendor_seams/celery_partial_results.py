@@ -1,9 +1,9 @@
 """A prefork worker finishes reading a child's result after it has reconnected to the broker.
 
 A worker reads a result in steps, because a large one does not fit into a pipe. When the broker's
-connection is lost, Celery drops the readers of its event loop, and a result that is partly read
-with them. It then takes the rest for the beginning of the next result, and never learns that the
-child is free. Once all children are in this state, the worker receives messages and runs none.
+connection is lost, Celery drops the readers of its event loop, and with them a partly read result.
+It then takes the rest for the beginning of the next result, and never learns that the child is
+free. Once all children are in this state, the worker receives messages and runs none.
 
 Relies on: `ResultHandler._recv_message(add_reader, fd, callback)`, a generator that reads one
 result and yields while the pipe is empty; `ResultHandler.fileno_to_outq`, the process of each pipe

@@ -40,7 +40,7 @@ class OwnSchema(AutoSchema):
 
 @contextmanager
 def own_settings(wanted: Mapping[str, Any]) -> Iterator[None]:
-    """Make a document under `wanted` and drf-spectacular's defaults, in this thread.
+    """Make a document in the block with `wanted`, and drf-spectacular's defaults for the rest.
 
     During the block, the settings apply to the whole process, so make the document once and keep
     it.

@@ -37,7 +37,7 @@ SAVEPOINTS = ("ROLLBACK TO", "RELEASE SAVEPOINT")
 
 
 class Watcher(Protocol):
-    """Knows the commands that are due on one connection."""
+    """Decides which commands are due on one connection."""
 
     def __call__(self, connection: Connection[Any]) -> tuple[bytes, ...]:
         """Return the commands that are due before the next statement of this transaction."""
@@ -52,7 +52,7 @@ class Watcher(Protocol):
 def watch(connection: Connection[Any], watcher: Watcher) -> None:
     """Ask the watcher before each statement of this connection, from now on.
 
-    While it is active, a cursor that would be kept on the server is read at once instead.
+    While the watcher is at work, a cursor that would be kept on the server is read at once.
     """
     setattr(connection, DUE, watcher)
     on_server: Any = connection.server_cursor_factory

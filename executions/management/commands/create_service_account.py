@@ -25,7 +25,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options for the account's name, workspace and rights."""
+        """Add the arguments for the account's name, workspace and role, and the token's name."""
         parser.add_argument("name", help="letters, digits, hyphens and underscores")
         parser.add_argument("--workspace", default=Workspace.DEFAULT_SLUG, help="its slug")
         parser.add_argument("--role", choices=Role.values, default=Role.SYSTEM.value)

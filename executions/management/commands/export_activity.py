@@ -74,9 +74,9 @@ def _workspace(slug: str | None) -> Any:
 
 @contextmanager
 def _opened(path: str | None, stdout: Any) -> Iterator[TextIO]:
-    """Open a new file for its owner only, or yield `stdout` if `path` is None.
+    """Open a new file that only its owner can access, or yield `stdout` if `path` is None.
 
-    Raises CommandError if the file exists.
+    Raises CommandError if the file cannot be created.
     """
     if path is None:
         yield stdout

@@ -22,7 +22,7 @@ exit codes: 0 the trail matches, 1 it does not
 
 
 class Command(CommandWithExamples):
-    """Print the mismatches, the earliest first."""
+    """Print the mismatches in the order in which they are found, or a summary."""
 
     help = "Verify the audit trail against its hash chain and against exported heads."
     examples = EXAMPLES
