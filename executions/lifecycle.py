@@ -144,8 +144,8 @@ def undo(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecu
 def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> WorkflowExecution:
     """Reopen an execution for a dead letter's new run.
 
-    Call it in a transaction, before other locks. RUNNING and PAUSED executions keep their state,
-    and resume if they are suspended. A FAILED execution moves to RUNNING with its remaining time,
+    Call it in a transaction, before other locks. RUNNING and PAUSED executions keep their state;
+    those that released their slot request one. A FAILED execution moves to RUNNING with its remaining time,
     at least 60 s, or to PENDING if its workspace is full or its concurrency key is in use.
     `undoing` says that the dead letter belongs to an undo step: then the compensation continues.
     Raises NotFound, WrongState, and Compensated as `compensation.refuse` does.

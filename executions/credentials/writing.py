@@ -272,7 +272,7 @@ def _kept(credential: Credential, fields: Mapping[str, Any]) -> dict[str, str]:
 def _suggested_hosts(kind: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the hosts that the type and the text fields suggest; any host for an unknown type.
 
-    The caller reports an unknown type, and fields that are not text, as problems.
+    Other fields and an unknown type are ignored here; `checked` reports them as problems.
     """
     if kind not in KINDS:
         return (ANY,)  # the unknown type is reported instead

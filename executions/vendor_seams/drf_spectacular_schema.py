@@ -1,7 +1,7 @@
-"""Valkyr's OpenAPI document in addition to a project's, by the same drf-spectacular.
+"""Generate Valkyr's OpenAPI document beside a project's, with the project's drf-spectacular.
 
-Relies on: `drf_spectacular.settings.spectacular_settings`, one object for a process, whose values
-are set and restored as its own `apply_patches` does; the caches of `drf_spectacular.plumbing` for
+Relies on: `drf_spectacular.settings.spectacular_settings`, one object per process, whose values are
+set and restored here as by the object's own `apply_patches`; the caches of `drf_spectacular.plumbing` for
 values computed from them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30).
 No public way: `custom_settings` of its views starts from the project's SPECTACULAR_SETTINGS instead
 of the defaults, and keeps the caches.

@@ -95,8 +95,8 @@ class _Rule:
 def take(asking: Asking) -> StepQuotaUse | Over | None:
     """Take a step's slots and counts, all or nothing; return them, or the quota that is used up.
 
-    Return None if no quota applies. Call this function outside a transaction, because other
-    transactions wait for the counters until that transaction commits.
+    Return None if no quota applies. Do not call this function in a transaction: other transactions
+    would wait for the counters until it ends.
     """
     return take_all([asking])[0]
 

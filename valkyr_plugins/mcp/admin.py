@@ -240,8 +240,8 @@ def _rows(found: list[Any]) -> list[list[Any]]:
 
 def _problem(number: int) -> HomeProblem:
     text = ngettext(
-        "{number} proposal of an agent waits for approval",
-        "{number} proposals of agents wait for approval",
+        "{number} proposal of an agent is waiting for approval",
+        "{number} proposals of agents are waiting for approval",
         number,
     )
     shown = f"{number}+" if number == MOST_ON_HOME else f"{number}"

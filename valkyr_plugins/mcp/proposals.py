@@ -31,7 +31,7 @@ State = ProposalState
 
 
 class TooManyProposals(ValkyrError):
-    """Too many proposals wait for approval. Approve or reject some first."""
+    """Too many proposals are waiting for approval. Approve or reject some first."""
 
     code = "too_many_proposals"
 
@@ -225,7 +225,7 @@ def _require_room(workspace_id: UUID) -> None:
     rows = Proposal.objects.filter(workspace_id=workspace_id, state=State.PENDING)
     if rows[:most].count() >= most:
         raise TooManyProposals(
-            f"{most} proposals wait for approval in this workspace, which is the maximum. Approve "
+            f"{most} proposals are waiting for approval in this workspace, which is the maximum. Approve "
             "or reject some first."
         )
 

@@ -20,7 +20,7 @@ SHORTEST_KEY = 16  # bytes
 
 
 def keys(secret: str) -> list[bytes]:
-    """Return the keys of a secret: one for each `whsec_…` part, or one for a plain text.
+    """Return the keys of a secret: one for each `whsec_…` part, or one for a plain-text secret.
 
     Spaces separate the parts. Raises StepError for an invalid part.
     """

@@ -41,7 +41,7 @@ class CallOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "CallOptions":
-        """Return the options in a mapping. Raises TracingError for an unknown name."""
+        """Return the options that the mapping contains. Raises TracingError for an unknown name."""
         known = [one.name for one in fields(cls)]
         for name in given:
             if name not in known:
