@@ -145,9 +145,9 @@ def reopen(execution_id: UUID, *, workspace_id: UUID, undoing: bool = False) -> 
     """Reopen an execution for a dead letter's new run.
 
     Call it in a transaction, before other locks. RUNNING and PAUSED executions keep their state;
-    those that released their slot request one. A FAILED execution moves to RUNNING with its remaining time,
-    at least 60 s, or to PENDING if its workspace is full or its concurrency key is in use.
-    `undoing` says that the dead letter belongs to an undo step: then the compensation continues.
+    those that released their slot request one. A FAILED execution moves to RUNNING with its
+    remaining time (at least 60 s), or to PENDING if its workspace is full or its concurrency key is
+    in use. If the dead letter belongs to an undo step (`undoing`), the compensation continues.
     Raises NotFound, WrongState, and Compensated as `compensation.refuse` does.
     """
     waits = must_wait(execution_id, workspace_id)

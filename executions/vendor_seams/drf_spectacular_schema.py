@@ -1,8 +1,9 @@
 """Generate Valkyr's OpenAPI document beside a project's, with the project's drf-spectacular.
 
 Relies on: `drf_spectacular.settings.spectacular_settings`, one object per process, whose values are
-set and restored here as by the object's own `apply_patches`; the caches of `drf_spectacular.plumbing` for
-values computed from them; `AutoSchema._get_format_parameters` (drf-spectacular 0.28 to 0.30).
+set and restored here as by the object's own `apply_patches`; the caches of
+`drf_spectacular.plumbing` for values computed from them; `AutoSchema._get_format_parameters`
+(drf-spectacular 0.28 to 0.30).
 No public way: `custom_settings` of its views starts from the project's SPECTACULAR_SETTINGS instead
 of the defaults, and keeps the caches.
 If it breaks: `/v1/schema` depends on the project's settings, or the project's document on Valkyr's.

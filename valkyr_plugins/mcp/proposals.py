@@ -225,8 +225,8 @@ def _require_room(workspace_id: UUID) -> None:
     rows = Proposal.objects.filter(workspace_id=workspace_id, state=State.PENDING)
     if rows[:most].count() >= most:
         raise TooManyProposals(
-            f"{most} proposals are waiting for approval in this workspace, which is the maximum. Approve "
-            "or reject some first."
+            f"{most} proposals are waiting for approval in this workspace, which is the maximum. "
+            "Approve or reject some first."
         )
 
 
