@@ -243,7 +243,7 @@ class DatabaseCollector(Collector):
 
 
 def read() -> list[Family]:
-    """Take and return all readings: those of the parts that respond, and those of each database.
+    """Return new readings: whether the broker and the databases respond, and their figures.
 
     With cells, the readings of a database have the label `cell`, which is `-` for the first
     database.

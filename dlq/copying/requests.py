@@ -296,7 +296,7 @@ def options_of(
 
 
 def requeuing(address: str) -> str:
-    """Return a curl command that requeues a dead letter at `address`, below the API's root."""
+    """Return a curl command that requeues a dead letter; `address` is below the API's root."""
     # The shell expands variables within double quotes only, so these words are written directly.
     return (
         "# Set first: VALKYR_URL, VALKYR_TOKEN\n"

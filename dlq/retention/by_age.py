@@ -31,7 +31,7 @@ class Aged:
 
     `workspace` and `workflow` are the lookups of a row's workspace and workflow. A kind without
     such a lookup is skipped when only one workspace or workflow is pruned. `clear` deletes a
-    limited number of rows that refer to the rows with these keys, and returns their number.
+    limited number of rows that refer to the rows with the given keys, and returns their number.
     """
 
     kind: str

@@ -53,7 +53,7 @@ def credential_use_days() -> float:
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return the periods of exceptions, in days: by workspace, `workspace/workflow` or `tier:name`.
+    """Return exceptional periods in days, by workspace, by `workspace/workflow` or by `tier:name`.
 
     Raises ImproperlyConfigured if the setting has an invalid format.
     """
