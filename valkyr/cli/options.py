@@ -130,7 +130,7 @@ def shared_options() -> list[click.Option]:
 
 
 class ApiCommand(click.Command):
-    """A command that calls an installation; it takes the shared options."""
+    """A command that calls an installation, with the shared options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

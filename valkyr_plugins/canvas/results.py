@@ -163,7 +163,7 @@ class DurableResult:
         return [_task_state(found[path]) for path in _in_order(found)]
 
     def revoke(self, *_: Any, **__: Any) -> None:
-        """Cancel the execution, and tell running tasks to stop.
+        """Cancel the execution, and ask running tasks to stop.
 
         Raises WrongState if the execution has ended.
         """

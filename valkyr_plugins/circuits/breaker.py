@@ -2,7 +2,7 @@
 
 The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target
 without a known answer is *guarded*. Its number of concurrent calls is limited to the failures that
-remain until the threshold. So any number of workers together call a dead target at most as often as
+remain until the threshold. Therefore, all workers together call a dead target at most as often as
 the threshold.
 """
 

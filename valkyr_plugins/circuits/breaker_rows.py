@@ -46,7 +46,7 @@ class Change:
 
 
 def picture() -> Picture:
-    """Return the circuits that are not clean (at most 5,000), and the rules."""
+    """Return the circuits that are not closed or have failures (at most 5,000), and the rules."""
     unclean = CircuitBreaker.objects.raw(statements.statement("unclean"), {"most": MOST_UNCLEAN})
     known = {Key(row.workspace_id, row.target): circuit_of(row) for row in unclean}
     at, rules = _rules()

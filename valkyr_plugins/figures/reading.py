@@ -99,7 +99,7 @@ def _rows(name: str, stretch: Stretch, scope: Scope) -> list[tuple[Any, ...]]:
 
 @cache
 def _text(name: str) -> str:
-    """Return the text of a statement, with constants in place of its braces."""
+    """Return the text of a statement, with constants in place of its placeholders."""
     return (
         (FOLDER / f"{name}.sql")
         .read_text()

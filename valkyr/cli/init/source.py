@@ -174,7 +174,7 @@ class SourceFile:
         self.add_import(f"from {module} import {', '.join(missing)}")
 
     def insert_after(self, node: ast.stmt, text: str) -> None:
-        """Add lines after a statement. Raises UnclearSource if its last line has another one."""
+        """Add lines after a statement. Raises UnclearSource if another shares its last line."""
         _, end = self._span(node)
         line_end = self.new.find(b"\n", end)
         rest = self.new[end : line_end if line_end >= 0 else len(self.new)].split(b"#")[0].strip()
@@ -186,7 +186,7 @@ class SourceFile:
             self._insert(line_end + 1, f"{text}\n")
 
     def insert_before(self, node: ast.stmt, text: str) -> None:
-        """Add a line before a statement. Raises UnclearSource if its first line has another one."""
+        """Add a line before a statement. Raises UnclearSource if another shares its first line."""
         start, _ = self._span(node)
         line = self.new.rfind(b"\n", 0, start) + 1
         indent = self.new[line:start].decode()
