@@ -178,7 +178,7 @@ READINGS: dict[str, Reading] = {
 
 
 def _queue_names(found: Counter[str]) -> list[str]:
-    """Return the configured queues and the fullest others; add `OTHERS` if there are more."""
+    """Return the configured queues and the longest other queues; add `OTHERS` for the rest."""
     known = OWN_QUEUES | limits().remote_queues
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []

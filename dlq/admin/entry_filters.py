@@ -67,7 +67,7 @@ class ConditionsField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def clean(self, value: Any) -> list[Condition]:
-        """Return the conditions. Raises ValidationError for the first condition that is invalid."""
+        """Return the conditions. Raises ValidationError if one is invalid or there are too many."""
         texts = [text for text in value or [] if text]
         if len(texts) > path_conditions.MAX_CONDITIONS:
             raise ValidationError(

@@ -181,7 +181,7 @@ class TriageList(SavedViews):
         return rows
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Load related data of a page's rows, in one query for all of them; by default, nothing."""
+        """Load related data for all rows of a page at once; by default, load nothing."""
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

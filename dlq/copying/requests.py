@@ -185,7 +185,7 @@ def _url(given: dict[str, Any]) -> str:
 
 
 def _encoded(values: dict[str, Any]) -> str:
-    """Return the values as a query string; a list repeats its name, and null omits it."""
+    """Return the values as a query string; a list repeats its name, and null is omitted."""
     pairs = [
         (name, one)
         for name, value in values.items()

@@ -69,8 +69,8 @@ def resolve(
 ) -> FailureGroup:
     """Resolve the group; a later failure, in `in_version` or a newer version, is a regression.
 
-    Without `in_version`, a later failure in any version is. The dead letters stay open. Raises
-    NotFound, WrongState, or BadTerms for a version below 1.
+    Without `in_version`, the version does not matter. The dead letters stay open. Raises NotFound,
+    WrongState, or BadTerms for a version below 1.
     """
     if in_version is not None and in_version < 1:
         raise BadTerms(f"There is no version {in_version}. Version numbers start at 1.")

@@ -43,7 +43,7 @@ def test_days() -> float:
 
 
 def tick_days() -> float:
-    """Return how many days ticks of schedules that started no execution are kept."""
+    """Return how many days ticks without an execution are kept."""
     return valkyr_settings().keep_ticks_days
 
 

@@ -33,7 +33,7 @@ class Choices:
 
     @property
     def acting_as(self) -> str:
-        """Return the user name from `--as` or VALKYR_AS; "" without both."""
+        """Return the user name from `--as` or VALKYR_AS, or ""."""
         return self.user or self.environment.get("VALKYR_AS", "")
 
 

@@ -115,7 +115,7 @@ def confirmed(output: CommandOutput, *, yes: bool) -> bool:
 
 
 def chosen_workspace(api: "ApiClient", name: str) -> dict[str, Any]:
-    """Return the caller's active workspace with this ID, slug or name; without `name`, the only.
+    """Return the caller's active workspace with this ID, slug or name; by default, the only one.
 
     Raises CliError if there is none, or if several match.
     """

@@ -1,4 +1,4 @@
-"""Read the figures of a range for a scope, from counted hours and, for others, from rows."""
+"""Read the figures of a range for a scope, from counted hours and, for other times, from rows."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

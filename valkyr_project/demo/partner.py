@@ -150,7 +150,7 @@ class PartnerServer(ThreadingHTTPServer):
 
 
 def open_partner() -> PartnerServer:
-    """Return a server on the port that the example's definition names, so the definition can stay.
+    """Return a server on the port that the example's definition names.
 
     If the port is taken, the server uses a free one.
     """

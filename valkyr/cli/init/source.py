@@ -199,7 +199,7 @@ class SourceFile:
         self._replace(*self._span(node), text)
 
     def around(self, node: ast.stmt) -> ast.stmt | None:
-        """Return the module-level statement that contains another statement; None without one."""
+        """Return the module-level statement that contains another statement, or None."""
         line = node.lineno
         for one in self.tree.body:
             if one.lineno <= line <= (one.end_lineno or line):

@@ -264,7 +264,7 @@ def percent(rate: float | None) -> str:
 
 
 def throughput(figures: Figures) -> str:
-    """Return the executions that ended per hour or, from 600 an hour on, per minute, as text."""
+    """Return the rate of ended executions as text: per hour, or per minute from 600 an hour on."""
     hours = max(figures.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:
