@@ -94,7 +94,7 @@ def clear(
     """Delete the executions of a released partition until the time is over.
 
     Each turn begins at the first execution. If several transactions delete nothing, because the
-    archive is behind, `walk` does the rest; it continues where the last turn stopped.
+    archive is behind, `executions.walk` does the rest; it continues where the last turn stopped.
     """
     walk, idle = BulkWalk.of(partition, wanted, before), 0
     while walk.after is not None and idle < MOST_IDLE:

@@ -99,7 +99,7 @@ def add_kind(kind: Aged) -> None:
 
 
 def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete the expired rows of a kind until the pace ends; return their tally."""
+    """Delete the expired rows of a kind while the pace allows it; return a tally."""
     tally, rows = PruningTally(kind), KINDS[kind].due(wanted)
     if rows is None or not rows.exists():  # mostly: one statement instead of a transaction
         return tally
