@@ -17,7 +17,7 @@ class DlqConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Connect the receivers of dead runs and of roll-backs, and the checks of health."""
+        """Connect the receivers for dead runs, views and roll-backs, and the health checks."""
         from dlq import health  # noqa: F401 - connects on import
         from dlq.browse import entry_reads  # noqa: F401 - connects on import
         from dlq.intake import receive  # noqa: F401 - connects on import

@@ -178,7 +178,7 @@ READINGS: dict[str, Reading] = {
 
 
 def _queue_names(found: Counter[str]) -> list[str]:
-    """Return the configured queues and the fullest others; add `OTHERS` if there are more."""
+    """Return the configured queues and the longest other queues; add `OTHERS` for the rest."""
     known = OWN_QUEUES | limits().remote_queues
     others = [name for name, _ in found.most_common() if name not in known]
     left = [OTHERS] if len(others) > NAMED else []
@@ -243,7 +243,7 @@ class DatabaseCollector(Collector):
 
 
 def read() -> list[Family]:
-    """Take and return all readings: those of the parts that respond, and those of each database.
+    """Return new readings: whether the broker and the databases respond, and their figures.
 
     With cells, the readings of a database have the label `cell`, which is `-` for the first
     database.

@@ -1,7 +1,7 @@
 """The tasks that beat sends for Valkyr. A message expires after its interval plus ten minutes.
 
 Without the ten minutes, a worker whose clock is ahead of beat's would discard every message as
-expired, because Celery compares with the worker's clock. The interval counts as at most an hour.
+expired, because Celery compares with the worker's clock. Intervals above an hour count as an hour.
 """
 
 from datetime import timedelta

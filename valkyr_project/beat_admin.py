@@ -1,6 +1,6 @@
 """The admin pages of django-celery-beat in Unfold's style: the same pages, forms and actions.
 
-The audit trail records the changes that users make on these pages, as for other forms of the admin.
+The audit trail records the changes that users make here, as it does for other admin forms.
 """
 
 from typing import Any

@@ -372,7 +372,7 @@ def _is_administration(request: HttpRequest) -> bool:
 
 
 def _tabs(*places: AdminPage, above: tuple[AdminPage, ...] = ()) -> dict[str, Any]:
-    """Return a row of tabs, shown at the top of the lists in `above` (by default, of the tabs)."""
+    """Return a row of tabs, shown above the lists in `above` (by default, the tabs' own lists)."""
     installed = [place for place in places if place.installed]
     return {
         "models": [place.model for place in above or installed],

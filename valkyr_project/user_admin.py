@@ -35,9 +35,9 @@ admin.site.unregister(Group)
 
 
 class UserAddForm(UserCreationForm):
-    """A form for a new user without `autofocus`, because Django's script focuses the first field.
+    """A form for a new user; it has no `autofocus`, as Django's script focuses the first field.
 
-    With both, either could focus first, and browsers warn if the script does.
+    With both, the order would be random, and browsers warn if the script is first.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -56,7 +56,7 @@ GROUP_SECTIONS: list[Callable[[HttpRequest, FailureGroup], PageSection]] = []
 
 
 def links_of(request: HttpRequest, group: FailureGroup) -> list[ShownLink]:
-    """Return the links of a group that the user may follow."""
+    """Return those links of a group that the user may follow."""
     found = [(link, link.address(request, group)) for link in GROUP_LINKS]
     return [ShownLink(link.title, link.icon, link.key, path) for link, path in found if path]
 

@@ -29,7 +29,7 @@ LEAST = 2  # the minimum size, so that every duration is visible
 
 @dataclass(frozen=True, slots=True)
 class AttemptTime:
-    """The seconds that an attempt spent waiting for its retry, in the queue, and running."""
+    """How many seconds an attempt spent in its retry delay, in the queue, and running."""
 
     backing_off: float
     waiting: float

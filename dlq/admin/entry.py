@@ -125,7 +125,7 @@ class DeadLetterEntryAdmin(ExportingAdmin, EntryList, CopyingAdmin, OperatingAdm
     operations = (*ALL, reveal_operation(DeadLetterEntry, REVEALED_FIELDS))
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of one dead letter, and record the first view of it."""
+        """Return the page of a dead letter, and record its first view."""
         entry_reads.note_first_look(request, obj)
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
         lead = [marked(obj), sentence(obj), entry_links(obj)]

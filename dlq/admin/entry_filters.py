@@ -48,10 +48,10 @@ class ResolutionFilter(TabFilter):
 
 
 def resolution_counts(rows: QuerySet[Any]) -> dict[str, int | str]:
-    """Return the number of rows of each tab, up to a limit; omit a count that takes too long.
+    """Return the number of rows in each tab, up to a limit; omit a count that takes too long.
 
     The condition on the workspace lets PostgreSQL use the index `dlq_list` for users who may see
-    every workspace, instead of reading all dead letters for a resolution that is rare.
+    every workspace, instead of reading all dead letters for a rare resolution.
     """
     rows = rows.filter(workspace__in=Workspace.objects.order_by().values("pk"))
     tabs = {
@@ -67,7 +67,7 @@ class ConditionsField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def clean(self, value: Any) -> list[Condition]:
-        """Return the conditions. Raises ValidationError for the first condition that is invalid."""
+        """Return the conditions. Raises ValidationError if one is invalid or there are too many."""
         texts = [text for text in value or [] if text]
         if len(texts) > path_conditions.MAX_CONDITIONS:
             raise ValidationError(
@@ -179,7 +179,7 @@ class EntryFilters(FiltersForm):
         return found
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that match the fields. Raises ValidationError if payloads are sealed.
+        """Return the matching rows. Raises ValidationError if a condition needs sealed payloads.
 
         Conditions on inputs match only rows whose payloads the user may see.
         """
@@ -213,7 +213,7 @@ class EntryFilters(FiltersForm):
             )
 
     def _groups(self, changelist: Any) -> Iterator[Chip]:
-        """Yield a chip with the names of the selected failure groups; nothing without any."""
+        """Yield a chip that names the selected failure groups, if any are selected."""
         if ids := self.cleaned_data.get("group") if self.is_valid() else None:
             rows = scoped(self.request, FailureGroup.objects.filter(pk__in=ids))
             found = [str(row) for row in rows.only("place", "exception", "message")[:3]]
@@ -226,13 +226,13 @@ class EntryFilters(FiltersForm):
 
 
 class EntryFieldsFilter(FieldsFilter):
-    """The filters of the list of dead letters that are fields of one form; the tabs are not."""
+    """The filters of the list of dead letters, except the tabs: fields of one form."""
 
     form_class = EntryFilters
 
 
 class InputsForm(forms.Form):
-    """The form that adds a condition on the inputs to the URL, as another `inputs=…`."""
+    """A form for a condition on the inputs, which is added to the URL as another `inputs=…`."""
 
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,
@@ -255,7 +255,7 @@ class InputsForm(forms.Form):
             field.widget.attrs["class"] = "vk-input"
 
     def clean(self) -> dict[str, Any]:
-        """Return the cleaned data, in which `condition` is the parsed condition."""
+        """Return the cleaned data, with the parsed `condition` if the form is valid."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         if not self.errors:
             try:

@@ -46,7 +46,7 @@ def page(model: str, pk: Any) -> str:
 
 
 def execution_page(entry: DeadLetterEntry) -> str:
-    """Return the URL of the execution's page with the failed run selected; "" without a page."""
+    """Return the URL of the execution's page with the failed run selected; "" if it has no page."""
     address = page("executions_workflowexecution", entry.execution_id)
     return f"{address}?run={entry.run_id}" if address else ""
 
@@ -55,7 +55,7 @@ def flower(entry: DeadLetterEntry) -> str:
     """Return the URL of Flower's list of the execution's tasks; "" without VALKYR_FLOWER_URL.
 
     Flower's page has no search parameter; its parameter `name` sets the search. The second word of
-    `name` is a separate term: here the execution's ID, which each of the tasks has as an argument.
+    `name` is a separate term: here the execution's ID, an argument of all its tasks.
     """
     place = valkyr_settings().flower_url.rstrip("/")
     if not place:

@@ -34,7 +34,7 @@ from runners.repair.permissions import ApprovalNeeded, check_repair
 
 
 def checked(operation: Operation) -> Operation:
-    """Return the operation with a check: after an approval, only authors may perform it."""
+    """Return the operation with a check: only authors may repair an execution with an approval."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> Any:
         check_entry_repair(pk, actor)
@@ -44,7 +44,7 @@ def checked(operation: Operation) -> Operation:
 
 
 def check_entry_repair(entry_id: UUID, actor: Actor) -> None:
-    """Raise Forbidden if the repair follows an approval and the user is not an author."""
+    """Raise Forbidden if the execution has an approval and the user is not an author."""
     rows = DeadLetterEntry.objects.only("id", "execution_id", "workspace_id", "workflow_id")
     entry = rows.filter(pk=entry_id).first()
     if entry is not None:

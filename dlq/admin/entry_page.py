@@ -159,7 +159,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
-    """Return a panel of the newest ten successful steps' outputs; without `shown`, it is hidden."""
+    """Return a panel of the last ten successful steps' outputs, hidden without `shown`."""
     title = gettext("Outputs so far")
     if not shown:
         return hidden_section(title)

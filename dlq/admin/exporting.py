@@ -1,4 +1,4 @@
-"""Export a list of dead letters as JSON lines, or one as a curl command, an API call or a test."""
+"""Export dead letters as JSON lines, or one dead letter as a curl command, API call or test."""
 
 from typing import Any
 from uuid import UUID
@@ -68,7 +68,7 @@ SAID = lazy("Contains no secrets. Fill in the named values. Read it before you r
 
 
 def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
-    """Return a button for each copy format that fits the failure and that the user may see."""
+    """Return a panel with a button for each copy format that fits and that the user may see."""
     offered = [
         (
             reverse(f"admin:{COPY_URL_NAME}", args=[entry.pk, kind.name]),
@@ -99,7 +99,7 @@ class CopyingAdmin(ScopedAdmin):
         return [path("<uuid:pk>/copy/<slug:kind>/", view, name=COPY_URL_NAME), *super().get_urls()]
 
     def copied(self, request: HttpRequest, pk: UUID, kind: str) -> HttpResponse:
-        """Show a copy in a dialog. Raises Http404 for an unknown format, or PermissionDenied."""
+        """Show a copy in a dialog. Raises Http404 (unknown format) or PermissionDenied (inputs)."""
         row = self.get_or_refuse(request, str(pk))
         wanted = kind_of(kind)
         if wanted is None:

@@ -120,7 +120,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("open"))
     def many(self, row: Any) -> Any:
-        """Return the numbers of open and of all failures, with a link to the open ones."""
+        """Return the numbers of open failures (a link) and of all failures, and plugins' links."""
         return format_html(
             gettext(
                 '<span class="vk-count"><a class="vk-link" href="{}"><strong>{}</strong> open</a>'
@@ -231,7 +231,7 @@ def _name(button: Any) -> str:
 
 
 def _scaled(counts: Sequence[int], period: str, words: str) -> SafeString:
-    """Return a sparkline with its period, and the number for which its highest bar stands."""
+    """Return a sparkline with its period, and the count that its highest bar represents."""
     top = max(counts)
     return format_html(
         '<span>{} <span class="vk-nowrap">{}{}</span></span>',

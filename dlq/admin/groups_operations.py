@@ -1,4 +1,4 @@
-"""Users' operations on failure groups. Each one calls the function that owns the data it writes."""
+"""Users' operations on failure groups. Each operation calls the function that owns its data."""
 
 from datetime import timedelta
 from typing import Any
@@ -57,7 +57,7 @@ class SnoozeForm(ReasonForm):
     field_order = ("nap", "more", "version", "reason")
 
     def clean(self) -> dict[str, Any]:
-        """Return the data with the end `until`. Raises ValidationError if no condition is given."""
+        """Return the data with `until`, a time or None. Raises ValidationError without an end."""
         given: dict[str, Any] = super().clean() or self.cleaned_data
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None

@@ -83,7 +83,7 @@ class KeysetChangeList(BoundedChangeList):
         self.model_admin.prepare(request, self.result_list)
 
     def _wanted(self, backwards: bool) -> tuple[QuerySet[Any], bool]:
-        """Return the rows after the cursor and True; without a valid cursor, all rows and False."""
+        """Return the rows beyond a valid cursor and True; otherwise all rows and False."""
         cursor = self.params.get(BEFORE) or self.params.get(AFTER)
         keyset = self.keyset.reversed if backwards else self.keyset
         try:

@@ -57,7 +57,7 @@ execution_admin.panels.append(dead_letters)
 
 
 class QuarantineForm(ReasonForm):
-    """Asks for the required reason."""
+    """Asks for a reason, which is required."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

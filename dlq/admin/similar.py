@@ -42,7 +42,7 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class GoodComparison:
-    """The search for the last successful run, and the differences from it (None: no run found)."""
+    """The search for the last successful run, and the differences from that run, if found."""
 
     found: Search
     changes: Comparison | None
@@ -221,7 +221,7 @@ AFTERWARDS = timedelta(minutes=5)
 
 
 def newest_of_group(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
-    """Return a panel of the group's newest other entries, with links to open and compare them."""
+    """Return a panel of the group's newest other entries with the same fingerprint, with links."""
     # Also by fingerprint, whose index is ordered by time.
     same = DeadLetterEntry.objects.filter(fingerprint=entry.fingerprint, group_id=entry.group_id)
     rows = scoped(request, same)
@@ -275,7 +275,7 @@ def alike(request: HttpRequest, entry: DeadLetterEntry) -> PageSection:
 
 
 def published(entry: DeadLetterEntry) -> PageSection:
-    """Return a panel of the last three versions published until 5 min after the first failure."""
+    """Return a panel of the last three versions published up to 5 min after the first failure."""
     first = entry.group.first_seen
     found = WorkflowVersion.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=first + AFTERWARDS

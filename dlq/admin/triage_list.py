@@ -181,7 +181,7 @@ class TriageList(SavedViews):
         return rows
 
     def prepare(self, request: HttpRequest, rows: list[Any]) -> None:
-        """Load related data of a page's rows, in one query for all of them; by default, nothing."""
+        """Load related data for all rows of a page at once; by default, load nothing."""
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -245,7 +245,7 @@ def _form_of(changelist: Any) -> Any:
 
 
 def _kept(request: HttpRequest, fields: Iterable[str]) -> list[tuple[str, str]]:
-    """Return those parameters of the URL that are not fields of the form, as (name, value)."""
+    """Return the URL's (name, value) pairs, without cursors, order and visible form fields."""
     left_out = {*fields, "next", "previous", ORDER} - {"inputs", "group", "execution"}
     return [
         (name, value)

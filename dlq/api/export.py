@@ -92,7 +92,7 @@ class CopyAsCurl(_Copied):
 
 
 class CopyAsPytest(_Copied):
-    """The endpoint that returns a failure as a test, which replays the step."""
+    """The endpoint that returns a failure as a test that replays the step."""
 
     @operation(
         "getDeadLetterEntryAsPytest",

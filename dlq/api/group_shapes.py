@@ -150,7 +150,7 @@ class FailureGroupDetail(FailureGroupSummary):
         ]  # fmt: skip
 
     def get_moving(self, group: FailureGroup) -> bool:
-        """Return whether dead letters are moving to or from the group."""
+        """Return whether dead letters are being moved to or from the group."""
         return bool(self.context["moving"])
 
     @extend_schema_field(FailedHourShape(many=True))
@@ -206,7 +206,7 @@ class GroupQuery(PageQuery):
 
 
 class GroupChange(Body):
-    """The changes to make; what an omitted field names stays unchanged."""
+    """The changes to make; an omitted field changes nothing."""
 
     status = serializers.ChoiceField(SETTABLE, required=False)
     snoozeUntil = serializers.DateTimeField(required=False)

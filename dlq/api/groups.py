@@ -116,7 +116,7 @@ class Groups(Endpoint):
         "listFailureGroups", TAG, {200: FailureGroupSummary(many=True)}, parameters=[GroupQuery]
     )
     def get(self, request: Request) -> Response:
-        """List the failure groups of your workspaces, without merged ones."""
+        """List the failure groups of your workspaces, except merged ones."""
         query = self.query(GroupQuery)
         rows = narrowed(visible(self.user, groups()), query, FILTERS).filter(merged_into=None)
         if "text" in query:
@@ -239,9 +239,9 @@ class SplitGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Split a group by a facet: each value, up to 100, gets its own group from now on.
+        """Split a group by a facet: from now on, up to 100 values have their own groups.
 
-        The most frequent value, and further values, stay in this group.
+        The most frequent value and the remaining values stay in this group.
         """
         parts, _ = self.perform(operations.SPLIT, groups(), id, SplitBody)
         return Response(PartShape(parts, many=True).data, 201)

@@ -82,7 +82,7 @@ class Skip(Endpoint):
         "skipDeadLetterEntry", TAG, {200: RunShape}, request=SkipBody, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Mark the step as skipped, and with it the steps that depend only on it."""
+        """Mark the step, and the steps that depend only on it, as skipped."""
         run, may = self.perform(SKIP, entries().defer(*LARGE), id, SkipBody)
         return Response(RunShape(run, context={"may": may}).data)
 
@@ -155,5 +155,5 @@ class UnpinEntry(_Kept):
 
     @_described("unpin")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Unpin a dead letter. Retention then deletes it after its period, like any other."""
+        """Unpin a dead letter. Retention then applies to it again."""
         return self._done(UNPIN, id)

@@ -95,7 +95,7 @@ PAYLOADS: dict[str, str] = {
 def begin(
     rows: QuerySet[DeadLetterEntry], user: User, filters: Mapping[str, Any], actor: Actor
 ) -> Batch:
-    """Return a function that reads the rows that exist now in batches; record the export.
+    """Record the export, and return a function that reads the existing rows in batches.
 
     The record belongs to the requested workspace, or to each of the user's workspaces. If the user
     may see all workspaces, there is one record for the whole installation.

@@ -34,7 +34,7 @@ class Condition:
 
     @property
     def as_text(self) -> str:
-        """Return the condition in its form in a URL, such as `order.country:eq:"DE"`."""
+        """Return the condition as text for a URL, such as `order.country:eq:"DE"`."""
         return f"{self.path}:{self.op}:{json.dumps(self.value, ensure_ascii=False)}"
 
     @property
@@ -82,7 +82,7 @@ def condition(path: Any, op: Any, value: Any) -> Condition:
 
 
 def from_text(text: str) -> Condition:
-    """Return a condition from its form in a URL. Raises BadCondition if it is invalid."""
+    """Parse a condition from a URL. Raises BadCondition if it is invalid."""
     path, op, value = _parts(text)
     try:
         return condition(path, op, json.loads(value, parse_constant=_refuse))

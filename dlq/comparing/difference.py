@@ -29,7 +29,7 @@ class DifferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueDifference:
-    """A value that differs; `before` is None if it was added, and `after` if it was removed."""
+    """A value that differs: `before` is None if it was added, `after` is None if it was removed."""
 
     path: str
     kind: DifferenceKind

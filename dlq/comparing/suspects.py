@@ -49,8 +49,8 @@ def suspects(
 
     `details` are the details of the failure: a list of problems with a `field`, or an object with
     such a list. `against` compares `{"inputs": …}` of a good run with this one. A value that is in
-    the error's text but equal in a good run, such as an allowed value, is not a suspect. The values
-    that the error names come first.
+    the error's text but equal in a good run, such as an allowed value, is not a suspect. At most
+    `MAX_MARKED` values are returned; those that the error names come first.
     """
     fields = set(_fields(details))
     differing = _differing(against)

@@ -78,7 +78,7 @@ def _require_complete(entry: DeadLetterEntry) -> None:
 
 
 def kind_of(name: str) -> CopyFormat | None:
-    """Return the format with this name; None if no format has it."""
+    """Return the format with this name, or None."""
     return KINDS.get(name)
 
 
@@ -86,7 +86,7 @@ _FIELDS = {"bearer": ("token",), "basic": ("username", "password"), "signing": (
 
 
 def _credential(entry: DeadLetterEntry) -> tuple[str, str]:
-    """Return the name and the type of the step's credential; "" for each that is unknown."""
+    """Return the name and the type of the step's credential; "" if they are unknown."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):

@@ -35,7 +35,7 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A failure's group, and the fingerprint that led there: the failure's, or that of a part."""
+    """A failure's group, and the fingerprint that selected it: the failure's, or that of a part."""
 
     group_id: UUID
     fingerprint: str
@@ -81,7 +81,7 @@ def ensure(workspace_id: UUID, fingerprint: str, group_id: UUID, *, part_of: str
 
 
 def note_news(group_id: UUID, *, version_number: int = 0, seen: int = 0, opened: int = 0) -> None:
-    """Queue changes of a group's counters: new failures (`seen`), and the change of open ones."""
+    """Queue a change of a group's counters: by `seen` failures, and by `opened` open failures."""
     GroupNews.objects.create(
         group_id=group_id, version_number=version_number, seen=seen, open=opened
     )
@@ -96,8 +96,8 @@ def note_of_entries(entry_ids: Sequence[UUID], *, opened: int) -> None:
     """Queue a change of the counters for each entry, in one statement: 1 for opened, -1 for closed.
 
     The entries' current groups are used, because entries move, and a group that was read earlier
-    may be outdated. The caller has changed the entries in this transaction, so their group cannot
-    change.
+    may be outdated. The caller has locked or changed the entries in this transaction, so their
+    group cannot change.
     """
     statements.fetch("note_entries", {"ids": list(entry_ids), "opened": opened})
 

@@ -1,7 +1,7 @@
 """Merge and split failure groups.
 
 Fingerprints assign failures to groups, so they change first: after the commit, new failures join
-the right group. The existing entries follow in batches; the first batch follows at once.
+the right group. The existing entries follow in batches; the first two batches move at once.
 """
 
 from collections import Counter
@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether the scan goes by age, because entries match the selection even when moved."""
+    """Return whether entries are read by age, because moved entries keep their fingerprint."""
     return bool(move.fingerprint) and not move.by
 
 
@@ -124,7 +124,7 @@ def _homes(move: GroupMove, entries: list[DeadLetterEntry]) -> dict[UUID, Placed
 
 
 def failing_of(entry: DeadLetterEntry) -> Failing:
-    """Return the data that determines an entry's group, as at the time of the failure."""
+    """Return the data that determines an entry's group, as it was when the step failed."""
     return Failing(
         workspace_id=entry.workspace_id,
         workflow_id=entry.workflow_id,
@@ -165,7 +165,7 @@ def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Plac
 def _news(
     key: tuple[UUID, int, datetime], seen: int, opened: int, first: datetime, last: datetime
 ) -> list[GroupNews]:
-    """Return one row of changes, or two if both the earliest and the latest failure are needed."""
+    """Return one row of changes; two if `seen` exceeds 1, for the first and the last failure."""
     group_id, number, _ = key
 
     def row(at: datetime, seen: int, opened: int) -> GroupNews:
@@ -247,10 +247,10 @@ def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "")
 def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[GroupPart]:
     """Split the group's failures by a facet from now on, such as `http_status`.
 
-    The group keeps the failures with the most frequent value. Each other value, also if it appears
-    later, gets its own group, up to MOST_PARTS. Returns the parts, with the group itself first.
-    Raises NotFound, WrongState, or CannotSplit for an unknown facet, or if its newest entries have
-    one value or too many.
+    The group keeps the failures with the most frequent value. Each other value, including values
+    that appear later, gets its own group, up to MOST_PARTS. Returns the parts, the group itself
+    first. Raises NotFound, WrongState, or CannotSplit for an unknown facet, or if the newest
+    entries have only one value or too many.
     """
     if by not in FACETS:
         raise CannotSplit(f"Groups cannot be split by {by[:50]!r}; expected {', '.join(FACETS)}.")

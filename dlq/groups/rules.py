@@ -51,8 +51,8 @@ class Occurrence:
 def regressed_in(standing: GroupStanding, seen: Occurrence) -> int | None:
     """Return the newest version in which a resolved group regressed; None if it did not regress.
 
-    For a group that is being redriven, its previous status counts. Failures that occurred before
-    the resolution but were counted later are ignored.
+    During a redrive, the group's previous status is used. Failures that occurred before the
+    resolution but were counted later are ignored.
     """
     status = standing.before if standing.status is _S.REDRIVING else standing.status
     if status is not _S.RESOLVED:

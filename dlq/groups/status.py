@@ -67,10 +67,10 @@ def snooze(
 def resolve(
     group_id: UUID, *, actor: Actor, in_version: int | None = None, reason: str = ""
 ) -> FailureGroup:
-    """Resolve the group as of `in_version` or of now; a later failure is then a regression.
+    """Resolve the group; a later failure, in `in_version` or a newer version, is a regression.
 
-    Its dead letters stay open: redrive, fix or discard them. Raises NotFound, WrongState, or
-    BadTerms for a version below 1.
+    Without `in_version`, the version does not matter. The dead letters stay open. Raises NotFound,
+    WrongState, or BadTerms for a version below 1.
     """
     if in_version is not None and in_version < 1:
         raise BadTerms(f"There is no version {in_version}. Version numbers start at 1.")
@@ -249,7 +249,7 @@ def _note(
 
 
 def _roots(group_ids: Iterable[UUID]) -> list[FailureGroup]:
-    """Lock and return the groups, with the targets of merged groups in place of those."""
+    """Lock and return the groups; a merged group is replaced by its target."""
     found = FailureGroup.objects.filter(pk__in=set(group_ids)).only("merged_into")
     return locked_all(group.merged_into_id or group.pk for group in found)
 

@@ -1,7 +1,7 @@
 """The counters of failure groups; only this module writes the counters.
 
 Adding or resolving a dead letter writes a row of changes. `fold` adds up the rows in batches, each
-in one transaction, so a crash loses none. The new counts decide whether a resolved group has
+in one transaction, so a crash loses no change. The new counts decide whether a resolved group has
 regressed, and whether a snooze ends.
 """
 

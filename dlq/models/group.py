@@ -228,7 +228,7 @@ class GroupMove(models.Model):
     """A move of entries to another group, in batches; deleted once the last entry has moved.
 
     Without a fingerprint, all entries of `source` move to `target` (a merge). With a fingerprint,
-    its entries move to `target`, or, by a facet (`by`), each to the group of its value (a split).
+    its entries move to `target`, or, with a facet (`by`), to the groups of their values (a split).
     """
 
     id = models.BigAutoField(primary_key=True)

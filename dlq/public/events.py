@@ -1,4 +1,4 @@
-"""The signals of this app, and a check whether a stopped redrive still needs attention."""
+"""The signals of this app, and a check of whether a stopped redrive still needs attention."""
 
 from dlq.events import (
     StoppedRedrive,

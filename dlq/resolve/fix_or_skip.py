@@ -144,7 +144,7 @@ def _shape(schema: Any, known: Mapping[str, Any], deep: int) -> Any:
 
 
 def _followed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    """Return the schema that a schema refers to, or its first alternative; None without both."""
+    """Return the schema that a schema refers to, or its first alternative, or else None."""
     if "$ref" in schema:
         return known.get(str(schema["$ref"]).rpartition("/")[2])
     options = schema.get("anyOf") or schema.get("oneOf")

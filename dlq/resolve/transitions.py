@@ -125,8 +125,8 @@ def requeue_many(
     """Resolve many PENDING entries as REQUEUED in the caller's transaction; return their IDs.
 
     Resolved entries stay unchanged: lock the entries first, or undo your work for the resolved
-    ones. Each group is notified once. One record in the audit trail names all entries, under the
-    object that caused the requeue.
+    ones. The counters of each group change once. One record in the audit trail names all entries,
+    under the object that caused the requeue.
     """
     rows = statements.fetch(
         "requeue_entries",

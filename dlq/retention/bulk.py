@@ -1,8 +1,8 @@
 """Delete the executions of a released partition together, thousands in each transaction.
 
 The transaction locks the executions first and then asks which of them must stay, so it sees what
-others committed before. Families are deleted as a whole. A family that is unusual in any way, such
-as by a fork or a dead letter, is left to the walk, which decides family by family.
+others committed before. Families are deleted as a whole. A family with anything unusual, such as a
+fork or a dead letter, is left to `executions.walk`, and decided individually.
 """
 
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ class BulkWalk:
         return cls(partition, wanted, before, UUID(int=max(0, first.int - 1)))
 
     def delete_some(self, most: int) -> BulkResult:
-        """Delete those of the next `most` executions that may go; `after` is None at the end."""
+        """Of the next `most` executions, delete those that may be deleted; advance `after`."""
         place = {"after": self.after, "end": self.partition.end, "before": self.before}
         told = place | {"chunk": most, "most": most}
         ((self.after, roots, of, kin),) = statements.fetch("prune_take", told)
@@ -94,7 +94,7 @@ def clear(
     """Delete the executions of a released partition until the time is over.
 
     Each turn begins at the first execution. If several transactions delete nothing, because the
-    archive is behind, the walk does the rest; it continues where the last turn stopped.
+    archive is behind, `executions.walk` does the rest; it continues where the last turn stopped.
     """
     walk, idle = BulkWalk.of(partition, wanted, before), 0
     while walk.after is not None and idle < MOST_IDLE:

@@ -31,7 +31,7 @@ class Aged:
 
     `workspace` and `workflow` are the lookups of a row's workspace and workflow. A kind without
     such a lookup is skipped when only one workspace or workflow is pruned. `clear` deletes a
-    limited number of rows that refer to the rows with these keys, and returns their number.
+    limited number of rows that refer to the rows with the given keys, and returns their number.
     """
 
     kind: str
@@ -99,7 +99,7 @@ def add_kind(kind: Aged) -> None:
 
 
 def prune(kind: str, wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
-    """Delete the expired rows of a kind until the pace ends; return their tally."""
+    """Delete the expired rows of a kind while the pace allows it; return a tally."""
     tally, rows = PruningTally(kind), KINDS[kind].due(wanted)
     if rows is None or not rows.exists():  # mostly: one statement instead of a transaction
         return tally

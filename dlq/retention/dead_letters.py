@@ -1,4 +1,4 @@
-"""Delete dead letters whose `expires_at`, set at the resolution, has passed, and old groups.
+"""Delete old groups, and dead letters whose `expires_at`, set by the resolution, has passed.
 
 Pinned and held dead letters stay, as do the dead letters of unfinished executions. Open dead
 letters never expire.
@@ -161,14 +161,14 @@ def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> Prun
 
 
 def _groups(old: datetime, most: int) -> int:
-    """Delete groups without entries and fingerprints that ended before `old`; return how many."""
+    """Delete groups that ended before `old`, without entries or fingerprints; return how many."""
     keep_counters()
     led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
     return _gone(_empty(old).filter(~Exists(led_to)), most)
 
 
 def _fingerprints(old: datetime, most: int) -> int:
-    """Delete fingerprints of groups without entries that ended before `old`; return how many.
+    """Delete fingerprints of groups that ended before `old` and have no entries; return how many.
 
     The groups are deleted in the next pass, so that a failure being recorded now can still find its
     group.
@@ -182,7 +182,7 @@ def _hours(old: datetime, most: int) -> int:
 
 
 def _empty(old: datetime) -> QuerySet[FailureGroup]:
-    """Return resolved, ignored and merged groups without entries or failures since `old`."""
+    """Return groups without entries that were resolved, ignored or merged before `old`."""
     inside = DeadLetterEntry.objects.filter(group=OuterRef("pk"))
     news = GroupNews.objects.filter(group=OuterRef("pk"))
     moves = GroupMove.objects.filter(Q(source=OuterRef("pk")) | Q(target=OuterRef("pk")))

@@ -1,8 +1,8 @@
 """Delete finished executions, family by family, with their runs and other dependent rows.
 
-A transaction takes families of at most `batch` executions and 5,000 runs. A larger family takes
-several transactions: runs first, executions without children next, and the root last, so that the
-next process can continue after a crash.
+A transaction deletes families with at most `batch` executions and 5,000 runs in total. A larger
+family needs several transactions: runs first, executions without children next, and the root last,
+so that the next process can continue after a crash.
 """
 
 from collections import Counter

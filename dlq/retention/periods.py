@@ -43,7 +43,7 @@ def test_days() -> float:
 
 
 def tick_days() -> float:
-    """Return how many days ticks of schedules that started no execution are kept."""
+    """Return how many days ticks without an execution are kept."""
     return valkyr_settings().keep_ticks_days
 
 
@@ -53,7 +53,7 @@ def credential_use_days() -> float:
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return the periods of exceptions, in days: by workspace, `workspace/workflow` or `tier:name`.
+    """Return exceptional periods in days, by workspace, by `workspace/workflow` or by `tier:name`.
 
     Raises ImproperlyConfigured if the setting has an invalid format.
     """

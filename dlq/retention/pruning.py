@@ -1,4 +1,4 @@
-"""One pass of pruning: dead letters first, then the executions that they kept."""
+"""One pass of pruning: dead letters first, because they prevent the deletion of executions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from executions.database.clock import database_now
 def prune_logs(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition, *, looking: bool = False
 ) -> tuple[PruningTally, PruningPosition]:
-    """Clear the logs of executions that ended longer ago than logs are kept.
+    """Clear the logs of executions whose log period is over; with `looking`, only count them.
 
     Return the tally and the next position. Executions before the position are not visited again. An
     execution that is reopened and ends again gets a new position.

@@ -58,7 +58,7 @@ class RunPartitions:
         return [pk for pk in ids if not self.is_released(self._of(pk))]
 
     def drop(self) -> list[str]:
-        """Drop released partitions, the oldest first; return the names of the dropped ones."""
+        """Drop released partitions, the oldest first, and return their names."""
         dropped: list[str] = []
         if not self.layout.partitioned:
             return dropped

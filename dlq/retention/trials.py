@@ -1,4 +1,4 @@
-"""Delete test versions some time after their creation, with their executions, except live ones.
+"""Delete test versions, and their finished executions, some time after the versions' creation.
 
 The executions are deleted in whole families, as in other pruning, but by the age of their test
 version. A version is deleted when it has no executions left.

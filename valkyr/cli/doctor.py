@@ -221,7 +221,7 @@ def _grants() -> Iterator[DoctorFinding]:
 
 
 def _wanted_grants() -> Iterator[tuple[str, str]]:
-    """Yield each table that Valkyr needs, with the necessary privileges."""
+    """Yield (table, privilege) for each privilege that Valkyr needs."""
     from django.apps import apps
     from django.contrib.auth import get_user_model
 

@@ -150,7 +150,7 @@ def _problem(path: str, code: str, message: str) -> dict[str, str]:
 
 
 def line_of(text: str, path: str) -> int:
-    """Return the line of a path in a YAML or JSON text, or of its nearest existing part."""
+    """Return the line number of a path in a YAML or JSON text, or of its nearest existing part."""
     import yaml
 
     try:

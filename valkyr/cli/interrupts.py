@@ -19,7 +19,7 @@ SHOW_CURSOR = "\x1b[?25h"
 
 @contextlib.contextmanager
 def ends_when_interrupted(text: str = "Interrupted.\n") -> Iterator[None]:
-    """In the block, make SIGINT print `text` on standard error and end the process with 130.
+    """In the block, make SIGINT print `text` on standard error and end the process with code 130.
 
     If blocks are nested, the text of the outermost one is printed. Has no effect if SIGINT is
     ignored or has another handler, or in a thread other than the main one.

@@ -1,7 +1,7 @@
 """`--local`: call the API of the Django project in this folder, in this process.
 
 Requests bypass the project's middleware, which is for external requests. The audit trail records
-`command`.
+`command` as their origin.
 """
 
 import traceback

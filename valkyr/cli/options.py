@@ -33,7 +33,7 @@ class Choices:
 
     @property
     def acting_as(self) -> str:
-        """Return the user name from `--as` or VALKYR_AS; "" without both."""
+        """Return the user name from `--as` or VALKYR_AS, or ""."""
         return self.user or self.environment.get("VALKYR_AS", "")
 
 
@@ -130,7 +130,7 @@ def shared_options() -> list[click.Option]:
 
 
 class ApiCommand(click.Command):
-    """A command that calls an installation; it takes the shared options."""
+    """A command that calls an installation, with the shared options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -108,14 +108,14 @@ def refuse_problems(plan: dict[str, Any]) -> None:
 
 
 def confirmed(output: CommandOutput, *, yes: bool) -> bool:
-    """Ask on a terminal whether to apply the plan; without one, or with `yes`, return True."""
+    """Return whether to apply the plan: ask on a terminal, unless `yes` or JSON is chosen."""
     if yes or output.json or not sys.stdin.isatty():
         return True
     return click.confirm("Apply these changes?", default=False, err=True)
 
 
 def chosen_workspace(api: "ApiClient", name: str) -> dict[str, Any]:
-    """Return the caller's workspace with this ID, slug or name; without `name`, the only one.
+    """Return the caller's active workspace with this ID, slug or name; by default, the only one.
 
     Raises CliError if there is none, or if several match.
     """

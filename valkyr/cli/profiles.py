@@ -41,7 +41,7 @@ def config_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(path: Path) -> ProfileFile:
-    """Return the profiles in the file; none without a file. Raises CliError if it is invalid."""
+    """Return the profiles in the file, none if it is missing. Raises CliError if it is invalid."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

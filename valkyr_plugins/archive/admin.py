@@ -101,7 +101,7 @@ class ArchiveFileAdmin(FactAdmin):
 
     @display(description=lazy("error"))
     def problem(self, row: ArchiveFile) -> str:
-        """Return the error of writing or deleting the file; "" without one."""
+        """Return the error of writing or deleting the file, or ""."""
         return marks.clipped(row.error)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

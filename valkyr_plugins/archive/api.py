@@ -134,11 +134,11 @@ class RestoreExecution(Endpoint):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Put an archived execution back, with its runs, so that it can be replayed and forked.
+        """Restore an archived execution, with its runs, so that it can be replayed and forked.
 
-        It keeps its ID and its state. Retention deletes it again in its next run, or once its forks
-        have ended; its copy stays in the archive. An execution that was not deleted is returned
-        unchanged.
+        It keeps its ID and its state. Retention deletes it again the next time it runs, or once its
+        forks have ended; its copy stays in the archive. An execution that was not deleted is
+        returned unchanged.
         """
         reason = self.body(Restoration)["reason"]
         try:

@@ -1,7 +1,7 @@
-"""Put an archived execution back into the tables, as it was, so that it can be replayed and forked.
+"""Restore an archived execution to the tables as it was, so that it can be replayed and forked.
 
-Its copy stays in the archive, so retention deletes the rows again in its next run, or once its
-forks have ended. Its dead letters are resolved and do not return to the list of dead letters.
+The copy stays in the archive, so retention deletes the rows again the next time it runs, or once
+the forks have ended. The dead letters are resolved and do not return to the list of dead letters.
 `KeptLetter` keeps them for the case that the execution is archived again.
 """
 

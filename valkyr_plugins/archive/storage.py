@@ -54,7 +54,7 @@ def for_arrow(names: list[str]) -> tuple[list[str], Any]:
 
 
 def probe() -> None:
-    """Write, read and delete a small file, to test the storage. Raises their errors."""
+    """Test the storage with a small file. Raises ArchiveUnavailable and ArchiveBroken."""
     name = f"probe/{uuid4().hex}"
     with NamedTemporaryFile() as file:
         file.write(b"valkyr")

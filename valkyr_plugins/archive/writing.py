@@ -111,7 +111,7 @@ def write(workspace_id: UUID, day: date, ids: Sequence[UUID]) -> tuple[ArchiveFi
     """Archive executions of one workspace and day; return the file and its number of executions.
 
     Executions that do not fit are left for the next file. Raises ArchiveUnavailable and
-    ArchiveBroken, and ArchiveRefused if another process considered this file abandoned.
+    ArchiveBroken, and ArchiveRefused if another process has treated this file as abandoned.
     """
     file = begin(workspace_id, day)
     with work_folder() as folder:

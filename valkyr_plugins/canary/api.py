@@ -99,7 +99,7 @@ class WorkflowCanary(_RunningCanary):
         "changeCanary", TAG, {200: CanaryDetail}, request=CanaryChange, errors=[403, 404, 409]
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change the share, the rule or the time of promotion of the running canary.
+        """Change the share, the stop rule or the promotion time of the running canary.
 
         Keys that use the canary at a smaller share also use it at a larger share.
         """

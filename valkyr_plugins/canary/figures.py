@@ -61,7 +61,7 @@ class SideBySide:
 
     @property
     def new_groups(self) -> list[NewGroup]:
-        """Return the failure groups that no other version than the canary has."""
+        """Return the failure groups that only the canary version has."""
         return [NewGroup(one.name, one.canary) for one in self.groups if one.is_new]
 
 

@@ -75,10 +75,10 @@ def begin(workflow_id: UUID, wish: CanaryWish, *, actor: Actor) -> Canary:
 def change(
     canary_id: UUID, changes: Mapping[str, Any], *, actor: Actor, reason: str = ""
 ) -> Canary:
-    """Change the share, the rule or the time of promotion of a running canary.
+    """Change the share, the stop rule or the promotion time of a running canary.
 
     `changes` has some of `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
-    now, or None). Keys that use the canary at a smaller share also use it at a larger share. Raises
+    now, or None). Starts whose key selects the canary also use it after the share is raised. Raises
     NotFound, WrongState, and PublishedFromGit for a larger share where only Git publishes.
     """
     with transaction.atomic():

@@ -1,7 +1,8 @@
 """Watch running canaries: stop or promote them when their conditions are met.
 
 Beat requests a check every second, and a failed execution of a canary requests one at once. A check
-counts at most 5,000 executions of each version. `stop_rule` decides, so repeated checks do no harm.
+counts at most 5,000 executions of each version. `stop_rule` decides whether to stop; its sequential
+test stays valid however often it is repeated.
 """
 
 import logging
@@ -48,10 +49,7 @@ def watch() -> int:
 
 
 def look(canary_id: UUID) -> bool:
-    """Count a canary's executions, and stop or promote the canary by its conditions.
-
-    Return whether the canary ended.
-    """
+    """Stop or promote a canary whose conditions are met; return whether the canary ended."""
     running = Canary.objects.filter(pk=canary_id, state=CanaryState.RUNNING)
     rows = running.select_related("version", "latest").defer(*lifecycle.TEXTS)
     canary = rows.annotate(now=ClockTimestamp()).first()

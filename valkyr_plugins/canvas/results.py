@@ -49,7 +49,7 @@ class TaskState:
 
 
 class DurableResult:
-    """The execution of a durable canvas, known by its ID; all other data is read on demand.
+    """The execution of a durable canvas, identified by its ID; other data is read on demand.
 
     It offers these names of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`,
     `result`, `traceback`, `children`, `revoke`.
@@ -163,7 +163,7 @@ class DurableResult:
         return [_task_state(found[path]) for path in _in_order(found)]
 
     def revoke(self, *_: Any, **__: Any) -> None:
-        """Cancel the execution, and tell running tasks to stop.
+        """Cancel the execution, and ask running tasks to stop.
 
         Raises WrongState if the execution has ended.
         """
@@ -183,7 +183,7 @@ class DurableResult:
         return rows.filter(module="celery.task")
 
     def _error(self, failed: Any) -> BaseException:
-        """Return the exception of the failed task, as Celery's result backend restores it."""
+        """Return the task's exception as Celery restores it; otherwise one for the failure."""
         if failed.state == "CANCELLED":
             return TaskRevokedError(failed.reason or "revoked")
         run = self._failed_run()

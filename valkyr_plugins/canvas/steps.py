@@ -1,4 +1,4 @@
-"""The steps of a translated canvas: the id, arguments, queue and limits of each step."""
+"""The steps of a translated canvas: the ID, arguments, queue and limits of each step."""
 
 import re
 from collections.abc import Iterator
@@ -22,18 +22,18 @@ OF_MANY = frozenset(
 
 
 class StepIds:
-    """Makes the ids of a canvas's steps: the task's short name, with a number if the name is taken.
+    """Makes the IDs of a canvas's steps: the task's short name, with a number if the name is taken.
 
-    Ids depend only on the order of the calls, so equal canvases have equal ids.
+    IDs depend only on the order of the calls, so equal canvases have equal IDs.
     """
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}  # with the last number that was used
 
     def new(self, task: str) -> str:
-        """Return an id for the next step of a task.
+        """Return an ID for the next step of a task.
 
-        For `shop.tasks.add`, the first id is `add`, and the next is `add_2`.
+        For `shop.tasks.add`, the first ID is `add`, and the next is `add_2`.
         """
         wanted = _short(task)
         number = self._taken.get(wanted, 0) + 1
@@ -47,7 +47,7 @@ class StepIds:
 
 
 def _short(task: str) -> str:
-    """Return the last part of a task's name, as an id that templates can use after a dot."""
+    """Return the last part of a task's name, as an ID that templates can use after a dot."""
     last = re.sub(r"[^A-Za-z0-9_]+", "_", task.rpartition(".")[2]).strip("_")[:LONGEST_ID]
     return last if last and not last[0].isdigit() else f"task_{last}".rstrip("_")
 

@@ -88,7 +88,7 @@ class _Drawing:
                 return self._task(part, given, more)
 
     def _chain(self, chain: Any, given: Value | None, options: Mapping[str, Any]) -> Value:
-        """Translate a chain: its options apply to its first task, its links to its last task."""
+        """Translate a chain: options go to its first task, links to the last, errbacks to all."""
         _check_own_kwargs(chain)
         parts = _in_a_chain([_with_args(chain.tasks[0], chain.args), *chain.tasks[1:]])
         errors = {k: v for k, v in options.items() if k == "link_error"}

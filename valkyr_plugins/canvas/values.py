@@ -24,7 +24,7 @@ def packed(value: Any) -> Any:
 
 
 def unpacked(value: Any) -> Any:
-    """Return the value in the form that tasks take. Raises ValueError for an unknown marker."""
+    """Return the value in the form that tasks expect. Raises ValueError for an unknown marker."""
     if isinstance(value, list):
         return [unpacked(one) for one in value]
     if isinstance(value, dict):

@@ -100,7 +100,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the circuits with the number of held steps."""
+        """Return the circuits, each with the number of steps that it holds."""
         waiting = (
             Waiter.objects.filter(
                 kind=WaitKind.CIRCUIT,
@@ -128,7 +128,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("held"))
     def held(self, row: Any) -> str:
-        """Return the number of steps that are held for the circuit."""
+        """Return the number of steps that the circuit holds."""
         return f"{row.waits:,}" if row.waits else marks.EMPTY
 
     @display(description=lazy("next probe"))

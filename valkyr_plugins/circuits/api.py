@@ -69,7 +69,7 @@ class CircuitBreakerShape(CamelCase, serializers.ModelSerializer[CircuitBreaker]
         ]  # fmt: skip
 
     def get_held(self, row: CircuitBreaker) -> int:
-        """Return the number of steps that are held for the circuit."""
+        """Return the number of steps that the circuit holds."""
         held: dict[Key, int] = self.context["held"]
         return held.get(Key(row.workspace_id, row.target), 0)
 
@@ -94,7 +94,7 @@ BY_ID = ("id",)
 
 
 def shown(rows: Sequence[CircuitBreaker]) -> list[Any]:
-    """Return circuit breakers with the number of held steps."""
+    """Return circuit breakers as JSON, with the numbers of steps that they hold."""
     held = held_for([Key(row.workspace_id, row.target) for row in rows])
     return list(CircuitBreakerShape(rows, many=True, context={"held": held}).data)
 

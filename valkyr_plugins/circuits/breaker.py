@@ -2,7 +2,7 @@
 
 The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target
 without a known answer is *guarded*. Its number of concurrent calls is limited to the failures that
-remain until the threshold. So any number of workers together call a dead target at most as often as
+remain until the threshold. Therefore, all workers together call a dead target at most as often as
 the threshold.
 """
 
@@ -137,9 +137,9 @@ def failed(
 ) -> Circuit:
     """Return the circuit after an allowed call, whose permission was `entry`, failed with `error`.
 
-    `answers` are answered calls that are not counted yet: a busy target with occasional failures
-    stays closed. Late results, from calls before the circuit opened or from an abandoned probe,
-    change nothing.
+    `answers` is the number of answered calls that are not yet counted; they keep the circuit of a
+    busy target with occasional failures closed. Late results, from calls before the circuit opened
+    or from an abandoned probe, change nothing.
     """
     if entry is Entry.PROBE:
         return _again(circuit, error, limits, now) if _probes(circuit, caller) else circuit

@@ -46,7 +46,7 @@ class Change:
 
 
 def picture() -> Picture:
-    """Return the circuits that are not clean (at most 5,000), and the rules."""
+    """Return the circuits that are not closed or have failures (at most 5,000), and the rules."""
     unclean = CircuitBreaker.objects.raw(statements.statement("unclean"), {"most": MOST_UNCLEAN})
     known = {Key(row.workspace_id, row.target): circuit_of(row) for row in unclean}
     at, rules = _rules()
@@ -139,7 +139,7 @@ def _changed(row: CircuitBreaker, key: Key, move: Move) -> Change:
 
 
 def _moved(row: Any, move: Move) -> Change:
-    """Change a locked row as the decision says; return the change."""
+    """Set a locked row's fields as the decision says, without saving it; return the change."""
     before = circuit_of(row)
     after = move(before, row.now)
     for name in _NAMES:

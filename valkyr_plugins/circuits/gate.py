@@ -100,7 +100,7 @@ def memory() -> Memory:
 def ask(asked: Asked) -> "Passing | Wait | None":
     """Let a step call its target, or hold it while the circuit is open.
 
-    None if the step has no target or circuits are off. Raises StepError after the maximum time.
+    Returns None without a target or if circuits are off. Raises StepError after the maximum time.
     """
     target = target_of(asked) if config().enabled else None
     if target is None:

@@ -1,8 +1,8 @@
 """A process's cache of circuits, so that steps of a working target need no query.
 
-At most once a second, when a step asks, one query reads every circuit that is not clean, and
-another query reads the rules. A target that is not among these circuits, and that has answered
-before, needs no query.
+At most once a second, when a step asks, one query reads every circuit that is not *clean* (closed,
+without failures), and another reads the rules. A target that is not among these circuits, and that
+has answered before, needs no query.
 """
 
 import time

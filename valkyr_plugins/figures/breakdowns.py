@@ -52,7 +52,7 @@ class StepTable:
 
 
 def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
-    """Return the IDs of a workflow's newest finished executions, at most 200.
+    """Return the IDs of a workflow's newest finished executions since a time, at most 200.
 
     The query uses the index of the list of executions.
     """

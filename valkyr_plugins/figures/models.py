@@ -9,13 +9,13 @@ from executions.public.models import Workflow, Workspace
 class ExecutionHour(models.Model):
     """Counts of one hour (UTC) for a workflow, for a workspace, or for the installation.
 
-    `workflow` is empty in the sum of a workspace; both are empty in the sum of the installation.
-    `created` counts the executions created in the hour. The states count the executions that had
-    ended in the hour at the time of the count. An execution that failed and was redriven is counted
-    again when it ends again. `durations` (from start to end) and `dispatches` (how long attempts
-    waited for a worker, sampled) are histograms. They map a bucket of
-    `valkyr_plugins.figures.tally` to a number. Only `valkyr_plugins.figures.rollup` writes these
-    rows.
+    `workflow` is empty in a workspace's total; `workflow` and `workspace` are empty in the
+    installation's total. `created` counts the executions created in the hour. `succeeded`,
+    `failed`, `timed_out` and `cancelled` count the executions that ended in the hour, as of the
+    last count. An execution that failed and was redriven is counted again when it ends again.
+    `durations` (from start to end) and `dispatches` (how long attempts waited for a worker,
+    sampled) are histograms. They map a bucket of `valkyr_plugins.figures.tally` to a number. Only
+    `valkyr_plugins.figures.rollup` writes these rows.
     """
 
     id = models.BigAutoField(primary_key=True)

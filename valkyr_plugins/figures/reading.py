@@ -1,4 +1,4 @@
-"""Read the figures of a range for a scope, from counted hours and, for others, from rows."""
+"""Read the figures of a range for a scope, from counted hours and, for other times, from rows."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -99,7 +99,7 @@ def _rows(name: str, stretch: Stretch, scope: Scope) -> list[tuple[Any, ...]]:
 
 @cache
 def _text(name: str) -> str:
-    """Return the text of a statement, with constants in place of its braces."""
+    """Return the text of a statement, with constants in place of its placeholders."""
     return (
         (FOLDER / f"{name}.sql")
         .read_text()

@@ -59,7 +59,7 @@ def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]
 
 
 def needed_since(now: datetime) -> datetime:
-    """Return the time since when ended executions are needed, because rows are still read."""
+    """Return the time since which ended executions must be kept, because they are still counted."""
     uncounted = min(due(_known(), now), default=now)
     return min(uncounted, now - (LIVE_HOURS + 1) * HOUR)
 

@@ -51,9 +51,9 @@ class Basis:
 class ProposedChange:
     """One kind of proposal.
 
-    `look` finds the object as the agent, and `preview` shows what would happen. `apply` makes the
-    change and returns its result, unless the object has changed since the proposal. Each raises
-    ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
+    `look` finds the object with the agent's permissions; `preview` shows what would happen. `apply`
+    makes the change and returns its result, unless the object has changed since the proposal. All
+    raise ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
     """
 
     look: Callable[[InProcessApi, Facts], ProposedObject]

@@ -41,7 +41,7 @@ class CodeForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Require either a code or a passkey."""
+        """Require a code or a passkey."""
         return _one_of(self)
 
 
@@ -80,7 +80,7 @@ class PasswordAgainForm(forms.Form):
             del self.fields["code"], self.fields["passkey"]
 
     def clean(self) -> dict[str, Any]:
-        """Require a code or a passkey."""
+        """Require a code or a passkey if the account has a factor."""
         return _one_of(self)
 
 

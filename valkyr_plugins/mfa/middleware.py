@@ -103,7 +103,7 @@ def _is_ours(match: Any) -> bool:
 def _lead(request: HttpRequest, name: str) -> HttpResponse:
     """Redirect to a page that later returns to this one.
 
-    For a request of htmx, the redirect is a header.
+    An htmx request is redirected by a header.
     """
     wanted = request.get_full_path()
     dialog = request.headers.get("HX-Current-URL")

@@ -7,7 +7,7 @@ from executions.public.database import ClockTimestamp, cascade, uuid7
 
 
 class SecondFactor(models.Model):
-    """The authenticator app of a user; it is valid from `confirmed_at` on.
+    """A user's authenticator app, valid from `confirmed_at` on.
 
     `sealed` is the app's secret, sealed with AES-256-GCM and bound to this row's ID. `last_step` is
     the newest time step whose code was accepted; codes of this step or an earlier one are rejected.

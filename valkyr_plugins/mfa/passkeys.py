@@ -185,7 +185,7 @@ def _kept(
 
 
 def _taken(request: Any, purpose: str) -> dict[str, Any] | None:
-    """Return and remove the state of this session's ceremony; None if it has expired."""
+    """Remove the session's ceremony; return its state, or None if it expired or does not match."""
     kept = request.session.pop(STATE, None)
     if not isinstance(kept, dict) or kept.get("purpose") != purpose:
         return None

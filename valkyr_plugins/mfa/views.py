@@ -286,7 +286,7 @@ def _enrolled(request: Any, made: factors.Enrolled) -> HttpResponse:
 
 
 def _removed(request: Any, user: Any) -> HttpResponse:
-    """Continue after a factor was removed; count one of the others as proved in this session."""
+    """Continue after a factor was removed; treat one of the remaining factors as proved."""
     left = factors.ids_of(user)
     if left:
         note_factor(request, min(left))

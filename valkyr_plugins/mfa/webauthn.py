@@ -50,7 +50,7 @@ class Ceremony:
     def options_to_register(
         self, user: Any, known: Iterable[KnownKey]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the browser's options for creating a key, and the state to keep until then."""
+        """Return the browser's options to create a key, and the state to keep until its answer."""
         from fido2.webauthn import (
             PublicKeyCredentialUserEntity,
             ResidentKeyRequirement,
@@ -88,7 +88,7 @@ class Ceremony:
     def options_to_sign_in(
         self, known: Iterable[KnownKey]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the browser's options for using a key, and the state to keep until then."""
+        """Return the browser's options to use a key, and the state to keep until its answer."""
         from fido2.webauthn import UserVerificationRequirement
 
         options, state = self._server().authenticate_begin(

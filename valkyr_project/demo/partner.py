@@ -76,7 +76,7 @@ class Ledger:
             return sum(1 for name, _ in self.effects if name == service)
 
     def doubled(self) -> int:
-        """Return for how many orders a service did its work more than once."""
+        """Return how many pairs of a service and an order had their work done more than once."""
         with self._lock:
             return sum(times > 1 for times in self.effects.values())
 
@@ -150,7 +150,7 @@ class PartnerServer(ThreadingHTTPServer):
 
 
 def open_partner() -> PartnerServer:
-    """Return a server on the port that the example's definition names, so that it stays the same.
+    """Return a server on the port that the example's definition names.
 
     If the port is taken, the server uses a free one.
     """

@@ -38,7 +38,7 @@ class Stack:
         return self.home / "mail"
 
     def stay(self) -> None:
-        """Keep a stack that the demo started in the foreground, until it ends or Ctrl-C."""
+        """Wait until a stack that the demo started ends, or until Ctrl-C."""
         if self.child is not None:
             with contextlib.suppress(KeyboardInterrupt):
                 self.child.wait()

@@ -66,7 +66,7 @@ def spawn(
     death_signal: signal.Signals,
     account_arguments: dict[str, Any],
 ) -> subprocess.Popen[bytes]:
-    """Start a server in `folder`, unaffected by the terminal's Ctrl-C, which writes to `log`."""
+    """Start a server in `folder` that writes to `log`; the terminal's Ctrl-C does not reach it."""
     return start_child(
         command,
         death_signal=death_signal,
@@ -81,7 +81,7 @@ def spawn(
 
 
 def plain_environment(folder: Path) -> dict[str, str]:
-    """Return this process's environment without PG* and locale variables, which affect servers."""
+    """Return a minimal environment, without PG* and locale variables, which affect servers."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),
@@ -91,7 +91,7 @@ def plain_environment(folder: Path) -> dict[str, str]:
 
 
 def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, float]]) -> None:
-    """Send each signal in turn, and wait its seconds for the child's end; then kill the child."""
+    """Send each signal, and wait up to its seconds for the child to end; finally kill the child."""
     for number, seconds in steps:
         if child.poll() is not None:
             return

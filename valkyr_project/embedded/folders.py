@@ -215,7 +215,7 @@ class Wheel:
         return copy / self.program
 
     def _site(self) -> Path:
-        """Return the folder that contains the installed package. Raises ServerError without one."""
+        """Return the folder that contains the installed package. Raises ServerError if missing."""
         package = self.folders[0].parts[0]
         spec = find_spec(package)
         if spec is None or spec.origin is None:

@@ -1,8 +1,8 @@
 """PostgreSQL 18 as a child process: it is created once, started, found again and stopped cleanly.
 
 The server listens only on 127.0.0.1, because a socket file would exceed the limit of 107 bytes in
-long paths. It requires the password from every client (SCRAM). Data is never lost: fsync stays on
-unless the caller says that the data may be lost (tests).
+long paths. It requires the password from every client (SCRAM). fsync stays on, so that no data is
+lost, unless the caller accepts a loss (tests).
 """
 
 import signal
@@ -71,7 +71,7 @@ class Postgres:
 
     @property
     def pid(self) -> int:
-        """Return the process ID of the started server, or 0 before the start."""
+        """Return the process ID of the server, or 0 before it starts."""
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:

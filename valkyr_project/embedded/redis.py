@@ -57,7 +57,7 @@ class Redis:
 
     @property
     def pid(self) -> int:
-        """Return the process ID of the started server, or 0 before the start."""
+        """Return the process ID of the server, or 0 before it starts."""
         return self._child.pid if self._child else 0
 
     def launch(self) -> None:

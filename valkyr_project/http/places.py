@@ -2,7 +2,7 @@
 
 The threads of a process share one processor. Too many requests slow each other down, and an
 operator's request would wait behind them. Requests therefore wait for one of a few slots, first
-come, first served, for a limited time. A queue that stays full shows overload, not a burst. The
+come, first served, for a limited time. A queue that does not empty shows overload, not a burst. The
 time limit is then shorter, as in controlled delay (Nichols and Jacobson, "Controlling Queue Delay",
 2012).
 """

@@ -145,7 +145,7 @@ def _as_get(scope: Message) -> Message:
 
 
 def _settle_cookies(request: ASGIRequest) -> bool:
-    """Remove foreign cookies; return False if the request then has no credentials left.
+    """Remove foreign cookies; return False if they were the request's only credentials.
 
     A browser sends cookies with the sockets of any page. The cookies are valid only with an
     `Origin` of this host or of VALKYR_TRUSTED_ORIGINS, as for forms.

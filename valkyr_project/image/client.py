@@ -106,7 +106,7 @@ class ProcessImage:
 
     @property
     def pid(self) -> int:
-        """Return the launcher's process ID, or 0 before it has one."""
+        """Return the launcher's process ID, or 0 before it starts."""
         return self._launcher.pid if self._launcher else 0
 
     def alive(self) -> bool:

@@ -57,14 +57,14 @@ class Viewers:
 
 @dataclass
 class FlowerWatch:
-    """Notes views of Flower, and sends commands to the workers from Flower's event loop."""
+    """Records views of Flower, and sends commands to the workers from Flower's event loop."""
 
     app: Celery
     viewers: Viewers = field(default_factory=Viewers)
     clock: Callable[[], float] = time.monotonic
 
     def note(self, handler: RequestHandler) -> None:
-        """Record a view of Flower if it answered a page. Tornado calls this as `log_function`."""
+        """Record a view if Flower responded with a page. Tornado calls this as `log_function`."""
         if handler.get_status() in ANSWERED and not isinstance(handler, OPEN):
             self.viewers.looked_at = self.clock()
             IOLoop.current().add_callback(self.tell)

@@ -1,4 +1,4 @@
-"""A small server in a worker or a beat, on its own port, for Prometheus only."""
+"""A small HTTP server in each worker and beat process: it serves metrics to Prometheus only."""
 
 import logging
 import os

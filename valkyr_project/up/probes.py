@@ -49,7 +49,7 @@ def _ask(name: str, probe: Callable[[], bool]) -> None:
 
 
 def answers(url: str) -> bool:
-    """Return whether a GET request to `url` succeeds without a server error."""
+    """Return whether a GET request to `url` gets a response that is not a server error."""
     request = urllib.request.Request(url)  # noqa: S310 - our own address
     # A proxy for outside connections must not be used here.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -48,7 +48,7 @@ def specs(options: Options, credentials: StackCredentials) -> list[ProcessSpec]:
 
 
 def worker(options: Options, queue: str, pool: Pool) -> ProcessSpec:
-    """Return the worker process of one queue; its Celery node is named like `control@host`."""
+    """Return the worker process of one queue; its Celery node has a name such as `control@host`."""
     program = commands.worker(queue, pool, task_events=options.task_events)
     return ProcessSpec(f"worker-{queue}", program.command, program.environment, 1, WORKER_STOP)
 

@@ -16,7 +16,7 @@ from dlq.admin.dashboard.verdict import verdict
 
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the context of the template of `/admin/`. Unfold calls this hook."""
+    """Return the template context for `/admin/`. Unfold calls this hook."""
     kept = collect(request)
     now = timezone.now()
     views = [block.show(request, kept["blocks"].get(name)) for name, block in BLOCKS.items()]

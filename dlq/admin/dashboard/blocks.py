@@ -17,7 +17,7 @@ NOTHING = SafeString("")
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """A sentence about a problem, and the command that solves the problem.
+    """A sentence about a problem, and the command, if any, that solves it.
 
     An `urgent` banner is red.
     """
@@ -76,9 +76,9 @@ class HomeBlock:
     """A block of the home page, with a unique name.
 
     `gather` reads data that the request's user may see, in a bounded number of rows and queries.
-    Its result is pickled into the cache for 15 seconds. Users share it if they have the same
-    workspaces, workflows and right to configure, and if their requests have the same `variant`.
-    `show` receives the result, or None if the database did not answer in time.
+    Its result is pickled into the cache for 15 seconds. Users with the same permissions share it if
+    their requests have the same `variant`. `show` receives the result, or None if the database did
+    not answer in time.
     """
 
     name: str
@@ -111,9 +111,9 @@ class HomeSection:
 
     `gather` reads data that the request's user may see, in a bounded number of rows and queries.
     Its result is pickled into the cache for 15 seconds, and shared by users with the same
-    workspaces, workflows and right to configure. `rows` converts the result to the table's cells;
-    it is not called if the database did not answer in time. If the rows need attention, `problem`
-    creates a `HomeProblem` from their number.
+    permissions. `rows` converts the result to the table's cells; it is not called if the database
+    did not answer in time. If the rows need attention, `problem` creates a `HomeProblem` from their
+    number.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """The data of the home page as plain rows, read within limits and cached for 15 seconds.
 
-The cache key is the user's permissions, so that a whole team shares the data.
+The cache key depends on the user's permissions, so users with equal permissions share the data.
 """
 
 import hashlib
@@ -78,7 +78,7 @@ def _gather(request: HttpRequest, scope: Scope) -> Facts:
 
 
 def of_workflow(workflow: Workflow) -> Facts:
-    """Return the data for the cards of one workflow, which the caller may see."""
+    """Return the data for the cards of one workflow; the caller checks that the user may see it."""
     # With its workspace, the first column of the small indexes of live rows.
     its = {"workflow_id": workflow.pk, "workspace_id": workflow.workspace_id}
     letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING, **its)
@@ -99,7 +99,7 @@ def _present(
 
 
 def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
-    """Return the creation time of the oldest waiting execution, among at most 10,000.
+    """Return the earliest creation time of at most 10,000 waiting executions; None without any.
 
     Without this limit, PostgreSQL would search all executions in the order of creation.
     """
@@ -108,7 +108,7 @@ def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
 
 
 def _oldest_letter(scope: Scope) -> Any:
-    """Return the time of the oldest open dead letter. Uses one index lookup per workspace."""
+    """Return the time of the oldest open dead letter, or None; one index lookup per workspace."""
     pending = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)
     first = pending.filter(workspace=OuterRef("pk")).order_by("quarantined_at")
     rows = Workspace.objects.all()
@@ -138,7 +138,7 @@ def _approvals(request: HttpRequest) -> int:
 
 
 def _workers(request: HttpRequest) -> list[Runner]:
-    """Return the shared workers and the remote runners that the user may see, most recent first."""
+    """Return the shared workers and remote runners that the user may see, the last seen first."""
     rows = Runner.objects.order_by("-seen_at")
     if not is_superuser(request):
         rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))
@@ -146,7 +146,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
-    """Return the groups whose failures grew most from the day before to the last 24 hours."""
+    """Return the groups whose failures grew most in 24 hours, against the 24 hours before."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
     grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),

@@ -37,7 +37,7 @@ def problems(kept: Facts, now: datetime) -> list[list[PageSection]]:
 
 
 def panels(kept: Facts) -> list[list[PageSection]]:
-    """Return the panels below the charts, in two columns, without empty panels."""
+    """Return the panels below the charts, in two columns, without panels known to be empty."""
     failures = [
         _section(gettext("Latest failures"), kept["failures"], FAILURES, _failure_rows(kept)),
         *_plugged(kept, "failures"),
@@ -191,7 +191,7 @@ WAITING = "hourglass_empty"
 
 
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
-    """Return the cards: running, queued, `ended`, open dead letters; `only` filters their lists.
+    """Return the cards: running, queued, `ended`, open dead letters; `only` filters their links.
 
     The card of queued executions is omitted if there are none.
     """
@@ -231,7 +231,7 @@ QUIET = timedelta(minutes=2)
 
 
 def banners(kept: Facts, now: datetime) -> list[Banner]:
-    """Return banners for missing workers, or for queues without a worker."""
+    """Return a banner if no worker is live; otherwise one for each queue without a worker."""
     silent = _silent(kept["workers"], now)
     if silent:
         return [silent]

@@ -99,7 +99,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Delete expired rows, or preview this. Raises CommandError if it stopped early."""
+        """Delete or preview expired rows. Raises CommandError for bad settings or an early stop."""
         try:
             wanted = _wanted(options)
         except ImproperlyConfigured as error:

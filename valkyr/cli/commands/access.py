@@ -49,7 +49,7 @@ def login(
     workspace: str | None,
     days: int | None,
 ) -> None:
-    """Sign in, and keep an API token in a profile.
+    """Sign in, and store an API token in a profile.
 
     Without --profile, the profile is `default`. The command exchanges a password for an API token
     and does not store the password. Only you can read the profile file.
@@ -92,7 +92,7 @@ def _is_here(url: str) -> bool:
 
 
 def _at(choices: Choices, url: str, token: str = "") -> Choices:
-    """Return options for this address and token, which ignore the variables of the environment."""
+    """Return options for this address and token, without the VALKYR_ variables."""
     given = {k: v for k, v in choices.environment.items() if not k.startswith("VALKYR_")}
     return Choices(
         url=url, token=token or None, environment={**given, "VALKYR_CONFIG": "/dev/null"}
@@ -129,7 +129,7 @@ def _exchanged(
 
 
 def _signed_in(api: "ApiClient", given: dict[str, str], from_stdin: bool) -> dict[str, Any]:
-    """Return the pair of tokens; ask for a second-factor code if the account needs one."""
+    """Sign in and return the two tokens; ask for a second-factor code if the account needs one."""
     try:
         pair: dict[str, Any] = api.post("/v1/auth/token", given)
     except CliError as error:

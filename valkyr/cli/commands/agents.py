@@ -48,7 +48,7 @@ async def _serve(where: Target) -> None:
 
 
 def passing_to(client: "Client") -> "Server[Any]":
-    """Return a server that passes requests to list and to call tools on to another server."""
+    """Return a server that forwards `list_tools` and `call_tool` requests to another server."""
     from mcp.server.lowlevel import Server
 
     async def list_tools(context: Any, params: Any) -> Any:

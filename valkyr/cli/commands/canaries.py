@@ -136,7 +136,7 @@ def change(
     no_stop: bool,
     no_promotion: bool,
 ) -> None:
-    """Change the share, the rule or the promotion of a running canary.
+    """Change the share, the stop rule or the promotion of a running canary.
 
     NAME is the workflow's id, slug or name. Keys that use the canary at a smaller share also use it
     at a larger share.

@@ -188,7 +188,7 @@ def show(choices: Choices, migration: str) -> None:
 )
 @click.pass_obj
 def results(choices: Choices, migration: str, state: str | None) -> None:
-    """List the first 100 executions of a migration, with the reasons."""
+    """List the first 100 executions of a migration, with their states and the reasons."""
     wanted = None if state is None else state.upper()
     with connected(choices) as api:
         found = api.get(f"{PATH}/{migration}/executions", limit=MOST_SHOWN, state=wanted)

@@ -136,7 +136,7 @@ def _environment(
 def _versions(
     api: "ApiClient", workspace: str, name: str, version: int | None, *, alone: bool
 ) -> Iterator[VersionToMove]:
-    """Yield the version, and then, once each, the latest version of each workflow that it calls."""
+    """Yield the version, then the latest version of each workflow called directly or indirectly."""
     waiting, seen = [(name, version, True)], set[str]()
     while waiting:
         called, number, required = waiting.pop(0)

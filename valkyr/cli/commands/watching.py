@@ -29,7 +29,7 @@ def watch(choices: Choices, execution: Any) -> int:
 
 
 class _View:
-    """The newest state of the execution and its runs, which a live table or lines show."""
+    """The newest state of the execution and its runs, shown as a live table or as lines."""
 
     def __init__(self, output: CommandOutput) -> None:
         self._output = output

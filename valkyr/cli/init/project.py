@@ -75,7 +75,7 @@ class DjangoProject:
         return None
 
     def setting(self, name: str) -> tuple[SourceFile, ast.stmt] | None:
-        """Return the file and the last statement that assign a setting; None without one."""
+        """Return the file and the statement that last assigns a setting; None if none does."""
         for source in self.settings:
             if found := source.assignments(name):
                 return source, found[-1]

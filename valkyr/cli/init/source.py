@@ -174,7 +174,7 @@ class SourceFile:
         self.add_import(f"from {module} import {', '.join(missing)}")
 
     def insert_after(self, node: ast.stmt, text: str) -> None:
-        """Add lines after a statement. Raises UnclearSource if its last line has another one."""
+        """Add lines after a statement. Raises UnclearSource if another shares its last line."""
         _, end = self._span(node)
         line_end = self.new.find(b"\n", end)
         rest = self.new[end : line_end if line_end >= 0 else len(self.new)].split(b"#")[0].strip()
@@ -186,7 +186,7 @@ class SourceFile:
             self._insert(line_end + 1, f"{text}\n")
 
     def insert_before(self, node: ast.stmt, text: str) -> None:
-        """Add a line before a statement. Raises UnclearSource if its first line has another one."""
+        """Add a line before a statement. Raises UnclearSource if another shares its first line."""
         start, _ = self._span(node)
         line = self.new.rfind(b"\n", 0, start) + 1
         indent = self.new[line:start].decode()
@@ -199,7 +199,7 @@ class SourceFile:
         self._replace(*self._span(node), text)
 
     def around(self, node: ast.stmt) -> ast.stmt | None:
-        """Return the module-level statement that contains another statement; None without one."""
+        """Return the module-level statement that contains another statement, or None."""
         line = node.lineno
         for one in self.tree.body:
             if one.lineno <= line <= (one.end_lineno or line):

@@ -232,7 +232,7 @@ def _percentiles(
 
 
 def _readable(labels: list[str]) -> list[str]:
-    """Return the labels; omit every second one if a chart has no room for all of them."""
+    """Return the labels; every second one is "" if a chart has no room for all of them."""
     if len(labels) <= 4:
         return labels
     return [label if place % 2 == 0 else "" for place, label in enumerate(labels)]
@@ -264,7 +264,7 @@ def percent(rate: float | None) -> str:
 
 
 def throughput(figures: Figures) -> str:
-    """Return the executions that ended per hour or, from 600 an hour on, per minute, as text."""
+    """Return the rate of ended executions as text: per hour, or per minute from 600 an hour on."""
     hours = max(figures.elapsed, timedelta(minutes=1)) / timedelta(hours=1)
     an_hour = figures.total.ended / hours
     if an_hour >= 600:

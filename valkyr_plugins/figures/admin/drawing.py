@@ -51,7 +51,7 @@ def logarithmic(values: Iterable[float]) -> Scale:
 
 
 def round_up(value: float) -> float:
-    """Return the smallest of 1, 2, 5, 10, 20, 50, … that is not below a positive value."""
+    """Return the smallest number (1, 2 or 5 times a power of ten) not below a positive value."""
     power = 10.0 ** math.floor(math.log10(value))
     for step in (1, 2, 5, 10):
         if value <= step * power * (1 + 1e-9):

@@ -61,7 +61,7 @@ class ListDeadLettersArguments(PagedArguments):
 
 
 class ExplainFailureArguments(ToolArguments):
-    """A dead letter, or a group, of which the newest dead letter is explained."""
+    """A dead letter to explain, or a group whose newest open dead letter is explained."""
 
     dead_letter_id: UUID | None = None
     group_id: Annotated[
@@ -178,7 +178,7 @@ def _compared(caller: ToolCaller, entry_id: UUID | str) -> Any:
 
 
 def _source(caller: ToolCaller, letter: dict[str, Any]) -> Any:
-    """Return the failed task as its author wrote it, in the version that ran."""
+    """Return the failed task as its author wrote it; None if the caller may not see it."""
     version = _if_permitted(
         caller, "workflow-version", id=letter["workflowId"], n=letter["version"]
     )

@@ -25,7 +25,7 @@ RATIONALE = "rationale"
 
 
 class ProposedArguments(ToolArguments):
-    """The arguments that every proposal takes."""
+    """The arguments of every proposal."""
 
     rationale: Annotated[
         str,

@@ -158,7 +158,7 @@ def validated(caller: ToolCaller, given: ValidateArguments) -> dict[str, Any]:
     """Return the problems and warnings of a definition.
 
     Unlike the API's operation, it needs only the permission to view, because an agent that proposes
-    a change may not write. It stores nothing.
+    a change may lack the permission to write. It stores nothing.
     """
     if given.workflow_id is not None:
         workspace_id = UUID(caller.api.get("workflow", id=given.workflow_id).data["workspaceId"])
