@@ -29,8 +29,9 @@ from executions.health.parts import of_cell
 from executions.models import Trigger, Workspace
 from executions.observability import metric_values
 from runners.models import Approval, Run, Runner
+from runners.models.runner import RESPONDS_WITHIN
 from runners.states import LIVE, RunState
-from runners.workers.queues import is_live, queues
+from runners.workers.queues import queues
 
 # The state of the installation, read from its tables: one or two bounded queries per reading.
 #
@@ -89,13 +90,15 @@ def steps(now: datetime) -> Iterator[Family]:
 
 def waiting(now: datetime) -> Iterator[Family]:
     """Yield each queue's depth, the age of its oldest waiting step, and its number of workers."""
-    live = [runner for runner in Runner.objects.all()[:BOUND] if is_live(runner, now)]
+    live = list(Runner.objects.live(now)[:BOUND])
     found = {each.name: each for each in queues(Run.objects.all(), live, now)}
     depth = Family("valkyr_queue_depth", "Steps due that wait for a worker.", labels=["queue"])
     age = Family(
         "valkyr_queue_oldest_seconds", "The age of the oldest of these steps.", labels=["queue"]
     )
-    workers = Family("valkyr_workers", "Workers seen in the last minute.", labels=["queue"])
+    workers = Family(
+        "valkyr_workers", f"Workers seen in the last {RESPONDS_WITHIN.seconds} s.", labels=["queue"]
+    )
     for name in _queue_names(Counter({each.name: each.waiting for each in found.values()})):
         queue = found.get(name)
         oldest = queue.oldest if queue else None

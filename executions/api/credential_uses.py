@@ -25,7 +25,7 @@ from executions.vendor_seams.rest_framework_requests import django_request
 
 
 class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
-    """A use of a credential by a step, or a refused use, without the credential's values."""
+    """A use of a credential by a step, or a rejected use, without the credential's values."""
 
     workspace_id = serializers.UUIDField()
     credential_id = serializers.UUIDField(
@@ -44,12 +44,12 @@ class CredentialUseShape(CamelCase, serializers.ModelSerializer[CredentialUse]):
     remote = serializers.BooleanField(help_text="Whether a remote runner received it.")
     host = serializers.CharField(
         help_text=(
-            "The step's destination, if it is known before the step runs; for a refused "
+            "The step's destination, if it is known before the step runs; for a rejected "
             "connection, the intended destination. Otherwise empty."
         )
     )
     allowed = serializers.BooleanField(help_text="Whether the step received it.")
-    reason = serializers.CharField(help_text="Why it was refused; otherwise empty.")
+    reason = serializers.CharField(help_text="Why it was rejected; otherwise empty.")
     created_at = serializers.DateTimeField()
 
     class Meta:
@@ -70,7 +70,7 @@ class CredentialUseFilters(Body):
     workflowId = serializers.UUIDField(required=False)
     executionId = serializers.UUIDField(required=False)
     allowed = serializers.BooleanField(
-        required=False, default=None, allow_null=True, help_text="false: only refused uses."
+        required=False, default=None, allow_null=True, help_text="false: only rejected uses."
     )
     createdAfter = serializers.DateTimeField(required=False)
     createdBefore = serializers.DateTimeField(required=False)
@@ -106,7 +106,7 @@ class CredentialUses(Endpoint):
         parameters=[CredentialUseQuery],
     )
     def get(self, request: Request) -> Response:
-        """List the uses of credentials by steps and the refused uses, newest first.
+        """List the uses of credentials by steps and the rejected uses, newest first.
 
         You need permission to write workflows; an API token without the scope `author` needs
         `configure`. Uses are deleted after VALKYR_KEEP_CREDENTIAL_USES_DAYS.

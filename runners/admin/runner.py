@@ -1,6 +1,6 @@
 """Worker processes and their last heartbeats, read-only."""
 
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
@@ -17,9 +17,6 @@ from executions.admin.sections import Page, facts
 from executions.admin.skin import display
 from executions.language import lazy
 from runners.models import Runner
-
-# A worker sends a heartbeat every few seconds; one that is silent for this long is probably gone.
-SILENT = timedelta(seconds=60)
 
 
 @admin.register(Runner)
@@ -43,8 +40,8 @@ class RunnerAdmin(FactAdmin):
 
     @display(description=lazy("state"))
     def health(self, row: Runner) -> Any:
-        """Return the badge of the worker's health: live, shutting down or silent."""
-        return health_of(row)
+        """Return the badge of the worker's health: live, shutting down or not responding."""
+        return health_of(row, timezone.now())
 
     @display(description=lazy("queues"))
     def queue_names(self, row: Runner) -> str:
@@ -64,7 +61,7 @@ class RunnerAdmin(FactAdmin):
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the page of a worker."""
         return Page(
-            [health_of(obj)],
+            [health_of(obj, timezone.now())],
             facts(
                 [
                     (gettext("Name"), obj.name),
@@ -80,10 +77,10 @@ class RunnerAdmin(FactAdmin):
         )
 
 
-def health_of(row: Runner) -> Any:
-    """Return the badge of the worker's health: shutting down, silent or live."""
+def health_of(row: Runner, now: datetime) -> Any:
+    """Return the badge of the worker's health: shutting down, not responding or live."""
     if row.leaving_at is not None:
         return marks.mark(gettext("shutting down"), "logout", "grey")
-    if timezone.now() - row.seen_at > SILENT:
-        return marks.mark(gettext("silent"), "heart_broken", "red")
+    if not row.responds(now):
+        return marks.mark(gettext("not responding"), "heart_broken", "red")
     return marks.mark(gettext("live"), "monitor_heart", "green")

@@ -12,6 +12,7 @@ from executions.definition.graph.model import Step
 from runners import statements
 from runners.conf import config
 from runners.dispatch.packing import Packing
+from runners.models.runner import RESPONDS_WITHIN
 
 KEPT = 20_000  # steps that are cached; the oldest are dropped
 LOOKED = 1_000  # workflows whose last look is remembered
@@ -84,7 +85,7 @@ def serving(queue: str) -> int:
     global _at, _counted  # noqa: PLW0603 - one answer a process
     now = time.monotonic()
     if now - _at >= CAPACITY_SECONDS:
-        _counted = dict(statements.fetch("workforce", {}))
+        _counted = dict(statements.fetch("workforce", {"within": RESPONDS_WITHIN}))
         _at = now
     return max(1, _counted.get(queue, 1))
 

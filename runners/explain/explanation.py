@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +24,7 @@ from executions.sealing.sealer import opened_text
 from executions.states import ExecutionState
 from runners import statements
 from runners.explain.holds import hold_reasons
-from runners.explain.steps import COUNTED, SILENT_SECONDS, Around, step_reason
+from runners.explain.steps import COUNTED, Around, step_reason
 from runners.models import Run, Runner, Waiter
 from runners.planning import compensation
 from runners.planning.plan_from_rows import facts_of
@@ -119,10 +119,9 @@ def look_around(
 
 
 def _served(now: datetime) -> frozenset[str]:
-    """Return the queues with workers that were seen recently and are not leaving."""
-    lately = now - timedelta(seconds=SILENT_SECONDS)
-    found = Runner.objects.filter(seen_at__gte=lately, leaving_at__isnull=True)
-    return frozenset(name for names in found.values_list("queues", flat=True) for name in names)
+    """Return the queues with live workers."""
+    live = Runner.objects.live(now)
+    return frozenset(name for names in live.values_list("queues", flat=True) for name in names)
 
 
 def _remote(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[str, datetime | None]:

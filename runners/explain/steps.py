@@ -15,10 +15,10 @@ from executions.explain.reason import Reason, at, brief, iso, some
 from executions.states import FINAL, CapacityState, ExecutionState
 from runners.explain.holds import not_installed
 from runners.models import Run
+from runners.models.runner import RESPONDS_WITHIN
 from runners.states import HELD, RunState, WaitKind
 
 COUNTED = 10_000
-SILENT_SECONDS = 60
 MAX_OPEN = 50
 
 
@@ -167,8 +167,8 @@ def _no_worker(run: Run, around: Around) -> Reason | None:
     return Reason(
         "no_worker",
         f"It was sent to the queue {run.queue!r} at {at(run.published_at)}, and no worker "
-        f"serves that queue: none was seen within {SILENT_SECONDS} s. Start one, or correct "
-        "the step's queue.",
+        f"serves that queue: none was seen within {RESPONDS_WITHIN.seconds} s. Start one, "
+        "or correct the step's queue.",
         since=run.published_at,
         details={"queue": run.queue, "sentAt": iso(run.published_at), "sent": run.publications},
     )

@@ -1,10 +1,27 @@
-"""The workers and remote runners that have reported to this database."""
+"""The workers and remote runners that have reported to this database.
+
+All screens, metrics and checks use one limit for the age of a report: `RESPONDS_WITHIN`.
+"""
+
+from datetime import datetime, timedelta
+from typing import ClassVar
 
 from django.db import models
 
 from executions.database.clock import ClockTimestamp
 from executions.database.ids import uuid7
 from executions.models import Workspace
+
+# A worker reports every 10 s, an idle remote runner every 20 s. Two late reports are no alarm.
+RESPONDS_WITHIN = timedelta(seconds=35)
+
+
+class RunnerManager(models.Manager["Runner"]):
+    """Selects runners by their last report."""
+
+    def live(self, now: datetime) -> models.QuerySet["Runner"]:
+        """Return the runners that respond and are not shutting down."""
+        return self.filter(leaving_at=None, seen_at__gte=now - RESPONDS_WITHIN)
 
 
 class Runner(models.Model):
@@ -35,8 +52,18 @@ class Runner(models.Model):
     rows_of_no_workspace = "read"
     when_moved = "never"  # a runner reports again where its workspace is
 
+    objects: ClassVar[RunnerManager] = RunnerManager()
+
     class Meta:
         ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
+
+    def responds(self, now: datetime) -> bool:
+        """Return whether the last report is recent enough."""
+        return now - self.seen_at <= RESPONDS_WITHIN
+
+    def is_live(self, now: datetime) -> bool:
+        """Return whether the runner responds and is not shutting down."""
+        return self.leaving_at is None and self.responds(now)

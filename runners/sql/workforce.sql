@@ -1,7 +1,7 @@
--- How many processes and threads serve each queue, by the workers that were seen lately.
+-- How many processes and threads serve each queue, by the live workers.
 SELECT queue, sum(w.processes)::int
   FROM runners_runner w
  CROSS JOIN LATERAL jsonb_array_elements_text(w.queues) AS queue
- WHERE w.seen_at > statement_timestamp() - interval '60 seconds' AND w.leaving_at IS NULL
+ WHERE w.seen_at > statement_timestamp() - %(within)s AND w.leaving_at IS NULL
    AND w.pool <> 'remote'
  GROUP BY queue

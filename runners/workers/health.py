@@ -2,23 +2,25 @@
 
 from executions.configuration import OWN_QUEUES
 from executions.health.parts import HealthFinding, Session, register
+from runners.models.runner import RESPONDS_WITHIN
 from runners.workers.queues import command_for
 
-# A worker gives a sign every 15 s, as long as messages reach it.
-SILENT_SECONDS = 60
 QUERY = """
     SELECT queue, count(*)
       FROM runners_runner, jsonb_array_elements_text(queues) AS queue
      WHERE workspace_id IS NULL AND leaving_at IS NULL
-       AND seen_at > clock_timestamp() - %s * interval '1 second'
+       AND seen_at > clock_timestamp() - %s
      GROUP BY queue
 """
-EXPECTED = f"a worker of each of {', '.join(sorted(OWN_QUEUES))} seen in the last 60 s"
+EXPECTED = (
+    f"a worker of each of {', '.join(sorted(OWN_QUEUES))} seen in the last "
+    f"{RESPONDS_WITHIN.seconds} s"
+)
 
 
 def workers(session: Session) -> HealthFinding:
     """Check that each Valkyr queue has a worker that was seen recently."""
-    served = dict(session.execute(QUERY, [SILENT_SECONDS]).fetchall())
+    served = dict(session.execute(QUERY, [RESPONDS_WITHIN]).fetchall())
     missing = sorted(OWN_QUEUES - served.keys())
     seen = ", ".join(f"{number} of {queue}" for queue, number in sorted(served.items()))
     if not missing:

@@ -18,8 +18,6 @@ from runners.states import HELD, RunState
 
 # The most waiting runs that are counted.
 BOUND = 50_000
-# A worker sends a heartbeat every 15 s; one that is silent for this long is probably gone.
-SILENT = timedelta(seconds=60)
 # A shorter wait may be no backlog at all.
 PATIENCE = timedelta(seconds=15)
 OWN = ("control", "default", "io")
@@ -59,11 +57,6 @@ def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> lis
     ]
 
 
-def is_live(runner: Runner, now: datetime) -> bool:
-    """Return whether a worker was recently seen and is not leaving."""
-    return runner.leaving_at is None and now - runner.seen_at <= SILENT
-
-
 def command_for(queue: str) -> str:
     """Return the command that starts a worker of a queue; `make up` starts Valkyr's own workers."""
     pool = "prefork" if queue == "default" else "threads"
@@ -75,15 +68,14 @@ def command_for(queue: str) -> str:
 
 def served() -> set[str]:
     """Return the queues that a live Valkyr worker consumes."""
-    now = database_now()
-    recent = Runner.objects.filter(workspace=None, seen_at__gte=now - SILENT)
-    return {str(queue) for one in recent if is_live(one, now) for queue in one.queues}
+    live = Runner.objects.live(database_now()).filter(workspace=None)
+    return {str(queue) for one in live for queue in one.queues}
 
 
 def _served(runners: Iterable[Runner], now: datetime) -> dict[str, int]:
     served: dict[str, int] = {}
     for runner in runners:
-        if is_live(runner, now):
+        if runner.is_live(now):
             for queue in runner.queues:
                 served[str(queue)] = served.get(str(queue), 0) + 1
     return served

@@ -3,7 +3,7 @@
 Such a worker holds each message that it takes until the network times out, and a broker that pushes
 messages (RabbitMQ) delivers several to it. Their runs would wait for the sweeper to send them
 again, perhaps to the same worker. The worker therefore queries the database every 2 s, over a
-connection that never blocks, and stops consuming after 6 s of silence. Every 15 s, the query
+connection that never blocks, and stops consuming after 6 s of silence. Every 10 s, the query
 updates the worker's row, or inserts it if it is missing, for example in a restored database.
 """
 
@@ -37,7 +37,7 @@ LOOK_EVERY, ASK_EVERY, SILENCE = 0.25, 2.0, 6.0
 # A connection that has not answered for so long is replaced; a handshake, by one with another host.
 GIVEN_UP, HANDSHAKE = 10.0, 8.0
 QUESTION = b"SELECT 1"
-SEEN_EVERY = 15.0
+SEEN_EVERY = 10.0
 SEEN = SQL("""
 INSERT INTO {table} (id, name, host, pid, pool, processes, queues, started_at, seen_at)
 VALUES ({id}, {name}, {host}, {pid}, {pool}, {processes}, {queues}::jsonb, clock_timestamp(),

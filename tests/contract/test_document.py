@@ -47,6 +47,23 @@ def test_it_is_valid_and_nothing_was_guessed(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1")
 
 
+def texts(part: Any) -> Iterator[str]:
+    """Yield every line of the descriptions and summaries, without lists of values."""
+    if isinstance(part, dict):
+        for key, value in part.items():
+            if key in ("description", "summary") and isinstance(value, str):
+                yield from (line for line in value.splitlines() if not line.startswith("* `"))
+            yield from texts(value)
+    elif isinstance(part, list):
+        for each in part:
+            yield from texts(each)
+
+
+def test_the_api_says_rejected_as_the_writing_guide_does(document: dict[str, Any]) -> None:
+    # Names such as the field `refused` stay: they are part of the contract.
+    assert [line for line in texts(document) if "refused" in line.replace("`refused`", "")] == []
+
+
 def test_what_is_served_is_this_document(document: dict[str, Any], author: APIClient) -> None:
     served = author.get("/v1/schema", headers={"Accept": "application/json"}).json()
 

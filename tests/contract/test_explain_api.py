@@ -116,7 +116,7 @@ def test_a_queue_without_a_worker_is_told_from_a_backlog(
     assert first(author, execution)["code"] == "in_queue"
     Runner.objects.update(leaving_at=later(0))
     assert first(author, execution)["code"] == "no_worker"
-    Runner.objects.update(leaving_at=None, seen_at=later(-61))
+    Runner.objects.update(leaving_at=None, seen_at=later(-36))
     reason = first(author, execution)
     assert reason["code"] == "no_worker"
     assert reason["details"]["queue"] == "io"

@@ -194,7 +194,7 @@ def test_a_queue_that_no_worker_serves_is_named(
     attended: None, stranger: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VALKYR_METRICS_TOKEN", TOKEN)
-    Runner.objects.filter(name="io@here").update(seen_at=F("seen_at") - timedelta(seconds=61))
+    Runner.objects.filter(name="io@here").update(seen_at=F("seen_at") - timedelta(seconds=36))
 
     answer = stranger.get(READY, headers={"Authorization": f"Bearer {TOKEN}"})
 

@@ -134,7 +134,7 @@ def test_work_where_no_worker_serves_is_found_and_over_when_one_does(waiting: Ru
     "served",
     [
         {"seen_at": database_now, "leaving_at": database_now},
-        {"seen_at": lambda: database_now() - timedelta(minutes=2)},
+        {"seen_at": lambda: database_now() - timedelta(seconds=36)},
     ],
 )
 def test_a_worker_that_leaves_or_is_silent_serves_nobody(

@@ -159,8 +159,6 @@ def _hours(age: timedelta) -> str:
 # Runs wait in a queue that no live worker serves.
 
 
-# A worker sends a heartbeat every 15 s; one that missed three counts as gone.
-SILENT = timedelta(seconds=50)
 MOST_QUEUES = 1_000
 # A queue without workers: its name and, for a remote one, the workspace of its runners.
 Queue = tuple[str, UUID | None]
@@ -184,7 +182,7 @@ def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
 
 
 def _served(now: datetime) -> set[Queue]:
-    live = Runner.objects.filter(seen_at__gte=now - SILENT, leaving_at=None)
+    live = Runner.objects.live(now)
     return {
         (name, workspace_id)
         for workspace_id, names in live.values_list("workspace_id", "queues")

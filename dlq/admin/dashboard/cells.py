@@ -27,7 +27,6 @@ from executions.database.each_database import EachDatabase
 from executions.database.time_limits import soon
 from executions.models import WorkflowExecution
 from runners.models import Runner
-from runners.workers.queues import SILENT
 
 SECONDS = 2.0
 KEPT_SECONDS = 15
@@ -66,8 +65,8 @@ def section(request: HttpRequest) -> PageSection | None:
 
 
 def _counts() -> CellCounts:
-    since = database_now() - SILENT  # raises if the database is away, unlike `soon`
-    live = Runner.objects.filter(leaving_at=None, seen_at__gte=since)
+    now = database_now()  # raises if the database is away, unlike `soon`
+    live = Runner.objects.live(now)
     executions = WorkflowExecution.objects.all()
     letters = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)
     return CellCounts(

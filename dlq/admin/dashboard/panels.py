@@ -1,7 +1,7 @@
 """The content of the home page: banners, cards, and the panels above and below the charts."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.urls import NoReverseMatch, reverse
@@ -17,8 +17,7 @@ from executions.admin.changelist import BOUND
 from executions.admin.sections import Cell, PageSection
 from executions.language import lazy
 from runners.admin.runner import health_of
-from runners.models import Runner
-from runners.workers.queues import Busy, Queue, Step, command_for, is_live
+from runners.workers.queues import Busy, Queue, Step, command_for
 
 WORKERS = 8
 UNSEEN = lazy("nothing that you may view")
@@ -125,11 +124,13 @@ def _group_address(row: FailureGroup) -> str:
 def _worker_rows(kept: Facts, now: datetime) -> list[list[Cell]]:
     held: Mapping[str, Busy] = kept["busy"] or {}
     all_seen = kept["everything"]
-    rows = sorted(kept["workers"] or [], key=lambda row: (not is_live(row, now), row.name))
+    # The rows may come from the cache: a worker is judged by the time at which they were read.
+    at = kept["at"]
+    rows = sorted(kept["workers"] or [], key=lambda row: (not row.is_live(at), row.name))
     return [
         [
             links.to("runners_runner", row.pk, row.name),
-            health_of(row),
+            health_of(row, at),
             _runs_now(held.get(row.name), now) or (gettext("nothing") if all_seen else UNSEEN),
         ]
         for row in rows[:WORKERS]
@@ -227,20 +228,18 @@ def _oldest(found: datetime | None, now: datetime) -> str:
 # What needs attention at once, and what to do.
 
 
-QUIET = timedelta(minutes=2)
-
-
 def banners(kept: Facts, now: datetime) -> list[Banner]:
     """Return a banner if no worker is live; otherwise one for each queue without a worker."""
-    silent = _silent(kept["workers"], now)
+    silent = _silent(kept)
     if silent:
         return [silent]
     return [_unserved(one, now) for one in kept["queues"] or [] if one.unserved(now)]
 
 
-def _silent(workers: list[Runner], now: datetime) -> Banner | None:
-    own = [one.seen_at for one in workers if one.pool != "remote" and one.leaving_at is None]
-    if own and now - max(own) <= QUIET:
+def _silent(kept: Facts) -> Banner | None:
+    at, workers = kept["at"], kept["workers"]
+    own = [one for one in workers if one.pool != "remote" and one.leaving_at is None]
+    if any(one.responds(at) for one in own):
         return None
     if not own:
         return Banner(
@@ -248,7 +247,7 @@ def _silent(workers: list[Runner], now: datetime) -> Banner | None:
             "make up",
         )
     text = gettext("Workers have not reported for {span}. Start them all:").format(
-        span=marks.span(now - max(own))
+        span=marks.span(at - max(one.seen_at for one in own))
     )
     return Banner(text, "make up")
 

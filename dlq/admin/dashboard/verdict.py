@@ -15,7 +15,6 @@ from dlq.admin.groups_filters import StatusFilter
 from executions import addresses
 from executions.admin import links, marks
 from executions.admin.changelist import BOUND
-from runners.workers.queues import is_live
 
 # A queue whose first step waits longer, and a schedule that is later, are reported.
 SLOW = timedelta(seconds=60)
@@ -47,12 +46,14 @@ def verdict(kept: Facts, now: datetime, added: Iterable[HomeProblem] = ()) -> Ho
     elif partly:
         headline = gettext("Some data is not available: the database did not answer in time")
     else:
-        headline = _all_well(kept, now)
+        headline = _without_problems(kept)
     return HomeVerdict(headline, problems, partly)
 
 
-def _all_well(kept: Facts, now: datetime) -> str:
-    live = sum(is_live(worker, now) for worker in kept["workers"] or [])
+def _without_problems(kept: Facts) -> str:
+    live = sum(worker.is_live(kept["at"]) for worker in kept["workers"] or [])
+    if not live:
+        return gettext("No worker is live")
     workers = ngettext("{number} worker is live", "{number} workers are live", live)
     return gettext("Nothing needs attention: {workers}, and no queue is slow").format(
         workers=workers.format(number=live)

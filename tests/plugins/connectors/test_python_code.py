@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from executions.publishing import versioning
 from runners.failures.classification import Failure
 from runners.modules import registry
 from runners.segment.step_context import Context
@@ -269,6 +270,21 @@ def test_it_is_off_unless_somebody_turned_it_on(
 
     assert "VALKYR_PYTHON_CODE=1" in problem.message
     assert fail_code("def main(i): ...").message == problem.message
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_an_invalid_setting_is_a_problem_of_the_definition(
+    language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"VALKYR_{language.upper()}_CODE"
+    monkeypatch.setenv(name, "perhaps")
+    task = {"id": "compute", "use": f"{language}.code", "with": {"code": "main"}}
+
+    (problem,) = versioning.check({"schema": "valkyr/1", "name": "sum", "tasks": [task]})
+
+    assert problem.code == f"{language}_code_off"
+    assert f"{name} is 'perhaps'" in problem.message
+    assert "An administrator must correct it" in problem.message
 
 
 def test_no_value_is_rendered_into_code() -> None:

@@ -1,8 +1,9 @@
 """The inputs, checks and execution that all steps with workflow code share."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from pydantic import Field, JsonValue
 
 from executions.public.definitions import ConfigProblem
@@ -12,6 +13,10 @@ MAX_CODE = 100_000
 NO_TEMPLATE = (
     "a value that is rendered into code can become code: write literal code, and pass values "
     "as `inputs`"
+)
+WRONG_SETTING = (
+    "code in workflows is off, because a setting is invalid: {error} An administrator must correct "
+    "it for the web process and the workers"
 )
 
 
@@ -37,13 +42,19 @@ def off(language: str, variable: str) -> str:
     )
 
 
-def code_problems(config: Mapping[str, Any], module: str, why_off: str) -> list[ConfigProblem]:
-    """Return the problems of a step's code; `why_off` is empty if the module is enabled."""
+def code_problems(
+    config: Mapping[str, Any], module: str, is_on: Callable[[], bool], why_off: str
+) -> list[ConfigProblem]:
+    """Return the problems of a step's code; `why_off` is the text if the module is disabled."""
     found = []
     if "{{" in str(config.get("code", "")):
         found.append(ConfigProblem(("code",), "template_not_allowed", NO_TEMPLATE))
-    if why_off:
-        found.append(ConfigProblem((), f"{module}_off", why_off))
+    try:
+        why = "" if is_on() else why_off
+    except ImproperlyConfigured as error:
+        why = WRONG_SETTING.format(error=error)
+    if why:
+        found.append(ConfigProblem((), f"{module}_off", why))
     return found
 
 

@@ -151,11 +151,7 @@ class JavascriptCode(Module[JavascriptCodeInputs]):
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
-        try:
-            why_off = "" if is_on() else OFF
-        except StepError as error:
-            why_off = error.message
-        return code_problems(config, "javascript_code", why_off)
+        return code_problems(config, "javascript_code", is_on, OFF)
 
     def execute(self, inputs: JavascriptCodeInputs, ctx: StepContext) -> Result:
         if not is_on():

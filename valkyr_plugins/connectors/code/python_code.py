@@ -119,11 +119,7 @@ class PythonCode(Module[PythonCodeInputs]):
     )
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
-        try:
-            why_off = "" if is_on() else OFF
-        except StepError as error:
-            why_off = error.message
-        return code_problems(config, "python_code", why_off)
+        return code_problems(config, "python_code", is_on, OFF)
 
     def execute(self, inputs: PythonCodeInputs, ctx: StepContext) -> Result:
         if not is_on():
