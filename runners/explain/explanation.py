@@ -119,7 +119,7 @@ def look_around(
 
 
 def _served(now: datetime) -> frozenset[str]:
-    """Return the queues with workers that were seen recently and are not leaving."""
+    """Return the queues whose workers were seen recently and are not shutting down."""
     lately = now - timedelta(seconds=SILENT_SECONDS)
     found = Runner.objects.filter(seen_at__gte=lately, leaving_at__isnull=True)
     return frozenset(name for names in found.values_list("queues", flat=True) for name in names)
