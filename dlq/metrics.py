@@ -226,7 +226,7 @@ class DatabaseCollector(Collector):
         self._read_at = float("-inf")
 
     def collect(self) -> Iterable[Family]:
-        """Return the last readings, after taking new ones if they are older than 12 s."""
+        """Return the last readings; take new readings first if the last are older than 12 s."""
         # Only the very first scrapes wait for each other; later ones get the last readings.
         if self._old() and self._lock.acquire(blocking=not self._families):
             try:

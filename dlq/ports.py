@@ -8,4 +8,4 @@ from executions.ports import Port
 stopped_redrives: Port[[Collection[UUID]], set[UUID]] = Port(
     "dlq.ports.stopped_redrives", "redrive"
 )
-"""Return which of these redrives are stopped by their failures at present. Optional."""
+"""Return the IDs of the given redrives that have stopped after too many failures. Optional."""

@@ -147,7 +147,7 @@ def sources(target: str) -> tuple[str, ...]:
 
 
 class SessionKind(TextChoices):
-    """The way in which a session's requests authenticate."""
+    """How the requests of a session authenticate."""
 
     TOKEN = "TOKEN", lazy("tokens")
     BROWSER = "BROWSER", lazy("browser")

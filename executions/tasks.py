@@ -38,7 +38,7 @@ def start_ticks() -> dict[str, int]:
 
 @task("executions.prune_signatures")
 def prune_signatures() -> int:
-    """Delete webhook signatures that are too old to be accepted, every minute; return how many."""
+    """Delete webhook signatures too old to be accepted, every minute; return their number."""
     return webhook.prune()
 
 

@@ -19,58 +19,58 @@ if TYPE_CHECKING:
 file_dead_letter: Port[[UUID, "Failure", bool, str | None], Any] = Port(
     "runners.ports.file_dead_letter", "dlq"
 )
-"""Write the dead letter of a run, in the transaction that ends it; return it, or None for a test.
+"""Write and return a run's dead letter, in the transaction that ends it; None for a test run.
 
-Called with the run, its failure, whether its attempts are used up, and the reason of a quarantine.
+The arguments: the run's ID, its failure, whether its attempts are used up, and a quarantine's
+reason.
 """
 
 record_costs: Port[["SegmentContext", "Work", "Unit"], None] = Port(
     "runners.ports.record_costs", "runners"
 )
-"""Count the costs of an attempt; called last in the transaction that records the attempt. Optional.
-"""
+"""Record the costs of an attempt, as the last part of the transaction that records it. Optional."""
 
 spent_by: Port[[Sequence[UUID]], Mapping[str, Decimal]] = Port("runners.ports.spent_by", "limits")
-"""Return the total costs of these executions, by currency, with one query. Optional."""
+"""Return the total costs of these executions, by currency. Uses one query. Optional."""
 
 run_isolated: Port[["SegmentState", "LiveRun"], bool] = Port(
     "runners.ports.run_isolated", "runners"
 )
-"""Run a suspect step in a process of its own, or send it later; False where it may run here.
+"""Run a suspect step in a separate process; return False if it may run in this process.
 
-Provided in workers.
+If no such process is free, the step is sent again later. Provided in workers.
 """
 
 open_dead_letters: Port[[Sequence[UUID]], Mapping[UUID, UUID]] = Port(
     "runners.ports.open_dead_letters", "dlq"
 )
-"""Return the IDs of the open dead letters of dead runs, by run ID."""
+"""Return the IDs of these runs' open dead letters, by run ID."""
 
 trace_run: Port[[Callable[["SegmentState", "Work"], "Unit"], "SegmentState", "Work"], "Unit"] = (
     Port("runners.ports.trace_run", "telemetry")
 )
-"""Perform a claimed run, by the function given, inside a span. Optional."""
+"""Execute a claimed run with the given function, inside a span; return the unit. Optional."""
 
 traceparents: Port[[Sequence["Run"]], Mapping[UUID, str]] = Port(
     "runners.ports.traceparents", "telemetry"
 )
-"""Return the `traceparent` that a remote runner is given with each leased run, by run. Optional."""
+"""Return the `traceparent` for a remote runner's spans, by the ID of each leased run. Optional."""
 
 trace_remote_run: Port[["SegmentState", "Work", "Unit", float], None] = Port(
     "runners.ports.trace_remote_run", "telemetry"
 )
-"""Tell the span of a run that a remote runner reported, with the milliseconds that it took.
+"""Create the span of a run that a remote runner reported, and that took the given milliseconds.
 
 Called in the transaction that records the report. Optional.
 """
 
 open_circuits: Port[[], "QuerySet[Any]"] = Port("runners.ports.open_circuits", "circuits")
-"""Return the circuits that are not closed: rows, each of a workspace. Optional."""
+"""Return the rows of the circuits that are not closed, in all workspaces. Optional."""
 take_checkpoint: Port[[UUID, int, str], object] = Port(
     "runners.ports.take_checkpoint", "timetravel"
 )
-"""Keep the variables of an execution as they are now, whose lock the caller holds.
+"""Take a checkpoint of an execution's variables; the caller holds the execution's lock.
 
-Called with how many automatic checkpoints to keep, and the path of the step it is taken after.
-Optional: nothing is counted or kept without it.
+The arguments are the execution's ID, the number of automatic checkpoints to keep, and the path of
+the last step. Optional: without this port, no checkpoints are taken.
 """

@@ -102,7 +102,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 APPS = ("executions", "runners", "dlq")
-"""The engine, as `INSTALLED_APPS` names it."""
+"""The apps of the engine, by their names in `INSTALLED_APPS`."""
 
 _CANVAS = {"durable": "durable", "DurableTask": "durable_task", "DurableResult": "results"}
 

@@ -23,7 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
 
 
 def _resources() -> set[str]:
-    """Return the first parts of the API's paths: `v1/Workflow`, `v1/auth`, `api/v1/workflow`."""
+    """Return the first parts of the API's paths, such as `v1/Workflow` and `api/v1/workflow`."""
     routes = (
         str(one.pattern)
         for each in urlpatterns

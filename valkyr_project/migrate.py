@@ -22,7 +22,7 @@ PAUSE_SECONDS = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> str:
-    """Migrate the tables, or wait until they are migrated; return why they are not ready, or ""."""
+    """Migrate the tables, or wait for their migration; return the reason for a failure, or ""."""
     parser = argparse.ArgumentParser(prog="python -m valkyr_project.migrate", description=__doc__)
     parser.add_argument("--wait", type=float, metavar="SECONDS")
     seconds = parser.parse_args(arguments).wait

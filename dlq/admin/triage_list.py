@@ -94,7 +94,7 @@ class SavedViews(ScopedAdmin):
         return redirect(address)
 
     def _problem(self, request: HttpRequest, name: str, query: str) -> str:
-        """Return why these filters cannot be saved as a view; "" if they can."""
+        """Return the reason why these filters cannot be saved as a view; "" if they can."""
         if not 0 < len(name) <= 100 or not name.isprintable():
             return gettext("A view needs a name of 1 to 100 characters.")
         if len(query) > 4_000 or "%00" in query:

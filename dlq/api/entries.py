@@ -84,14 +84,14 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
         return entry.labels or {}
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
-        """The number of dead letters in the workspace that have the same fingerprint."""
+        """Return the number of dead letters in the workspace that have the same fingerprint."""
         counted: int = self.context["occurrences"].get((entry.workspace_id, entry.fingerprint), 1)
         return counted
 
     def get_reviewedBy(  # noqa: N802 - the JSON's name
         self, entry: DeadLetterEntry
     ) -> str | None:
-        """The name of the user who resolved the dead letter; null if no user has."""
+        """Return the name of the user who resolved the dead letter; null if no user has."""
         return entry.reviewed_by.get_username() if entry.reviewed_by else None
 
 
@@ -181,7 +181,7 @@ def shown(entry: DeadLetterEntry, may: Powers) -> Response:
 
 
 class Entries(Endpoint):
-    """The list of dead letters."""
+    """The endpoint that lists dead letters."""
 
     @operation(
         "listDeadLetterQueue",
@@ -258,7 +258,7 @@ class DeadLetterLabelCounts(Endpoint):
 
 
 class OneEntry(Endpoint):
-    """One dead letter."""
+    """The endpoint that returns one dead letter."""
 
     @operation("getDeadLetterEntry", TAG, {200: DeadLetterQueue}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

@@ -71,7 +71,7 @@ class FailureGroupSummary(CamelCase, serializers.ModelSerializer[FailureGroup]):
         ]  # fmt: skip
 
     def get_owner(self, group: FailureGroup) -> str | None:
-        """The owner's user name; null if the group has no owner."""
+        """Return the owner's user name; null if the group has no owner."""
         return group.owner.get_username() if group.owner else None
 
 

@@ -110,7 +110,7 @@ def shown(group: FailureGroup, status: int = 200) -> Response:
 
 
 class Groups(Endpoint):
-    """The list of failure groups."""
+    """The endpoint that lists failure groups."""
 
     @operation(
         "listFailureGroups", TAG, {200: FailureGroupSummary(many=True)}, parameters=[GroupQuery]
@@ -137,7 +137,7 @@ class Groups(Endpoint):
 
 
 class OneGroup(Endpoint):
-    """One failure group."""
+    """The endpoint that returns and changes one failure group."""
 
     @operation("getFailureGroup", TAG, {200: FailureGroupDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name

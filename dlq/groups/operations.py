@@ -50,7 +50,7 @@ Data = Mapping[str, Any]
 
 
 def _refuse_unless(to: GroupStatus) -> Callable[[FailureGroup], str]:
-    """Return a function that says why a group's status cannot change to `to`; "" if it can."""
+    """Return a function that returns the reason why a status cannot become `to`; "" if it can."""
 
     def refuse(group: FailureGroup) -> str:
         if merged := _refuse_merged(group):

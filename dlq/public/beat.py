@@ -1,4 +1,4 @@
-"""When beat last ran its duties."""
+"""Read when beat last ran its duties."""
 
 from dlq import pulse
 

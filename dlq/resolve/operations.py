@@ -63,9 +63,9 @@ def _refuse_resolved(row: DeadLetterEntry) -> str:
 
 
 def _refuse_gone(row: DeadLetterEntry) -> str:
-    """Return why the step cannot continue: its dead letter is resolved or its execution was undone.
+    """Return the reason why the step cannot continue; "" if it can.
 
-    Return "" if the step can continue. An undo step can, although its execution was undone.
+    It cannot if its dead letter is resolved, or if its execution was undone, except for undo steps.
     """
     if reason := _refuse_resolved(row):
         return reason

@@ -90,7 +90,7 @@ def _aged(wanted: RetentionPeriods, before: datetime) -> RetentionPeriods:
 
 
 def _drop(versions: dict[UUID, datetime], pace: PruningPace, tally: PruningTally) -> None:
-    """Delete those of the versions that have no executions left.
+    """Delete the given versions that have no executions left.
 
     The versions are locked, so that no execution of them starts during the deletion.
     """

@@ -56,7 +56,7 @@ OVERRIDE = ((Action.AUTHOR,), (Permission.REDRIVE_CHANGED, Action.OPERATE))
 
 
 def needs(change: AccessChange) -> Iterator[Need]:
-    """Yield what a change needs in addition to the power to start or redrive."""
+    """Yield the powers that a change needs in addition to the power to start or redrive."""
     if change.base is Base.TEST:
         yield Need("run the version of a test run again", AUTHOR)
     if change.base is Base.OTHER:

@@ -136,7 +136,7 @@ class OperatingAdmin(ScopedAdmin):
         return answer
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation on this row, or on any row at all."""
+        """Return whether the user may perform the operation on the row, or on any row if None."""
         if row is None:
             return holds(request, operation.needs)
         return may(request, row, operation.needs)

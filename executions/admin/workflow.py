@@ -102,7 +102,7 @@ class DraftForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
             ) from None
 
     def clean(self) -> dict[str, Any]:
-        """Return the values; report a taken slug. Raises ValidationError if another user saved."""
+        """Return the values; report a taken slug. Raises ValidationError if the revision is old."""
         data = super().clean() or {}
         seen = data.get("revision_seen")
         if self.instance.pk and seen and not self.instance._state.adding:

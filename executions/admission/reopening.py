@@ -8,9 +8,9 @@ from executions.models import Tier, WorkflowExecution
 
 
 def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
-    """Return whether a failed execution must wait for a slot or its concurrency key; lock both.
+    """Return whether a failed execution must wait for a slot or for its concurrency key.
 
-    A child needs neither.
+    Locks both; a child execution needs neither.
     """
     row = (
         WorkflowExecution.objects.filter(pk=execution_id, parent=None)

@@ -91,7 +91,7 @@ class Definitions(Body):
         return value
 
     def validate_checksums(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Return the checksums. Raises ValidationError if one of them is not a string."""
+        """Return the checksums. Raises ValidationError if a checksum is not a string."""
         if not all(isinstance(one, str) for one in value.values()):
             raise serializers.ValidationError("Expected texts.", code="type")
         return value

@@ -106,7 +106,7 @@ def _is_list(answer: Any, part: ListPart) -> bool:
 def everywhere(read: Callable[[], list[T]]) -> list[T]:
     """Return the rows that `read` returns for each database that may have rows of the caller.
 
-    A cell that does not respond is omitted.
+    A cell that does not respond is omitted; an error of the first database is raised.
     """
     if not routing.is_undecided():
         return read()

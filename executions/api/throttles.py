@@ -30,7 +30,7 @@ class TooMany(APIException):
 
 
 def check(counted: Sequence[Rate]) -> None:
-    """Count a request against its rate limits. Raises TooMany if one of them is exceeded."""
+    """Count a request against its rate limits. Raises TooMany if it exceeds a limit."""
     excess = rates.count(counted)
     if excess is not None:
         raise TooMany(excess)

@@ -155,7 +155,7 @@ class BundleKind(ABC):
         }
 
     def prepare(self) -> None:
-        """Do work that a rollback must not undo, such as creating keys; by default, nothing."""
+        """Do work that a rollback must not undo, such as creating keys; by default, do nothing."""
         return
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:

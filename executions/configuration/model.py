@@ -86,7 +86,7 @@ def setting(
 
     `unset` describes the default if its value does not describe it. `variables` are additional
     environment variables. `bounds` are constraints of pydantic: `ge`, `gt`, `le`, `lt`,
-    `min_length`, `pattern`.
+    `min_length`, or `pattern`.
     """
     extra: Any = {"unit": unit, "unset": unset, "variables": list(variables)}
     return Field(default=default, description=meaning, json_schema_extra=extra, **bounds)

@@ -72,7 +72,7 @@ def _astray(ours: str) -> list[CheckMessage]:
 
 
 def _accounts(ours: str) -> list[CheckMessage]:
-    """Report accounts in another database if a router forbids tables for copies of them."""
+    """Report accounts in another database if a router forbids the tables for their copies here."""
     model = get_user_model()
     theirs = router.db_for_read(model)
     needed = (model, Group, Permission)

@@ -127,7 +127,7 @@ def _partitions(cursor: Any, model: Any) -> list[str] | None:
 
 
 def model(apps: Any, name: str) -> Any:
-    """Return a model of the engine (`runners.Run`) from a migration's state."""
+    """Return a model of the engine, such as `runners.Run`, from a migration's state."""
     return apps.get_model(translated(name))
 
 

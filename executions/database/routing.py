@@ -207,7 +207,7 @@ class Router:
 
 
 def _of_row(row: Any) -> str:
-    """Return the alias of a row's database; "" if there are no cells, or it is not Valkyr's."""
+    """Return the alias of a row's database; "" without cells, or if the row is not Valkyr's."""
     found = row._state.db if row is not None and valkyr_settings().cells else None
     return found if found in aliases() else ""
 

@@ -57,7 +57,7 @@ def policies() -> list[RowPolicy]:
 
 
 def policy_of(model: type[Model]) -> RowPolicy | None:
-    """Return the policy of a model's table; None for rows that belong to no workspace.
+    """Return the policy of a model's table; None if its rows belong to no workspace.
 
     The model's `rows_of_no_workspace` says whether requests may `read` or `write` rows without a
     workspace; by default they can do neither.

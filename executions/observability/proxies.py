@@ -76,7 +76,7 @@ class Proxies:
 def _address(text: str) -> Any:
     """Return the address without a port; None if it is invalid.
 
-    An IPv4 address can be in any notation.
+    An IPv4 address in IPv6 notation is returned as IPv4.
     """
     host = text.strip()
     if host.startswith("["):

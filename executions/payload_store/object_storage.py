@@ -118,7 +118,7 @@ class ObjectStorage:
 
     @property
     def folder(self) -> Path | None:
-        """Return the folder of a `file://` address; None for another address."""
+        """Return the folder of a `file://` address; None for any other address."""
         is_folder = self.address.startswith(FOLDER)
         return Path(self.address.removeprefix(FOLDER)) if is_folder else None
 

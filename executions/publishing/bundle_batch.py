@@ -1,7 +1,7 @@
 """Write a bundle's workflows with their versions, and archive workflows, in one transaction.
 
 The number of statements depends on the number of batches. Only schedules, and canaries that end,
-need statements of their own. The caller holds the locks of the rows that exist.
+need separate statements. The caller holds the locks of the rows that exist.
 """
 
 from collections.abc import Iterator, Sequence

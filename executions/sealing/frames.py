@@ -29,7 +29,7 @@ OVERHEAD = 12 + 16
 
 
 def seal(parts: Iterable[bytes], where: str, key: int) -> Iterator[bytes]:
-    """Yield the sealed file of these parts; `where` is its name.
+    """Yield the parts of a file in sealed form; `where` is the file's name.
 
     Raises the errors of `payload_keys.opened`.
     """

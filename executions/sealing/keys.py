@@ -103,7 +103,7 @@ def sealed_keys(keys: Keys, by: Aead) -> bytes:
 
 
 def opened_keys(sealed: bytes, by: Aead) -> Keys:
-    """Return the opened set. Raises WrongInstallationKey, or KeyUnavailable if the KMS fails."""
+    """Return the opened keys. Raises WrongInstallationKey, or KeyUnavailable if the KMS fails."""
     import tink
     from google.protobuf.message import DecodeError
     from tink import aead, proto_keyset_format

@@ -24,7 +24,7 @@ ACTOR = Actor.system("concurrency")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """Which new executions may run within their key's limit, and which are replaced by later ones.
+    """Whether each new execution may run within its key's limit, or is replaced by a later one.
 
     Both lists are in the order of the executions. A replaced execution is inserted as a waiting
     execution, and then cancelled.

@@ -141,7 +141,7 @@ def _unfinished(trigger: Trigger) -> list[UUID]:
 
 
 def _start_tick(trigger: Trigger, tick: CronTick, cancelled: list[UUID]) -> None:
-    """Start the execution and cancel those in `cancelled`, or record in the tick the reason not to.
+    """Start the execution and cancel those in `cancelled`, or record in the tick why it is refused.
 
     Raises QuotaExceeded.
     """

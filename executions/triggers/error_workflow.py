@@ -44,7 +44,7 @@ def notify(sender: Any, execution: WorkflowExecution, **_: Any) -> None:
 def described(failed: WorkflowExecution) -> dict[str, Any]:
     """Return the payload of an error workflow: the failed execution, step and input.
 
-    An input that exceeds the limit of payloads is omitted and marked as such.
+    An input that exceeds the limit of payloads is omitted, and `inputOmitted` is then true.
     """
     where = ports.failed_step(failed.pk) or {}
     timed_out = failed.state == ExecutionState.TIMEOUT

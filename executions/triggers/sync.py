@@ -34,7 +34,7 @@ def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
 def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
     """Synchronise many workflows as `sync` does, in few statements.
 
-    Only changed schedules need statements of their own.
+    Only changed schedules need separate statements.
     """
     now, workflows = database_now(), {workflow.pk: workflow for workflow, _ in given}
     wanted = {

@@ -57,7 +57,7 @@ NAMES = {
     WaitKind.QUOTA: lazy("a quota"),
 }
 HELD_BY: dict[str, Callable[[Mapping[str, Any]], str]] = {}
-"""Functions that name what holds a run, from its `progress`, by kind of wait; plugins add more."""
+"""By kind of wait, functions that name what holds a run, by its `progress`; plugins add more."""
 PLAIN = {
     WaitKind.TIMER: lazy("Waits for a timer"),
     WaitKind.CHILD: lazy("Waits for its child execution"),

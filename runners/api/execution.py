@@ -209,6 +209,6 @@ class ExplainExecution(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return why the execution has not ended, with a reason for each unfinished step."""
+        """Return the reason why the execution has not ended, and one for each unfinished step."""
         row, _ = obtain(self.user, WorkflowExecution.objects.defer(*LARGE), id, Action.VIEW)
         return Response(ExplanationShape(explain(row)).data)

@@ -1,7 +1,7 @@
-"""Open the turns (iterations) of a container's body, count the ended turns, and start more.
+"""Open the iterations of a container's body, count the ended iterations, and start more.
 
-The transaction that ends a turn starts the next turns or wakes the container, under the execution's
-lock.
+The transaction that ends an iteration starts the next ones or wakes the container, under the
+execution's lock.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ Turns = LoopTurns | MapTurns
 
 
 def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> None:
-    """Start the first turns of a container that just began to wait; the caller holds the lock."""
+    """Start the first iterations of a container that begins to wait; its execution is locked."""
     place = first_turn(state.place, work.step.task)
     if work.attempt > 1:
         statements.fetch(
@@ -48,7 +48,7 @@ def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> Non
 def start(
     state: SegmentState, place: Place, indexes: Sequence[int], batch: Sequence[int] = ()
 ) -> None:
-    """Insert the first runs of some turns, and send all except the run that this worker keeps.
+    """Insert the first runs of some iterations; send all except the run that this worker keeps.
 
     `batch` are further items of a pure map that this worker also executes.
     """
@@ -101,12 +101,12 @@ def turn_over(
     unstarted: Sequence[int] = (),
     counted_anew: bool = False,
 ) -> bool:
-    """Subtract ended turns from the container's counters; start more turns or wake the container.
+    """Subtract ended iterations from their container's counters; start more, or wake the container.
 
-    `place` is any of the container's turns. `failed` are the ended turns with a failure that no
-    edge handled. `begun` are turns that have rows although they were set aside, and `unstarted` are
-    turns without rows although they were assigned. `counted_anew` is true if a roll-back reset some
-    turns. The caller holds the execution's lock. Returns whether anything was started or woken.
+    `place` is any of the container's iterations. `failed` are the ended iterations with a failure
+    that no edge handled. `begun` have rows although they were set aside; `unstarted` have no rows
+    although they were assigned. `counted_anew` is true if a roll-back reset some iterations. The
+    caller holds the execution's lock. Returns whether anything was started or woken.
     """
     row = statements.fetch_one(
         "container",
@@ -270,7 +270,7 @@ def _conditions(place: Place) -> Mapping[str, Template]:
 
 
 def failed_in(place: Place, outcomes: dict[int, str]) -> bool:
-    """Return whether a turn ended with a failure that no edge in the body handles."""
+    """Return whether an iteration ended with a failure that no edge in the body handles."""
     return any(
         outcome == "error" and not place.graph.tasks[task].handles_error
         for task, outcome in outcomes.items()
@@ -354,10 +354,7 @@ def _wake(
 
 
 def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -> Turns:
-    """Return a container's counters.
-
-    After a roll-back, they are rebuilt from the rows of its turns.
-    """
+    """Return a container's counters; after a roll-back, rebuild them from its iterations' rows."""
     if document is not None:
         return _read(place, document)
     stem = place.stem

@@ -30,13 +30,13 @@ class HeldRuns:
 # Returns the reason of each of the runs, by run, in a fixed number of queries.
 Explain = Callable[[HeldRuns], Mapping[UUID, Reason]]
 HOLDS: dict[str, Explain] = {}
-"""The functions that explain held runs, by the kind of their wait."""
+"""By kind of wait, the functions that explain why runs are held. Plugins add them."""
 
 
 def hold_reasons(
     workspace_id: UUID, runs: Sequence[Run], noticed: Mapping[UUID, datetime], now: datetime
 ) -> dict[UUID, Reason]:
-    """Return why the runs are held, by run ID; omit runs whose kind of hold is not in `HOLDS`."""
+    """Return the reasons for held runs, by run ID; omit runs whose kind is not in `HOLDS`."""
     reasons: dict[UUID, Reason] = {}
     for kind, explain in HOLDS.items():
         held = [run for run in runs if run.waits_for == kind]

@@ -52,7 +52,7 @@ class Around:
 
 
 def step_reason(run: Run, around: Around) -> Reason:
-    """Return why a live or dead run has not succeeded."""
+    """Return the reason why a live or dead run has not succeeded."""
     if run.state == RunState.DLQ:
         return _dead(run, around)
     if run.state in HELD:
@@ -105,7 +105,7 @@ def _isolation_due(run: Run, around: Around) -> Reason | None:
 
 
 def _suspected(run: Run) -> str:
-    """Return a sentence about why a run is a suspect and how it is executed."""
+    """Return a sentence that says why a run is a suspect and how it is executed."""
     apart = "Workers with threads execute it in a separate process."
     if run.crashes:
         times = "once" if run.crashes == 1 else f"{run.crashes} times"

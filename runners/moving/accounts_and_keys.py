@@ -111,7 +111,7 @@ def copy_schedules(sessions: MoveSessions, workspace: UUID) -> None:
 
 
 def remove_schedules(sessions: MoveSessions, workspace: UUID) -> None:
-    """Remove beat's entries for the workspace's triggers from the source."""
+    """Remove beat's entries for the workspace's triggers from the source database."""
     with serving(sessions.source_alias):
         triggers = list(Trigger.objects.filter(workflow__workspace_id=workspace))
         for entry in beat_entries.entries_of(triggers).values():

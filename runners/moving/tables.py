@@ -148,7 +148,7 @@ def _within(column: Any, row: str, depth: int) -> str:
 
 
 def _of_execution(model: type[Model]) -> str:
-    """Return the name of the column with the ID of a row's execution; "" if there is no column."""
+    """Return the column that has the execution's ID in each row; "" if there is none."""
     if model is WorkflowExecution:
         return "id"
     found = (one for one in _foreign(model) if one.related_model is WorkflowExecution)

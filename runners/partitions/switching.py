@@ -218,7 +218,7 @@ class TableFacts:
     """The objects that belong to a table or depend on it, read before a new table replaces it."""
 
     def __init__(self, cursor: Any, name: str) -> None:
-        """Read the facts of the table `name`."""
+        """Read the owner, options, grants and views of the table `name`."""
         cursor.execute(OWNER, [quoted(name)])
         self.owner, self.row_security, self.options = cursor.fetchone()
         cursor.execute(GRANTS, [quoted(name)])
@@ -227,7 +227,7 @@ class TableFacts:
         self.views = cursor.fetchall()
 
     def give(self, cursor: Any, name: str) -> None:
-        """Apply the facts to the table that now has the original table's name."""
+        """Give these properties to the table that now has the original table's name."""
         of = quoted(name)
         cursor.execute(f"ALTER TABLE {of} OWNER TO {self.owner}")
         for privilege, role, grantable in self.grants:

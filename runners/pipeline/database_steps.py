@@ -88,7 +88,7 @@ class _StepTransaction(ExitStack):
 
     @contextmanager
     def module(self) -> Iterator[None]:
-        """Run the module in the block. Raises an error if it is too slow or cannot be committed."""
+        """Run the module in the block, in the transaction. Raises an error if it was too slow."""
         began, limits = time.monotonic(), config()
         outermost = not connection.in_atomic_block  # not in a test that is rolled back
         hooks = hooks_for_commit(connection)

@@ -22,19 +22,19 @@ class Ending(StrEnum):
     """The ways in which a unit can be recorded."""
 
     RECORD = "record"
-    """It succeeded: one statement, without the execution's lock."""
+    """The unit succeeded; one statement records it, without the execution's lock."""
     RECORD_LOCKED = "record locked"
-    """It succeeded, and what follows is only certain under the execution's lock."""
+    """The unit succeeded; the execution's lock is needed, for example to find the next steps."""
     RECORD_LAST = "record last"
-    """It succeeded, and nothing can follow: the execution ends in the same round trip."""
+    """The unit succeeded and was the last; the execution ends in the same round trip."""
     SLEEP = "sleep"
-    """Its step waits for something."""
+    """The unit's step begins a wait, for example for a timer or an event."""
     RETRY = "retry"
-    """It failed, and is tried again after `delay` seconds."""
+    """The unit failed; its step is retried after `delay` seconds."""
     HANDLE_ERROR = "handle error"
-    """It failed for good, and an `error` edge or the container around it handles that."""
+    """The unit failed permanently; an `error` edge or the surrounding container handles this."""
     DEAD_LETTER = "dead letter"
-    """It failed for good, and nothing handles that."""
+    """The unit failed permanently, and nothing handles the failure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -302,7 +302,7 @@ def _run_module(
 def _ask(
     state: SegmentState, work: Work, prepared: Prepared, revealed: Revealed | None
 ) -> gates.Passage | Wait:
-    """Return a passage for an inline or woken step; for other steps, the answer of the gates."""
+    """Return the answer of the gates; an inline or woken step passes without being asked about."""
     if work.step.inline or work.wake is not None:
         return gates.OPEN
     module = registry.get(work.step.module)

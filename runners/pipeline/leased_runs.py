@@ -106,7 +106,7 @@ class Leasable:
 
 
 def question(run: Leasable) -> gates.Asked:
-    """Return what the run's gates are asked. Raises the validation errors of the run's inputs."""
+    """Return the data for the run's gates. Raises the validation errors of the run's inputs."""
     prepared = Prepared(run.inputs, "", "", "")
     work = Work(
         run_id=run.run_id,

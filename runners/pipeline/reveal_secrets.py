@@ -200,7 +200,7 @@ def _given(
 def secret_places(
     data: TemplateData, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
 ) -> list[Place]:
-    """Return where a step's rendered inputs name secrets, for `filled`. Reads no values.
+    """Return the places of secrets in a step's rendered inputs, for `filled`. Reads no values.
 
     Raises TemplateError, and SecretUnavailable for a reference that a person wrote by hand.
     """

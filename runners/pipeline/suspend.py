@@ -19,7 +19,7 @@ from runners.waits.events import catch_up
 
 
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
-    """Suspend the run, open a container's turns, and release the slot if all runs are suspended.
+    """Suspend the run, open a container's body, and release the slot if all runs are suspended.
 
     Only a step with an effect can wait; this worker then holds no other step. Raises LeaseLost if
     another worker holds the run.

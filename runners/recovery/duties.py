@@ -13,9 +13,9 @@ log = logging.getLogger(__name__)
 
 Duty = Callable[[], int]
 EVERY_SECOND: dict[str, Duty] = {}
-"""The duties that plugins add to the sweep of every second, by unique name."""
+"""The duties that plugins add to the sweep that runs every second, by unique name."""
 EVERY_FIVE_SECONDS: dict[str, Duty] = {}
-"""The duties that plugins add to the sweep of every five seconds, by unique name."""
+"""The duties that plugins add to the sweep that runs every five seconds, by unique name."""
 
 
 def each(what: str, serve: Callable[P, int], *args: P.args, **kwargs: P.kwargs) -> int:

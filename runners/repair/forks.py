@@ -36,7 +36,7 @@ class Overrides:
     steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def names(self) -> dict[str, Any]:
-        """Return the names of the changes: inputs by step path, variables, keys of the payload."""
+        """Return the names of the changed inputs (by step path), variables, and payload keys."""
         told: dict[str, Any] = {}
         if self.input is not None:
             told["input"] = names_of(self.input)
@@ -88,10 +88,10 @@ class ForkRequest:
 fork_execution: Port[[ForkRequest, Actor], WorkflowExecution] = Port(
     "runners.repair.forks.fork_execution", "timetravel"
 )
-"""Start a fork and return the new execution. Optional: ask `provided`.
+"""Start a fork and return the new execution. Optional: check `provided` first.
 
-The caller has checked the powers that it needs. Raises what `start_execution` raises, NotFound,
-and other ValkyrErrors where the execution has no such step or does not take the overrides.
+The caller has checked the required powers. Raises the errors of `start_execution`, NotFound, and
+other ValkyrErrors if the execution has no such step or does not accept the overrides.
 """
 
 

@@ -228,7 +228,7 @@ def _base64_forms(data: bytes) -> Iterator[str]:
 
 
 def _piece(form: str) -> str:
-    """Return the prefix that identifies a truncated form: half of it, from 6 to 16 characters."""
+    """Return the prefix that identifies a truncated form: half of the form, 6 to 16 characters."""
     return form[: min(LONGEST_PIECE, max(SHORTEST, len(form) // 2))]
 
 

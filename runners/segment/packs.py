@@ -1,7 +1,7 @@
 """Work of one message that has not started: siblings of one execution, or other executions.
 
-Each segment is claimed, recorded and fenced separately. A pack saves messages, a query, and every
-second commit. Work that exceeds the worker's time is sent again.
+Each segment is claimed, recorded and fenced separately. A pack saves messages, a query, and half
+of the commits. Work that exceeds the worker's time is sent again.
 """
 
 import logging

@@ -76,7 +76,7 @@ def run_module(
 
 
 def failing_module(module: What, given: Mapping[str, Any] | None = None, **more: Any) -> Failure:
-    """Run a module that must fail; return its failure: `error_type`, `message`, `retry_after`.
+    """Run a module that must fail; return its failure: `error_type`, `message` and `retry_after`.
 
     Takes the arguments of `run_module`. Raises AssertionError if the module succeeds.
     """

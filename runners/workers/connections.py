@@ -38,6 +38,6 @@ def tidy() -> None:
 
 
 def forget_parents() -> None:
-    """Forget the connections and pools of the parent, so that a forked child opens its own."""
+    """Forget the parent process's connections and pools, so that a forked child opens new ones."""
     for connection in connections.all(initialized_only=True):
         django_connections.forget(connection)

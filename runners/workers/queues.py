@@ -108,9 +108,9 @@ class Busy:
 
 
 def busy(runs: QuerySet[Run]) -> dict[str, Busy]:
-    """Return each worker's runs among `runs`, the longest-running first. Uses one statement.
+    """Return, for each worker, the number of its runs among `runs` and the longest-running ones.
 
-    At most 1,000 runs are read in total.
+    Uses one statement. At most 1,000 runs are read in total.
     """
     rows: QuerySet[Run, Any] = runs.filter(in_states(*HELD)).order_by("started_at")
     found: dict[str, Busy] = {}

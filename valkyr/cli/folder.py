@@ -26,7 +26,7 @@ STEP = re.compile(r'\[(\d+)\]|\["((?:[^"])*)"\]|\.?([^.\[]+)')
 
 @dataclass
 class DefinitionFile:
-    """A file of the folder, as text."""
+    """A file of a folder of definitions, as text."""
 
     path: Path
     text: str

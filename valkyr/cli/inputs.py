@@ -79,7 +79,7 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """Return the ID of a workflow given by ID, slug or name. Raises CliError unless one matches."""
+    """Return the ID of a workflow given by ID, slug or name. Raises CliError unless one fits."""
     if is_id(name):
         return name
     place: dict[str, Any] = {}

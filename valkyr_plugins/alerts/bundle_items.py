@@ -106,7 +106,7 @@ class AlertRuleItems(BundleKind):
 
 
 def _secret(workspace: Workspace, item: Item) -> str | None:
-    """Return the value in the item's credential; None without one. Raises AlertRuleRefused."""
+    """Return the value in the item's credential; None if it names none. Raises AlertRuleRefused."""
     name = item["credential"]
     if name is None:
         return None

@@ -48,7 +48,7 @@ class DeliveryState(models.TextChoices):
 
 
 class DeliveryReason(models.TextChoices):
-    """The reason for which a message is sent."""
+    """The reason why a message is sent."""
 
     RAISED = "RAISED", lazy("noticed")
     AGAIN = "AGAIN", lazy("still open or reopened")

@@ -92,7 +92,7 @@ BOUNDS: dict[str, tuple[str, float, float]] = {
 
 
 def problems_of(rule: AlertRule, secret: str) -> list[DefinitionProblem]:
-    """Return all problems of the rule with this secret."""
+    """Return all problems of a rule whose channel has this secret."""
     return [*_of_words(rule), *_of_label(rule), *_of_numbers(rule), *_of_channel(rule, secret)]
 
 

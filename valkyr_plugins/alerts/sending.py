@@ -165,7 +165,7 @@ def _send(taken: Sequence[AlertDelivery]) -> None:
 
 
 def _conclude_late(row: AlertDelivery, waiter: int, done: Future[Outcome]) -> None:
-    """Record the result of a late attempt, in its own thread or in the one that waits for it."""
+    """Record the result of a late attempt, in its own thread or in the thread that waits for it."""
     _dragging.discard(done)
     try:
         conclude(row, done.result())
@@ -184,7 +184,7 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send the message once, under the workspace's egress rules; makes no query."""
+    """Send the message once, by its workspace's egress rules; return the result. Uses no query."""
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 

@@ -13,7 +13,7 @@ def tell() -> dict[str, int]:
 
 @task("valkyr_alerts.watch")
 def watch() -> dict[str, int]:
-    """Check the conditions of alert rules every 15 s."""
+    """Check the conditions of alert rules, by default every 15 s."""
     from valkyr_plugins.alerts import watching
 
     return watching.watch_alone()

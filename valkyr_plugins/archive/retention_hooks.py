@@ -71,7 +71,7 @@ def archived() -> QuerySet[Any]:
 
 
 def old_keys(workspace_id: UUID, current: int) -> str:
-    """Return why the workspace still needs keys other than `current`; "" if it does not.
+    """Return the reason why the workspace needs keys other than `current`; "" if it does not.
 
     A file that is being written may have read values before they were sealed again.
     """

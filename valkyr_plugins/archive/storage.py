@@ -40,7 +40,7 @@ def opened(name: str) -> Iterator[Any]:
 
 
 def remove(name: str) -> None:
-    """Delete a file; ignore a missing one. Raises ArchiveUnavailable."""
+    """Delete a file, if it exists. Raises ArchiveUnavailable."""
     with _reported("deleted", name):
         _storage().remove(name)
 

@@ -121,7 +121,7 @@ class ComputedResults:
         return self.first_unknown(path for turn in turns for path in replaying.last_paths(turn))
 
     def first_unknown(self, paths: Iterable[str]) -> str | None:
-        """Return the step that makes the first unknown one of these paths unknown, or None."""
+        """Return the step behind the first of these paths with an unknown result, or None."""
         if not self.unknown:
             return None
         return next((self.unknown[path] for path in paths if path in self.unknown), None)

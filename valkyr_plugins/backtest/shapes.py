@@ -259,5 +259,5 @@ class BacktestResultShape(CamelCase, serializers.ModelSerializer[BacktestResult]
 
     @extend_schema_field(StepVerdictShape(many=True))
     def get_steps(self, row: BacktestResult) -> list[dict[str, Any]]:
-        """Return the verdicts on the steps that are not the same as recorded."""
+        """Return the verdicts on the steps whose results differ from the record."""
         return list(StepVerdictShape(row.steps or [], many=True, context=self.context).data)

@@ -64,7 +64,7 @@ def _none(reason: VerdictReason) -> list[StepVerdict]:
 
 
 class _Simulation:
-    """The computation of one execution."""
+    """The computation of one past execution with another version."""
 
     def __init__(self, record: RecordedExecution, version: Compiled) -> None:
         self.record, self.version = record, version
@@ -326,7 +326,7 @@ class _Simulation:
         self.compared.end(self.record, ends, output)
 
     def _unknown_end(self, whole: Place) -> str:
-        """Return the unknown step on which the end or the output depends; "" without one."""
+        """Return the unknown step on which the end or the output depends; "" if there is none."""
         graph, results = self.version.graph, self.results
         if results.dead or not results.unknown:
             return ""

@@ -65,7 +65,7 @@ def _refuse_begin(row: Workflow) -> str:
 
 
 def _refuse_rollback(row: Workflow) -> str:
-    """Return why a rollback is rejected; "" if it is allowed.
+    """Return the reason for rejecting a rollback; "" if it is allowed.
 
     A rollback is allowed even where only Git publishes.
     """

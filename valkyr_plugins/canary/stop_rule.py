@@ -83,7 +83,7 @@ def slow_limit(rule: StopRule, latest: SideFigures) -> float | None:
 def reason_to_stop(
     rule: StopRule, canary: SideFigures, latest: SideFigures, groups: Sequence[NewGroup]
 ) -> str | None:
-    """Return why the canary stops, as a sentence; None if it continues."""
+    """Return a sentence with the reason why the canary must stop; None if it may continue."""
     return (
         _new_failure(rule, groups)
         or _too_many_failures(rule, canary)

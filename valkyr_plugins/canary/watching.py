@@ -102,5 +102,5 @@ def unanswered() -> QuerySet[Canary]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of the given IDs whose canaries `unanswered` returns."""
+    """Return the given IDs whose canaries `unanswered` returns."""
     return set(unanswered().filter(pk__in=ids).values_list("pk", flat=True))

@@ -52,7 +52,7 @@ class DurableResult:
     """The execution of a durable canvas, identified by its ID; other data is read on demand.
 
     It offers these names of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`,
-    `result`, `traceback`, `children`, `revoke`.
+    `result`, `traceback`, `children`, and `revoke`.
     """
 
     def __init__(self, id: str) -> None:  # noqa: A002 - as Celery calls it

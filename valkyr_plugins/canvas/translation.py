@@ -247,7 +247,7 @@ def _module(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(part: Any) -> str:
-    """Return the name of a part's Celery task, such as `celery.chain`; "" for another value."""
+    """Return the name of a part's Celery task, such as `celery.chain`; "" for any other value."""
     return (part.task or "") if isinstance(part, Signature) else ""
 
 

@@ -1,7 +1,7 @@
 """Read and change the rows of breakers, one decision at a time under the row's lock.
 
-Only this module writes them. No lock is held while a target is called, and the calling gate
-holds no lock of an execution or a run. Lock order: workspace, execution, run, breaker.
+Only this module writes them. No lock is held while a target is called, and the calling gate holds
+no lock of an execution or a run. The order of locks is workspace, execution, run, and breaker.
 """
 
 import logging

@@ -38,7 +38,7 @@ def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
 
 
 def held_reason(run: Run, known: KnownCircuit, since: datetime | None, now: datetime) -> Reason:
-    """Return why a run waits for its target, which the run's `progress` names."""
+    """Return the reason why a run waits for the target that its `progress` names."""
     target, circuit = target_of(run), known.circuit
     error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
     limit = f" It fails at {at(run.due_at)} if it is still held." if run.due_at else ""
@@ -93,7 +93,7 @@ def rows() -> QuerySet[CircuitBreaker]:
 
 
 def lasting(ids: Collection[UUID]) -> set[UUID]:
-    """Return those of the given IDs whose breakers are not closed."""
+    """Return the given IDs whose breakers are not closed."""
     return set(rows().filter(pk__in=ids).values_list("pk", flat=True))
 
 

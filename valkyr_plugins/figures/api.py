@@ -83,7 +83,7 @@ class NumbersShape(CamelCaseSerializer):
 
 
 class TallyShape(NumbersShape):
-    """Counts and durations."""
+    """Counts of executions, their durations, and the waiting times of attempts."""
 
     durationMs = LengthsShape(
         source="durations", help_text="Durations of executions, from start to end."

@@ -1,4 +1,4 @@
-"""The URL of figures."""
+"""The URL of the endpoint that returns figures."""
 
 from django.urls import path
 

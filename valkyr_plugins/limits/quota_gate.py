@@ -141,7 +141,7 @@ def _asking(asked: Asked) -> Asking | None:
 
 
 def _model(asked: Asked) -> str:
-    """Return the model that the step's inputs name, for quotas on its tokens; "" without one."""
+    """Return the model that the step's inputs name, for quotas on its tokens, or ""."""
     value = asked.work.prepared.value if asked.work.prepared is not None else None
     name = value.get("model") if isinstance(value, dict) else None
     return name if isinstance(name, str) else ""
@@ -155,7 +155,7 @@ def _wait(over: Over, held_seconds: float) -> Wait:
 
 
 def _wake_next(quota_ids: Sequence[UUID]) -> None:
-    """After the commit, wake the run that waits longest for each of these quotas."""
+    """After the commit, wake the run that has waited longest for each of these quotas."""
     if quota_ids:
         transaction.on_commit(partial(_wake_first, quota_ids), robust=True)
 

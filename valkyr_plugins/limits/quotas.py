@@ -176,7 +176,7 @@ RAISE = "Users who may configure the workspace can raise the quota"
 
 
 def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
-    """Return why each of these runs waits, by the run's ID."""
+    """Return the reason for the wait of each of these runs, by the run's ID."""
     return {run.pk: held_reason(run, held.since[run.pk]) for run in held.runs}
 
 

@@ -174,7 +174,7 @@ def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
 
 
 def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
-    """Return the used-up token quota of each step that has one, by the step's number.
+    """Return the used-up token quotas, by the numbers of the steps; omit other steps.
 
     If several windows are used up, the one that ends last counts.
     """

@@ -209,7 +209,7 @@ class RejectProposal(Endpoint):
 
 
 class NewWorkflowTool(Body):
-    """The way in which the tool starts executions."""
+    """How the tool starts executions."""
 
     direct = Flag(
         required=False,

@@ -170,7 +170,7 @@ def codes_left(user: Any) -> int:
 
 
 def remove(user: Any, actor: Actor) -> None:
-    """Remove the account's app for its owner. Raises NoFactor."""
+    """Remove the account's app, as its owner requested. Raises NoFactor."""
     with transaction.atomic():
         factor = _locked(user, confirmed_at__isnull=False)
         audit(actor, "second_factor.remove", factor)

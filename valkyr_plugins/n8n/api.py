@@ -1,4 +1,4 @@
-"""The API of the import from n8n."""
+"""The endpoint that imports workflows from n8n."""
 
 from typing import Any
 

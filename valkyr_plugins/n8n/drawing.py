@@ -114,7 +114,7 @@ class Nodes(ABC):
         return found
 
     def work(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> NodeWork:
-        """Return what a family converts: the node, its inputs, and the data that it may read."""
+        """Return a family's input: the node, its inputs, and the data that the node may read."""
         exclusive = exclude(common(group) for group in ports.values())
         joins = takes(node) == MERGE and not exclusive
         groups = ports if joins else {0: [port for group in ports.values() for port in group]}
@@ -264,7 +264,7 @@ class Nodes(ABC):
             self.answer(level, work)
 
     def task(self, work: NodeWork, made: Made) -> dict[str, Any]:
-        """Return the task of a node, from what the node's family made."""
+        """Return the task of a node, from the result that the node's family returned."""
         node = work.node
         if made.whole is not None:
             return made.whole

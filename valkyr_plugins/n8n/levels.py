@@ -53,7 +53,7 @@ class Level:
             self.edges[port.task, task, outcome] = None
 
     def leaves(self) -> list[str]:
-        """Return the IDs of the tasks without outgoing edges; their outputs are the body's."""
+        """Return the IDs of the tasks without outgoing edges, whose outputs the body returns."""
         sources = {source for source, _, _ in self.edges}
         return [task["id"] for task in self.tasks if task["id"] not in sources]
 

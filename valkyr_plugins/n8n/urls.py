@@ -1,4 +1,4 @@
-"""The URL of the import."""
+"""The URL of the endpoint that imports n8n workflows."""
 
 from django.urls import path
 

@@ -224,7 +224,7 @@ def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool
 
 
 def _under_way() -> list[UUID]:
-    """Return the IDs of redrives that have work; every second, a different one comes first."""
+    """Return the IDs of redrives that have work, in an order that rotates once per second."""
     rows = Redrive.objects.filter(busy=True).order_by("pk").values_list("pk", flat=True)
     ids = list(rows[:MOST])
     first = int(time.time()) % len(ids) if ids else 0

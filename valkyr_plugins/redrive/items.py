@@ -117,7 +117,7 @@ def hold(item_id: int, reason: str) -> None:
 
 
 def held_by(redrive: Redrive) -> str:
-    """Return why the next item was held back; "" if it was not."""
+    """Return the reason why the next item was held back; "" if it was not."""
     queued = RedriveItem.objects.filter(redrive=redrive, state=ItemState.QUEUED)
     return queued.order_by("id").values_list("reason", flat=True).first() or ""
 

@@ -143,7 +143,7 @@ class VersionChange:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The effects of a redrive: runs, skipped entries, repeated side effects, duration.
+    """The effects of a redrive: runs, skipped entries, repeated side effects, and duration.
 
     `dead_letters` are the first 100 of its `entries`. Overrides were tried on `checked` entries,
     the first 1,000 or as many as half a second of CPU time allowed; at most 100 rejects are listed.

@@ -75,7 +75,7 @@ def remembered(recent: str, ended: str, standing: Standing) -> str:
 
 
 def reason_to_stop(standing: Standing) -> str | None:
-    """Return why a redrive must stop, as a sentence; None if it continues."""
+    """Return a sentence with the reason why a redrive must stop; None if it may continue."""
     if _canaries_done(standing):
         found = _too_many(standing.recent, standing.stop_above or 0.0)
         if found:

@@ -1,7 +1,7 @@
 """Send entries: many steps in one transaction, other entries one by one.
 
 An item moves in the transaction that sends its entry, so after a crash it is either sent and
-recorded, or not sent. Lock order: redrive, executions, dead letters.
+recorded, or not sent. The order of locks is redrive, executions, and dead letters.
 """
 
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ def actor_of(redrive: Redrive) -> Actor:
 
 
 def cannot_go(redrive: Redrive, item: Queued) -> str | None:
-    """Return why the item can no longer be sent; None if it can."""
+    """Return the reason why the item can no longer be sent; None if it can."""
     if item.resolution != Resolution.PENDING:
         return f"It was {item.resolution} meanwhile."
     if redrive.scope == RedriveScope.STEP and item.execution_state in OVER:

@@ -18,7 +18,7 @@ class Outside:
 
 
 def of_step(graph: Graph, path: str) -> list[Outside]:
-    """Return the step itself if it has side effects. Raises KeyError for an unknown step."""
+    """Return [the step] if it has side effects, else []. Raises KeyError for an unknown step."""
     place, step = find(graph, path)
     return list(_outside(_stem(place), [step]))
 

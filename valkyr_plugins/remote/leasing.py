@@ -1,4 +1,4 @@
-"""Hand runs to a remote runner: reserve them, read their secrets, check their gates, lease them.
+"""Lease runs to a remote runner: reserve them, read their secrets, check their gates, and lease.
 
 Workers have already rendered the inputs, which are read from the row here. A run whose secrets
 cannot be read fails, as it would in a worker. A run that a gate holds back waits or fails as it
@@ -173,7 +173,7 @@ def _reserve(
 
 
 def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
-    """Lease the runs that pass their gates, and return them; suspend or fail the held ones."""
+    """Lease and return the runs that pass their gates; suspend or fail the other runs."""
     left = {(one.run_id, one.execution_id, one.number) for one in reserved}
     try:
         ready = [one for one in map(_make_ready, reserved) if one is not None]

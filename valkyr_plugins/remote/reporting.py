@@ -152,7 +152,7 @@ def _report_failure(
 
 
 def _look(run: Run, token: str) -> Looked:
-    """Return the run, if the token shows that the caller once leased it. Raises LeaseOver."""
+    """Return the run if the token proves that the caller leased it. Otherwise, raise LeaseOver."""
     leased = number_of(run.pk, token) is not None
     looked = leased_runs.look(run.execution_id, run.pk) if leased else None
     if looked is None:  # leased without this token, or before a roll-back

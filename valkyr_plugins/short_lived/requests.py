@@ -24,7 +24,7 @@ MAX_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, repr=False)
 class IssuerAnswer:
-    """A response: the status, the JSON object of the body ({} without one), and the raw body."""
+    """A response: the status, the JSON object of the body (or {}), and the raw body."""
 
     status: int
     body: Mapping[str, Any]

@@ -122,7 +122,7 @@ def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
 
 @contextmanager
 def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
-    """Yield a session on the replica or, if `primary` or if none answers, on the primary.
+    """Yield a session on the replica; with `primary`, or if no replica answers, on the primary.
 
     Yield also whether the session is on the replica. Raises SqlRefused.
     """

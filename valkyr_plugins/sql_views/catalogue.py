@@ -5,7 +5,7 @@ stands for the workspaces that the role can read.
 
 A view has no payload, no secret, no error text and no name of an account. Columns that a workspace
 can seal are omitted, whether it seals them or not. Labels are shown, as to all users who can see
-the execution. A column is only added, never renamed or removed, without a note in the changelog.
+the execution. A column is renamed or removed only with a note in the changelog.
 """
 
 from collections.abc import Iterable, Iterator

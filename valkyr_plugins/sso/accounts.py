@@ -122,7 +122,7 @@ def _known(claims: Mapping[str, Any], sso: SingleSignOn) -> Any:
 
 
 def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
-    """Link and return the only local account with that address, if the settings allow it, or None.
+    """Link and return the only local account with that address; None unless the settings allow it.
 
     A superuser's account is never linked: an address must not make a user a superuser.
     """

@@ -66,7 +66,7 @@ def read_options(options: Mapping[str, Any]) -> tuple[TaskOptions, list[str]]:
 
 
 def queue_problem(name: str, options: TaskOptions) -> str:
-    """Return why tasks cannot use a queue; "" if they can."""
+    """Return the reason why tasks cannot use a queue; "" if they can."""
     queue = options.queue(name)
     if queue in RESERVED:
         return f"the queue {name!r} would be {queue!r}, which the engine reserves; choose another"

@@ -131,14 +131,14 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 
 def _name(shape: TaskShape) -> str:
-    """Return the workflow's name: the task's path, and all that differs from the defaults."""
+    """Return the workflow's name: the task's path, and every value that is not a default."""
     more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path
 
 
 def _slug(shape: TaskShape) -> str:
-    """Return a slug for the task: its path, and a hash of all that distinguishes it."""
+    """Return a slug for the task: its path, and a hash of everything that distinguishes it."""
     whole = f"{shape.backend}|{shape.path}|{shape.queue}|{shape.deferred}"
     mark = sha256(whole.encode()).hexdigest()[:10]
     readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in shape.path.lower())

@@ -47,7 +47,7 @@ def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
 
 
 def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
-    """Return the point right after a step ended. Raises NoSuchPoint if it has not ended.
+    """Return the point right after a step ended. Raises NoSuchPoint if the step has not ended.
 
     `named` says whether the caller may read the names of other steps.
     """

@@ -106,7 +106,7 @@ def _begin_epoch(execution: WorkflowExecution, point: Point, variables: dict[str
     """Begin a new epoch with these variables; return the number of the epoch.
 
     The caller holds the execution's lock. Checkpoints up to the point move into the new epoch;
-    later ones stay in the old one and cannot be used.
+    later checkpoints stay in the old epoch and cannot be used.
     """
     before = execution.epoch
     moved = WorkflowExecution.objects.filter(pk=execution.pk, epoch=before).update(

@@ -132,7 +132,7 @@ def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification
 
 
 def _history(execution: WorkflowExecution, version: Compiled) -> _Variables:
-    """Return the variables from the first state on; a fork has its own first state."""
+    """Return the variables over time; those of a fork begin with its checkpoint number 0."""
     graph = version.graph
     first = Checkpoint.objects.filter(execution=execution, sequence=0).first()
     over_time = _Variables(states=[dict(graph.variables) if first is None else first.variables])

@@ -1,4 +1,4 @@
 """Move live executions of a workflow to another version: previewed, paced and resumable.
 
-Read in this order: `models`, `plan`, `preview`, `lifecycle`, `driver`.
+Read in this order: `models`, `plan`, `preview`, `lifecycle`, and `driver`.
 """

@@ -189,7 +189,7 @@ def _end(
 
 
 def _due(migration_id: UUID) -> list[tuple[int, UUID]]:
-    """Return the next queued executions that are due, each as its item's ID and its own ID."""
+    """Return the next queued executions that are due, as pairs of item ID and execution ID."""
     rows = MigratedExecution.objects.filter(
         Q(not_before=None) | Q(not_before__lte=database_now()),
         migration_id=migration_id,

@@ -86,7 +86,7 @@ def running(path: Path) -> dict[str, Any] | None:
 
 
 def announced(path: Path) -> dict[str, Any]:
-    """Return the last announcement, even if its process has ended; {} without one."""
+    """Return the last announcement, even if its process has ended; {} if there is none."""
     try:
         facts = json.loads((path / "running.json").read_text())
     except (OSError, ValueError):

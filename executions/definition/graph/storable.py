@@ -20,7 +20,7 @@ _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
 def storage_problems(document: Any) -> list[DefinitionProblem]:
-    """Return the problems that prevent storing the document, such as its size; [] if none."""
+    """Return the problems that prevent storing the document, such as its size, or []."""
     return _value_problems(document) or _size_problems(document)
 
 

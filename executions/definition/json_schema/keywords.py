@@ -198,7 +198,7 @@ def _is_one_of(instance: Any, options: Any) -> bool:
 
 
 def _kind(value: Any) -> type | None:
-    """Return dict, list, or None for other values: equal values have the same kind."""
+    """Return a value's kind: dict, list, or None for others. Equal values have the same kind."""
     return dict if isinstance(value, dict) else list if isinstance(value, list) else None
 
 

@@ -67,7 +67,7 @@ def power(budget: RenderBudget, left: Any, right: Any) -> Any:
 
 
 def modulo(budget: RenderBudget, left: Any, right: Any) -> Any:
-    """Return `left % right`: the remainder of numbers, or the text formatted like printf."""
+    """Return `left % right`: the remainder of numbers, or a text formatted like printf."""
     if isinstance(left, str):
         return formats.printf(budget, left, right)
     return operator.mod(left, right)

@@ -72,7 +72,7 @@ def _check_listed(what: str, name: str, known: Mapping[str, object]) -> None:
 
 
 def _path(node: nodes.Node) -> Keys | None:
-    """Return a path's name and keys up to the first computed key; None for another expression."""
+    """Return a path's name and keys up to the first computed key; None for any other expression."""
     if not isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem)):
         return None
     keys = list(_keys_outside_in(node))

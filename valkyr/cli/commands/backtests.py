@@ -186,7 +186,7 @@ def list_backtests(choices: Choices, name: str, workspace: str | None, limit: in
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
 @click.pass_obj
 def list_results(choices: Choices, pk: Any, verdict: str | None, limit: int) -> None:
-    """List the executions of a backtest with their verdicts; --json has each step's values."""
+    """List the executions of a backtest with their verdicts; --json adds each step's values."""
     with _plugin(choices) as api:
         rows = list(api.rows(f"{PATH}/{pk}/results", limit, verdict=verdict and verdict.upper()))
         CommandOutput(choices).table(rows, RESULTS, empty="No results match.", more=api.more)

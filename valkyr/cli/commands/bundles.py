@@ -49,7 +49,7 @@ class PlanCommand(ApiCommand):
 def plan_folder(choices: Choices, folder: Path, workspace: str | None, *, prune: bool) -> int:
     """Show the changes that applying a folder would make.
 
-    Return 2 for changes, 7 for problems, otherwise 0.
+    Return 2 for changes, 7 for problems, and otherwise 0.
     """
     output, content = CommandOutput(choices), read_folder(folder)
     with connected(choices) as api:

@@ -187,7 +187,7 @@ def _returned(source: SourceFile) -> Iterator[tuple[ast.stmt, str]]:
 
 
 def _made(node: ast.stmt) -> str:
-    """Return the name to which a statement assigns a new Celery app; "" if it does not."""
+    """Return the name to which a statement assigns a new Celery app; "" for other statements."""
     if not (isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)):
         return ""
     made = node.value.func

@@ -194,7 +194,7 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("reason"))
     def why(self, row: AlertDelivery) -> str:
-        """Return why the message was sent."""
+        """Return the reason why the message was sent."""
         return row.get_reason_display()
 
     @display(description=lazy("channel"))

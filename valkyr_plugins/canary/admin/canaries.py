@@ -70,7 +70,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("reason"))
     def why(self, row: Canary) -> str:
-        """Return why the canary ended."""
+        """Return the reason for the canary's end; a dash if no reason is recorded."""
         return marks.clipped(row.reason) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -42,7 +42,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RequestChange:
-    """A key that a rejection may name, and a function that rewrites a request without the key."""
+    """A key of a request, and a function that returns a request without a key that was rejected."""
 
     key: str
     otherwise: Callable[[Body], Body]

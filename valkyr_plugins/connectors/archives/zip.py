@@ -27,7 +27,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class ArchiveZipInputs(StoreInputs):
-    """The files to pack, and the archive's path."""
+    """The files to pack, and the path of the archive."""
 
     paths: list[str] = Field(
         default_factory=list,

@@ -30,14 +30,14 @@ MISSING = "bubblewrap is not installed: there is no program bwrap on the PATH"
 
 
 def failure() -> str:
-    """Return why bubblewrap does not work here, or "". Bubblewrap is tried once per process."""
+    """Return the reason why bubblewrap does not work here, or "". It is tried once per process."""
     program = shutil.which("bwrap")
     return _tried(program) if program else MISSING
 
 
 @functools.cache
 def _tried(program: str) -> str:
-    """Return why a complete trial run fails, or "". A container may forbid any part of the run."""
+    """Return the reason why a trial run fails, or "". A container may forbid parts of the run."""
     try:
         done = subprocess.run(  # noqa: S603 - our own command, no part of it is given
             _command(program),

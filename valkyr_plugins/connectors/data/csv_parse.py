@@ -37,7 +37,7 @@ from valkyr_plugins.connectors.data.csv_format import (
 
 
 class CsvParseInputs(CsvForm):
-    """The text or file, and its format."""
+    """The CSV text or file to parse, and its format."""
 
     text: str | None = Field(None, description="The CSV text.", examples=["id,total\n17,12.50\n"])
     path: str | None = Field(

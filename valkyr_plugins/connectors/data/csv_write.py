@@ -53,7 +53,7 @@ LINE_ENDS = {"crlf": "\r\n", "lf": "\n"}
 
 
 class CsvWriteInputs(CsvForm):
-    """The rows, and the format."""
+    """The rows to write, and the format of the CSV."""
 
     rows: list[dict[str, Any]] | list[list[Any]] = Field(
         max_length=MAX_ROWS,
@@ -106,7 +106,7 @@ class CsvWriteInputs(CsvForm):
 
 
 class CsvWriteOutputs(ModuleOutputs):
-    """The written CSV."""
+    """The CSV as text, or the path of the written file."""
 
     text: str | None = Field(None, description="The CSV; absent with `path`.")
     path: str | None = Field(None, description="The path of the file; only with `path`.")

@@ -71,7 +71,7 @@ class HtmlField(ModuleInputs):
 
 
 class HtmlExtractInputs(ModuleInputs):
-    """The page and the fields to read."""
+    """The page, and the fields to read from it."""
 
     html: str = Field(description="The page as HTML.", examples=["{{ tasks.fetch.output.body }}"])
     fields: dict[str, str | HtmlField] = Field(

@@ -147,7 +147,7 @@ DOUBLED = "|".join(["[@,@]"] * 40)
 
 
 class JmespathInputs(ModuleInputs):
-    """The data and the expression."""
+    """The data to query, and the JMESPath expression."""
 
     expression: str = Field(
         description="A JMESPath expression (jmespath.org).", examples=["orders[?total > `100`].id"]

@@ -17,7 +17,7 @@ SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class JsonParseInputs(ModuleInputs):
-    """The text and its format."""
+    """The text to parse, and its format."""
 
     text: str = Field(description="The JSON text.", examples=["{{ tasks.read.output.content }}"])
     lines: bool = Field(

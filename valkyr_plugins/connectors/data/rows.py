@@ -185,7 +185,7 @@ class SortBy(ModuleInputs):
 
 
 class SortInputs(ModuleInputs):
-    """The rows and the fields to sort by."""
+    """The rows to sort, and the fields to sort by."""
 
     rows: list[Any] = Field(
         description=f"The rows, at most {MAX_ROWS:,}.",

@@ -35,7 +35,7 @@ MAX_KEPT = 20_000  # characters of a schema that is cached, at most
 
 
 class ValidateInputs(ModuleInputs):
-    """The data and the schema."""
+    """The data to validate, and the JSON Schema."""
 
     data: Any = Field(description="The data to check.", examples=["{{ input }}"])
     json_schema: dict[str, Any] | bool = Field(

@@ -25,7 +25,7 @@ BILLION_LAUGHS = (
 
 
 class XmlParseInputs(ModuleInputs):
-    """The text and how to convert it."""
+    """The XML text to parse, and how to convert it."""
 
     text: str = Field(
         description="The XML text. A declared encoding is ignored, because the input is already "

@@ -68,7 +68,7 @@ MAX_ENTRIES = 10_000
 
 
 class FileListInputs(StoreInputs):
-    """The folder and the pattern."""
+    """The folder to list, and the pattern that paths must match."""
 
     path: str = Field(
         "",

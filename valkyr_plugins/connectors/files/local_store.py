@@ -38,7 +38,7 @@ class LocalStore:
     def write(
         self, place: FileLocation, data: bytes, mode: Mode, content_type: str | None
     ) -> Facts:
-        """Write or append. With `create`, raise StepError if the file exists with other content."""
+        """Write or append to a file. With `create`, an existing file must have this content."""
         path = place.rest
         with folder_of(path, create=True) as (folder, name):
             if mode == "append":

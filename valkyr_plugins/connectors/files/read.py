@@ -38,7 +38,7 @@ MOST_STORED = 10 * 1024 * MEBIBYTE
 
 
 class FileReadInputs(StoreInputs):
-    """The file to read, and the range."""
+    """The file to read, and the range of bytes."""
 
     path: str = Field(
         description="A path below the files folder, or s3://bucket/key.",

@@ -25,7 +25,7 @@ from valkyr_plugins.connectors.files.inputs import (
 
 
 class FileWriteInputs(StoreInputs):
-    """The file and its content."""
+    """The file to write, and its content."""
 
     path: str = Field(
         description="A path in the files folder, where missing folders are created; or "

@@ -92,7 +92,7 @@ class EmailSendInputs(ModuleInputs):
 
 
 class EmailSendOutputs(ModuleOutputs):
-    """The result of the delivery."""
+    """The result of sending the email."""
 
     message_id: str = Field(description="The message's id, the same for every attempt.")
     accepted: list[str] = Field(description="The recipients that the mail server accepted.")

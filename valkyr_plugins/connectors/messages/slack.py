@@ -8,7 +8,7 @@ from runners.public.modules import Bad, Module, ModuleInputs, ModuleOutputs, Res
 
 
 class SlackPostInputs(ModuleInputs):
-    """The message and the channel."""
+    """The message to post, and the channel."""
 
     text: str | None = Field(
         None,

@@ -11,7 +11,7 @@ OWN_HEADERS = frozenset({"webhook-id", "webhook-timestamp", "webhook-signature"}
 
 
 class WebhookPostInputs(AddressedInputs):
-    """The payload and the receiver."""
+    """The payload to send, and the receiver."""
 
     url: str = Field(
         description="The receiver's address: http or https.",

@@ -36,7 +36,7 @@ class EventPublishInputs(ModuleInputs):
 
 
 class EventPublishOutputs(ModuleOutputs):
-    """The result of the publication."""
+    """The published event, and the executions that it started."""
 
     event_id: str = Field(description="The event's id: the same for every attempt of this step.")
     executions: list[str] = Field(description="IDs of the executions that the event started.")

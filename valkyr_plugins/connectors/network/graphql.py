@@ -66,7 +66,7 @@ QUERY = "query Order($id: ID!) { order(id: $id) { state total } }"
 
 
 class GraphqlQueryInputs(AddressedInputs):
-    """The operation and the endpoint."""
+    """The GraphQL operation, and the endpoint."""
 
     query: str = Field(
         description="A GraphQL document. Pass values with `variables`, not with templates.",

@@ -136,7 +136,7 @@ class HttpPaginateInputs(QueriedInputs):
 
 
 class HttpPaginateOutputs(ModuleOutputs):
-    """The items of all pages."""
+    """The items of all pages that were read."""
 
     items: list[Any] = Field(description="The items of all pages, in their order.")
     count: int = Field(description="The number of items.")

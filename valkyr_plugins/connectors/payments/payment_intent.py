@@ -33,7 +33,7 @@ ALWAYS = frozenset({"operation", "stripe_account", "on_decline"})
 
 
 class PaymentIntentInputs(StripeInputs):
-    """The operation and the payment."""
+    """The operation, and the payment to which it applies."""
 
     operation: Operation = Field(
         "create",

@@ -48,7 +48,7 @@ class RefundInputs(StripeInputs):
 
 
 class RefundOutputs(ModuleOutputs):
-    """The refund."""
+    """The refund at Stripe."""
 
     id: str = Field(description="The refund's id.", examples=["re_1Nispe2eZvKYlo2Cd31jOCgZ"])
     status: str = Field(

@@ -43,7 +43,7 @@ MAX_STATEMENT = 100_000
 
 
 class SqlQueryInputs(ModuleInputs):
-    """The statement and its parameters."""
+    """The SQL statement, and its parameters."""
 
     statement: str = Field(
         description=(

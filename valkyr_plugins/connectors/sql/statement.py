@@ -35,7 +35,7 @@ NOT_A_STEPS = frozenset(
 
 
 def first_word(statement: str) -> str:
-    """Return a statement's first word in capitals, after comments and brackets; "" without one."""
+    """Return a statement's first word in capitals, after comments and brackets, or ""."""
     at = 0
     while found := COMMENT.match(statement, at):
         at = found.end()

@@ -75,7 +75,7 @@ class BudgetAdmin(LimitAdmin):
     empty_text = lazy("No budgets. Spending is not limited.")
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Return the list, with the spending of all rows looked up at once."""
+        """Return the list, for which the spending of all rows is read together."""
         found: Any = super().get_changelist_instance(request)
         uses = uses_of(list(found.result_list))
         for row in found.result_list:

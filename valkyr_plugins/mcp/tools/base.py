@@ -85,5 +85,5 @@ def listed(answer: ApiAnswer) -> dict[str, Any]:
 
 
 def query_of(arguments: ToolArguments) -> dict[str, Any]:
-    """Return arguments as the query of an API's list, which has the same names."""
+    """Return arguments as query parameters of an API list, which have the same names."""
     return arguments.model_dump(by_alias=True, exclude_none=True, mode="json")

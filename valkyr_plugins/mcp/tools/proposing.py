@@ -102,7 +102,7 @@ class GroupProposal(ProposedArguments):
 
 
 class ExecutionProposal(ProposedArguments):
-    """An action on an execution."""
+    """The arguments of a proposal to cancel, pause or resume an execution."""
 
     execution_id: UUID
     action: Literal["cancel", "pause", "resume"]

@@ -219,7 +219,7 @@ def _argument(work: NodeWork, name: str, about: str = "", kind: str = "string") 
 
 @family("toolWorkflow")
 def tool_workflow(work: NodeWork) -> Made:
-    """Make `flow.subworkflow`, whose payload has the tool's arguments. Raises Left."""
+    """Make a `flow.subworkflow` task, whose payload has the tool's arguments. Raises Left."""
     values = work.get("workflowInputs.value")
     if isinstance(values, dict) and values:
         payload = work.value(values)
@@ -237,7 +237,7 @@ def tool_workflow(work: NodeWork) -> Made:
 
 @family("toolHttpRequest")
 def tool_http(work: NodeWork) -> Made:
-    """Make `http.request`; the texts in braces are the tool's arguments."""
+    """Make an `http.request` task; the texts in braces are the tool's arguments."""
     known = {str(row.get("name")): row for row in work.names("placeholderDefinitions.values")}
 
     def fill(value: Any) -> Any:
@@ -287,7 +287,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 @family("toolThink")
 def tool_think(work: NodeWork) -> Made:
-    """Make `flow.noop`: the model stores a thought, which it can read later. Raises Left."""
+    """Make a `flow.noop` task: the model stores a thought, which it can read later. Raises Left."""
     return work.made("flow.noop", {"value": "{{ " + _argument(work, "thought") + " }}"})
 
 
@@ -318,7 +318,7 @@ def worked_out(node):
 
 @family("toolCalculator")
 def tool_calculator(work: NodeWork) -> Made:
-    """Make `python.code` that evaluates an arithmetic expression. Raises Left."""
+    """Make a `python.code` task that evaluates an arithmetic expression. Raises Left."""
     about = "An arithmetic expression of numbers, + - * / % ** and brackets."
     value = "{{ " + _argument(work, "expression", about) + " }}"
     work.remark(f"{PYTHON} It knows no functions such as sqrt.")
@@ -328,7 +328,7 @@ def tool_calculator(work: NodeWork) -> Made:
 
 @family("toolWikipedia", "toolSerpApi")
 def tool_search(work: NodeWork) -> Made:
-    """Make an `http.request` that searches Wikipedia or, by SerpAPI, Google. Raises Left."""
+    """Make an `http.request` task that searches Wikipedia, or Google by SerpAPI. Raises Left."""
     query = "{{ " + _argument(work, "query", "What to search for.") + " }}"
     if work.node.kind == "toolWikipedia":
         work.remark("It gave the articles' texts; the search's answer has their first sentences.")

@@ -152,21 +152,21 @@ FALLBACK = "fallback"
 
 @family("if")
 def if_(work: NodeWork) -> Made:
-    """Make `flow.if`: the first output is `true`, and the second is `false`."""
+    """Make a `flow.if` task: the first output is `true`, and the second is `false`."""
     template = condition_template(work.texts, work.node.parameters)
     return Made("flow.if", {"condition": template}, work.shape, {0: "true", 1: "false"})
 
 
 @family("filter")
 def filter_(work: NodeWork) -> Made:
-    """Make `flow.if`; the steps after a filter follow `true`."""
+    """Make a `flow.if` task; the steps after a filter follow `true`."""
     template = condition_template(work.texts, work.node.parameters)
     return Made("flow.if", {"condition": template}, work.shape, {0: "true", 1: "false"})
 
 
 @family("switch")
 def switch(work: NodeWork) -> Made:
-    """Make `flow.switch` over a value that all cases compare, or over the first true case."""
+    """Make a `flow.switch` task over a value that all cases compare, or over the first true one."""
     if work.word("mode") == "expression":
         return _by_number(work)
     cases = _new_cases(work) or _old_cases(work)
@@ -183,7 +183,7 @@ def switch(work: NodeWork) -> Made:
 
 
 def _unwritten(work: NodeWork) -> Made:
-    """Make `flow.switch` with a `todo` in place of the rules, which the file lacks."""
+    """Make a `flow.switch` task with a `todo` in place of the rules, which the file lacks."""
     work.texts.unfinished += 1
     work.remark("The file does not have its rules: write what each output is for.")
     outcomes = {place: f"output{place}" for place in range(4)}
@@ -282,7 +282,7 @@ def _quoted(name: str) -> str:
 
 
 def _by_number(work: NodeWork) -> Made:
-    """Make `flow.switch` over an expression that yields the number of an output."""
+    """Make a `flow.switch` task over an expression that yields the number of an output."""
     count = work.get("numberOutputs", 4)
     count = count if isinstance(count, int) and 0 < count < MAX_OUTCOME else 4
     outcomes = {place: str(place) for place in range(count)}

@@ -1,4 +1,4 @@
-"""Convert nodes that make data: Set, Edit Fields, No Operation, Date & Time, HTML, XML, RSS."""
+"""Convert nodes that make data, such as Set, No Operation, Date & Time, HTML, XML and RSS."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ OLD_KINDS = ("string", "number", "boolean")
 
 @family("set")
 def set_(work: NodeWork) -> Made:
-    """Make `data.set`; fields that pass through are read from their source. Raises Left."""
+    """Make a `data.set` task; fields that pass through are read from their source. Raises Left."""
     if work.word("mode") in ("raw", "json"):
         return _of_json(work)
     fields = _fields(work)
@@ -99,7 +99,7 @@ def _put(values: dict[str, Any], keys: list[str], value: Any) -> None:
 
 @family("noOp")
 def noop(work: NodeWork) -> Made:
-    """Make `flow.noop`, which passes its input on; n8n ignores any parameters."""
+    """Make a `flow.noop` task, which passes its input on; n8n ignores any parameters."""
     if set(work.node.parameters) - {"options"}:
         names = ", ".join(without_secrets(name[:60]) for name in list(work.node.parameters)[:6])
         work.remark(
@@ -111,7 +111,7 @@ def noop(work: NodeWork) -> Made:
 
 @family("renameKeys")
 def rename(work: NodeWork) -> Made:
-    """Make `flow.noop`: later nodes read a renamed field by its old name. Raises Left."""
+    """Make a `flow.noop` task: later nodes read a renamed field by its old name. Raises Left."""
     rows = work.names("keys.key")
     if work.get("additionalOptions.regexReplacement") is not None or work.shape.items is not None:
         raise Left("it renames fields by a pattern or in a list; name them in a data.set")
@@ -127,7 +127,7 @@ def rename(work: NodeWork) -> Made:
 
 @family("dateTime")
 def date_time(work: NodeWork) -> Made:
-    """Make `data.set` with the execution's start, unchanged or formatted.
+    """Make a `data.set` task with the execution's start, unchanged or formatted.
 
     `dated` converts other dates.
     """
@@ -164,7 +164,7 @@ GETS = {"text": "text", "html": "html", "attribute": "attribute", "value": "attr
 
 @family("rssFeedRead")
 def rss(work: NodeWork) -> Made:
-    """Make `rss.read`; its entries are the items."""
+    """Make an `rss.read` task; its entries are the items."""
     raw = work.get("url")
     url = work.text(raw.strip()) if isinstance(raw, str) and raw.strip("= ") else ""
     if not url:
@@ -176,7 +176,7 @@ def rss(work: NodeWork) -> Made:
 
 @family("xml")
 def xml(work: NodeWork) -> Made:
-    """Make `data.xml_parse`. Raises Left for a node that writes XML."""
+    """Make a `data.xml_parse` task. Raises Left for a node that writes XML."""
     if work.word("mode", "xmlToJson") != "xmlToJson":
         raise Left("it writes XML; write it as the text of a data.template")
     text = _field(work, work.word("dataPropertyName", "data"))
@@ -186,7 +186,7 @@ def xml(work: NodeWork) -> Made:
 
 @family("html", "htmlExtract")
 def html(work: NodeWork) -> Made:
-    """Make `data.html_extract`, or `data.template` for a generated page. Raises Left."""
+    """Make a `data.html_extract` task; `data.template` for a generated page. Raises Left."""
     operation = work.word("operation", "generateHtmlTemplate")
     if work.node.kind == "htmlExtract" or operation == "extractHtmlContent":
         return _extract(work)

@@ -17,7 +17,7 @@ _DOLLAR = re.compile(r"\$(\d{1,3})\b")
 
 @family("postgres")
 def postgres(work: NodeWork) -> Made:
-    """Make `sql.query` for statements that read, `sql.execute` for others. Raises Left."""
+    """Make an `sql.query` task for statements that read, otherwise `sql.execute`. Raises Left."""
     operation = work.word("operation", "insert")
     if operation == "executeQuery":
         return _query(work)

@@ -84,7 +84,7 @@ def convert(work: NodeWork) -> Made:
 
 
 def as_json(work: NodeWork) -> Made:
-    """Make `data.template` that writes the items as JSON."""
+    """Make a `data.template` task that writes the items as JSON."""
     work.remark(NO_FILE)
     return work.made("data.template", {"text": _whole(work)}, _text(f"{work.output}.text"))
 
@@ -109,7 +109,7 @@ def _text(expression: str) -> Shape:
 
 @family("readBinaryFile", "readWriteFile")
 def read_write(work: NodeWork) -> Made:
-    """Make `file.read` or `file.write`, below the files folder. Raises Left for a pattern."""
+    """Make a `file.read` or `file.write` task below the files folder. Raises Left for a pattern."""
     if work.node.kind == "readWriteFile" and work.word("operation", "read") == "write":
         return write(work)
     path = _path(work, "fileSelector|filePath")
@@ -121,7 +121,7 @@ def read_write(work: NodeWork) -> Made:
 
 @family("writeBinaryFile")
 def write(work: NodeWork) -> Made:
-    """Make `file.write`."""
+    """Make a `file.write` task."""
     inputs = {"path": _path(work, "fileName"), "content": content(work)}
     return work.made("file.write", inputs, one(work.output))
 

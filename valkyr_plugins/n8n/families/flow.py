@@ -14,14 +14,14 @@ from valkyr_plugins.n8n.texts import is_expression
 
 @family("executeWorkflow")
 def execute_workflow(work: NodeWork) -> Made:
-    """Make `flow.subworkflow`, with the input as its payload. Raises Left."""
+    """Make a `flow.subworkflow` task, with the input as its payload. Raises Left."""
     if work.word("mode", "once") == "each" and work.shape.items is not None:
         raise Left(work.shape.why)
     return subworkflow(work, _payload(work))
 
 
 def subworkflow(work: NodeWork, payload: Any) -> Made:
-    """Make `flow.subworkflow` with a payload. Raises Left if the workflow is unknown."""
+    """Make a `flow.subworkflow` task with a payload. Raises Left if the workflow is unknown."""
     given = work.get("workflowId")
     name = given.get("cachedResultName") if isinstance(given, dict) else None
     pk = given.get("value") if isinstance(given, dict) else given
@@ -58,7 +58,7 @@ MAX_SECONDS = 365 * 86_400
 
 @family("wait")
 def wait(work: NodeWork) -> Made:
-    """Make `flow.delay`, or `flow.callback` if the node waits for a call. Raises Left."""
+    """Make a `flow.delay` task; if the node waits for a call, `flow.callback`. Raises Left."""
     how = work.word("resume", "timeInterval")
     if how == "specificTime":
         work.remark("The time needs a zone, as in 2027-01-31T08:00:00+01:00.")
@@ -109,7 +109,7 @@ def _callback(work: NodeWork) -> Made:
 
 @family("stopAndError")
 def stop_and_error(work: NodeWork) -> Made:
-    """Make `flow.fail` with the node's message or details."""
+    """Make a `flow.fail` task with the node's message or details."""
     if work.word("errorType") == "errorObject":
         raw = work.get("errorObject", "{}")
         try:
@@ -194,7 +194,7 @@ def _whole(work: NodeWork, shape: Shape) -> str:
 
 @family("respondToWebhook")
 def respond(work: NodeWork) -> Made:
-    """Make `flow.noop` with the response as its value; the workflow's `output` reads that value."""
+    """Make a `flow.noop` task with the response, which the workflow's `output` reads."""
     kind = work.word("respondWith", "firstIncomingItem")
     status = work.get("options.responseCode", 200)
     if status not in (200, "200"):

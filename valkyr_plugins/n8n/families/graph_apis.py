@@ -49,7 +49,7 @@ def graph_api(work: NodeWork) -> Made:
 
 @family("graphql")
 def graphql(work: NodeWork) -> Made:
-    """Make `graphql.query`. Raises Left if the query is missing or an expression."""
+    """Make a `graphql.query` task. Raises Left if the query is missing or an expression."""
     raw = work.get("query", "")
     if not is_text(raw):
         raise Left("its query is worked out; write it with variables, as graphql.query")

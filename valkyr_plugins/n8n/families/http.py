@@ -19,7 +19,7 @@ _SECRET_IN_URL = re.compile(r"([?&]([A-Za-z_.-]+)=)([^&\s{}#]{6,})")
 
 @family("httpRequest")
 def http_request(work: NodeWork) -> Made:
-    """Make `http.request`; n8n passes on only the body, here `output.body`. Raises Left."""
+    """Make an `http.request` task; n8n passes on only the body, here `output.body`. Raises Left."""
     method = work.word("method", work.word("requestMethod", "GET")).upper().removeprefix("=")
     if method not in METHODS:
         raise Left(f"it uses the method {method[:20]}")

@@ -52,7 +52,7 @@ def limit(work: NodeWork) -> Made:
 
 @family("sort", takes=LIST)
 def sort(work: NodeWork) -> Made:
-    """Make `data.sort`, by fields. Raises Left for a sort by code or at random."""
+    """Make a `data.sort` task, by fields. Raises Left for a sort by code or at random."""
     rows = work.names("sortFieldsUi.sortField")
     if work.word("type", "simple") != "simple" or not rows:
         raise Left("it sorts by code or randomly; use data.sort or python.code")
@@ -67,7 +67,7 @@ def sort(work: NodeWork) -> Made:
 
 @family("removeDuplicates", takes=LIST)
 def remove_duplicates(work: NodeWork) -> Made:
-    """Make `data.deduplicate`. Raises Left for a node that remembers earlier executions."""
+    """Make a `data.deduplicate` task. Raises Left for a node that remembers earlier executions."""
     if work.word("operation", "removeDuplicateInputItems") != "removeDuplicateInputItems":
         raise Left("it remembers items of earlier executions; store them in a database")
     inputs: dict[str, Any] = {"rows": "{{ " + _items(work) + " }}"}
@@ -104,7 +104,7 @@ def aggregate(work: NodeWork) -> Made:
 
 @family("summarize", takes=LIST)
 def summarize(work: NodeWork) -> Made:
-    """Make `data.aggregate`, or `python.code` to join texts, with n8n's names. Raises Left."""
+    """Make a `data.aggregate` task, or `python.code` for texts, with n8n's names. Raises Left."""
     compute: dict[str, Any] = {}
     rows = work.names("fieldsToSummarize.values")
     split = work.word("fieldsToSplitBy").removeprefix("=")

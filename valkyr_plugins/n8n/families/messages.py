@@ -11,7 +11,7 @@ from valkyr_plugins.n8n.texts import is_expression
 
 @family("emailSend")
 def email_send(work: NodeWork) -> Made:
-    """Make `email.send`. Raises Left for a node that waits for a reply."""
+    """Make an `email.send` task. Raises Left for a node that waits for a reply."""
     if work.word("operation", "send") == "sendAndWait":
         raise Left("it waits for a reply; use flow.approval, or email.send and flow.callback")
     inputs: dict[str, Any] = {
@@ -55,7 +55,7 @@ def _addresses(work: NodeWork, raw: Any) -> Any:
 
 @family("slack")
 def slack(work: NodeWork) -> Made:
-    """Make `slack.post`. Raises Left for operations other than posting a message."""
+    """Make a `slack.post` task. Raises Left for operations other than posting a message."""
     resource, operation = work.word("resource", "message"), work.word("operation", "post")
     if resource != "message" or operation not in ("post", "create"):
         raise Left(
@@ -101,7 +101,7 @@ def _blocks(work: NodeWork) -> Any:
 
 @family("form")
 def form(work: NodeWork) -> Made:
-    """Make `flow.callback` for a page with fields, or `flow.noop` for the last page."""
+    """Make a `flow.callback` task for a page with fields; a `flow.noop` task for the last page."""
     if work.word("operation", "page") == "completion":
         work.remark("There are no forms: your own page shows this text at the end.")
         shown = ("completionTitle", "completionMessage")
@@ -116,7 +116,7 @@ def form(work: NodeWork) -> Made:
 
 @family("chat")
 def chat(work: NodeWork) -> Made:
-    """Make `flow.callback` if the node waits for a reply, or `flow.noop` with its message."""
+    """Make a `flow.callback` task for a message with a reply, otherwise a `flow.noop` task."""
     message = work.value(work.get("message", ""))
     work.remark(
         "There is no chat page: have one of your own show the message"

@@ -223,7 +223,7 @@ def _attached(work: NodeWork) -> Node:
 
 @family("informationExtractor")
 def information(work: NodeWork) -> Made:
-    """Make `llm.extract` with the node's schema. Raises Left without a known model."""
+    """Make an `llm.extract` task with the node's schema. Raises Left without a known model."""
     model = _attached(work)
     schema = parsed(work)
     system = work.text(work.get("options.systemPromptTemplate") or "")
@@ -236,7 +236,7 @@ def information(work: NodeWork) -> Made:
 
 @family("textClassifier", "sentimentAnalysis")
 def classifier(work: NodeWork) -> Made:
-    """Make `llm.extract` for the category, and `flow.switch` over the category. Raises Left."""
+    """Make an `llm.extract` and a `flow.switch` task, which choose by category. Raises Left."""
     model = _attached(work)
     names, about = _categories(work)
     if work.get("options.multiClass") is True:
@@ -352,7 +352,7 @@ def _joined(work: NodeWork, rows: list[dict[str, Any]]) -> str:
 
 
 def _signed(work: NodeWork, node: Node) -> str:
-    """Return the name of the credential for requests to the model's provider; "" without one."""
+    """Return the name of the credential for the model's provider; "" if there is none."""
     for was, name in list(node.credentials.items())[:1]:
         return work.secret(credential_name(name, was), "bearer", f"{was} {name}".strip())
     return ""

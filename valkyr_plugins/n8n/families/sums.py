@@ -48,7 +48,7 @@ def total(values, how, joined):
 
 
 def split_several(work: NodeWork, names: list[str]) -> Made:
-    """Make `python.code` that joins several lists into a list of objects. Raises Left."""
+    """Make a `python.code` task that joins several lists into a list of objects. Raises Left."""
     if any("{{" in name or name.startswith("=") for name in names):
         raise Left("which fields it splits is worked out")
     plain = [name.removeprefix("$json.") for name in names]
@@ -57,7 +57,7 @@ def split_several(work: NodeWork, names: list[str]) -> Made:
 
 
 def summed(work: NodeWork, rows: list[dict[str, Any]], items: str, groups: list[str]) -> Made:
-    """Make `python.code` for aggregations that `data.aggregate` does not have. Raises Left."""
+    """Make a `python.code` task for aggregations that `data.aggregate` lacks. Raises Left."""
     sums = []
     for row in rows:
         how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))

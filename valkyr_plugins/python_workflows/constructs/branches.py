@@ -176,7 +176,7 @@ def succeeded(result: object) -> bool:
 
 
 def error(result: object) -> Any:
-    """Return the error of a step: `error(paid).message`, `.type`, `.step`."""
+    """Return the error of a step, with `message`, `type` and `step`: `error(paid).message`."""
     facts = facts_of(output_of(task_of(result), path="error"))
     assert facts is not None
     return ValueHandle(replace(facts, task=None))

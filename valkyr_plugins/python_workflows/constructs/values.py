@@ -129,7 +129,7 @@ class Named:
 
 
 execution: Any = Named("execution")
-"""What is known of the execution: `id`, `startedAt`, `attempt`, `workflow`."""
+"""The facts of the execution: `id`, `startedAt`, `attempt` and `workflow`."""
 
 secrets: Any = Named("secrets")
-"""Credentials of the workspace: `secrets.pay_key`, `secrets.shop.number`."""
+"""The workspace's credentials, such as `secrets.pay_key` or `secrets.shop.number`."""

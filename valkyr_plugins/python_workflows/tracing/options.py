@@ -13,7 +13,7 @@ _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 Span = float | str | timedelta
-"""A length of time: seconds, a timedelta, or a text such as "30s", "5m", "2h", "1d"."""
+"""A duration: seconds, a timedelta, or a text such as "30s", "5m", "2h" or "1d"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,7 +237,7 @@ class Trace:
     def note_reads(self, value: Any) -> Rendered:
         """Read a value for a task that is placed later. Raises TracingError.
 
-        Record the tasks of enclosing scopes that the value reads.
+        Also record the tasks of enclosing scopes from which the value comes.
         """
         found = self.read(value)
         self.local(found.tasks)

@@ -295,7 +295,7 @@ def explain(form: RedriveForm, error: ValkyrError) -> None:
 
 
 def refusal(request: HttpRequest, rows: QuerySet[DeadLetterEntry], form: RedriveForm) -> str:
-    """Return why the user cannot redrive these rows; "" if they can."""
+    """Return the reason why the user cannot redrive these rows; "" if the user can."""
     few = FREE_IDS + 1
     count = bounded_count(rows, few)
     if count == 0:

@@ -304,7 +304,7 @@ class _Walk:
         *,
         has_previous: bool,
     ) -> TemplateScope | None:
-        """Return the scope of a deferred template, such as a loop's condition, if there is any."""
+        """Return the scope of deferred templates, such as a loop's condition; None if unknown."""
         if task.body is not None:
             return self.scope((BodyView(task.body, None, None), *views), between_turns=True)
         waits = module.spec is not None and not module.spec.container

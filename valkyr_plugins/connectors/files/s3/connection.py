@@ -69,7 +69,7 @@ class Guard:
 
 
 class S3Connection:
-    """A connection to S3: an s3fs filesystem, and the guard of its addresses (None if trusted)."""
+    """A connection to S3: an s3fs filesystem and its address guard (None for a trusted server)."""
 
     def __init__(self, endpoint: S3Endpoint, credential: Mapping[str, str] | None) -> None:
         judge(*endpoint.address)

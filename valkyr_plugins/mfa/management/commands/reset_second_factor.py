@@ -18,7 +18,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the user and the reason."""
+        """Add the arguments for the user and the reason."""
         parser.add_argument("username")
         parser.add_argument("--reason", default="", help="the reason, for the audit trail")
 
