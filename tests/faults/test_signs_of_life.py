@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from celery import current_app
 
+from executions.database.clock import database_now
+from runners.models import Runner
 from tests.support.fleet import Fleet, Member
 from tests.support.stack import PROJECT
 from tests.support.waiting import wait_until
@@ -75,6 +77,23 @@ def test_a_worker_that_stands_still_is_unwell_until_it_goes_on(
 
     os.kill(worker.pid, signal.SIGCONT)
     wait_until(lambda: well(signs, "worker"), 20, "the check to be content again")
+
+
+def is_live(worker: Member) -> bool:
+    row = Runner.objects.filter(pid=worker.pid).first()
+    return row is not None and row.is_live(database_now())
+
+
+def test_a_stopped_worker_is_not_live_after_35_seconds_until_it_continues(worker: Member) -> None:
+    wait_until(lambda: is_live(worker), 20, "the worker's report")
+
+    os.kill(worker.pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: not is_live(worker), 40, "the end of its time to respond")
+    finally:
+        os.kill(worker.pid, signal.SIGCONT)
+
+    wait_until(lambda: is_live(worker), 20, "its next report")
 
 
 def test_a_worker_that_lives_and_gets_no_messages_is_unwell(
