@@ -105,7 +105,7 @@ CANCEL = AdminOperation(
 
 @admin.register(Backtest)
 class BacktestAdmin(OperatingAdmin, FactAdmin):
-    """Drafts compared with the records of past executions."""
+    """Backtests: definitions compared with the records of past executions."""
 
     operations = (CANCEL,)
     list_display = ("__str__", "mark", "compared", "different", "created", "by")
@@ -125,7 +125,7 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("compared"))
     def compared(self, row: Backtest) -> str:
-        """Return the number of compared executions; a dash before the total is known."""
+        """Return how many of the executions are compared; a dash before the total is known."""
         if row.total is None:
             return marks.EMPTY
         return gettext("{done} of {total}").format(done=f"{row.done:,}", total=f"{row.total:,}")
