@@ -76,7 +76,7 @@ class Reported:
 
 
 def complete(run: Run, token: str, reported: Reported) -> None:
-    """Record a result and its consequences.
+    """Record a result and continue the execution; fail the run if its secrets cannot be read.
 
     Raises LeaseOver. Raises PayloadError for outputs that cannot be stored, and UndeclaredOutcome;
     after either, the runner still holds the run.
