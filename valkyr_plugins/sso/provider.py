@@ -109,7 +109,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
     def openid_config(self) -> dict[str, Any]:
         """Return the provider's discovery document.
 
-        Raises ProviderTrouble if it has another issuer.
+        Raises ProviderTrouble if it is incomplete or has another issuer.
         """
         if self._discovered is None:
             provider = self.get_provider()
@@ -192,8 +192,8 @@ class Provider(OpenIDConnectProvider):
     def begin(self, request: HttpRequest, next_url: str) -> Any:
         """Redirect the user to the provider, with a state, a nonce and a PKCE challenge.
 
-        allauth would also take scopes, parameters and "connect this to my account" from the query;
-        the caller must not choose these.
+        allauth would also accept scopes, parameters and "connect this to my account" from the
+        query; the caller must not choose these.
         """
         nonce = get_random_string(32)
         return self.redirect(
