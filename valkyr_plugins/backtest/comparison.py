@@ -112,7 +112,7 @@ class StepComparison:
     def leftovers(
         self, record: RecordedExecution, version: Compiled, results: ComputedResults
     ) -> None:
-        """Add a verdict for each recorded step that ran or failed, but was not computed."""
+        """Add a verdict for each recorded, uncomputed step that was not skipped or cancelled."""
         source = next(iter(results.unknown.values()), "")
         for path, runs in record.attempts.items():
             last = runs[-1]

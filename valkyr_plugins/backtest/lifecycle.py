@@ -44,8 +44,8 @@ LEASE = timedelta(seconds=60)
 class BacktestWish:
     """The definition to compare, and the executions to compare it with.
 
-    Without `version` and `definition`, it is the draft. `selection` can contain `states`, `from`,
-    `until` (ISO 8601) and `version`. `most` is the maximum number of executions, newest first.
+    Without `version` and `definition`, the draft is compared. `selection` can contain `states`,
+    `from`, `until` (ISO 8601) and `version`. `most` limits the executions; the newest are chosen.
     """
 
     version: int | None = None

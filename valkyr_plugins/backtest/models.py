@@ -47,10 +47,10 @@ class Backtest(models.Model):
     """A definition compared with the records of past executions.
 
     A backtest starts no execution and changes none. `definition` is resolved like the definition of
-    a version. `version` is the compared version's number; it is null for a given definition and for
-    a draft, which is then the draft at `revision`. `at` is the last compared execution; the newest
-    is compared first. `token` fences workers: it increases with each claim, and another worker can
-    claim the backtest after `leased_until`.
+    a version. `version` is the compared version's number, or null for the draft (at `revision`) and
+    for a given definition. `at` is the last compared execution; the newest is compared first.
+    `token` fences workers: it increases with each claim, and another worker can claim the backtest
+    after `leased_until`.
     """
 
     AUDITED_AS = "Backtest"

@@ -62,7 +62,7 @@ class RecordedCalls:
         return False
 
     def credential_of(self, run: Run) -> str | None:
-        """Return the credential's name of a recorded step; None if its run's version lacks it."""
+        """Return the name of the credential that a recorded step used; None if it is unknown."""
         try:
             return find(self._record.version.graph, run.step_path)[1].credential
         except KeyError:

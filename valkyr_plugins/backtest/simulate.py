@@ -48,7 +48,7 @@ ENDED = ("SUCCESS", "SKIPPED", *FAILED_RUN)
 def backtest(record: RecordedExecution, version: Compiled) -> list[StepVerdict]:
     """Return the verdicts on the steps and the end of a past execution, as if it ran this version.
 
-    Return one verdict if it cannot be compared as a whole. Raises PayloadStoreUnavailable.
+    Return one verdict if the execution cannot be compared. Raises PayloadStoreUnavailable.
     """
     if record.problem:
         return _none(VerdictReason(record.problem))
@@ -184,7 +184,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Record a new or changed call; its result is unknown, except if NONDETERMINISTIC."""
+        """Record a new or changed call; its result is unknown unless only step order differs."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:

@@ -152,7 +152,7 @@ def _headers() -> dict[str, str]:
 
 
 def _session_name(name: str) -> str:
-    """Return the session's name in AWS's logs, from the credential's; at most 64 characters."""
+    """Return the session's name in AWS's logs: the credential's name, prefixed and shortened."""
     return _NAME.sub("-", f"valkyr-{name}")[:64]
 
 

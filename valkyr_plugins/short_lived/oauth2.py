@@ -39,7 +39,7 @@ def issue(source: CredentialSource, before: Issued | None) -> Issued:
 
 
 def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
-    """Request a token from the token endpoint; return the answer. Raises StepError without one."""
+    """Return the token endpoint's answer to a grant. Raises StepError if it has no access token."""
     url = fields["token_url"].strip()
     if not is_secure(url):
         raise StepError(f"{url[:200]} is not a token endpoint over https: change the credential")

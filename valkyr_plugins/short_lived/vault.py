@@ -48,7 +48,7 @@ def issue(source: CredentialSource, before: Issued | None) -> Issued:
 
 
 def _renewed(fields: Mapping[str, str], before: Issued, state: VaultState) -> Issued | None:
-    """Return the same values with a longer lease; None if it cannot be extended, or too little."""
+    """Return the same values with a longer lease; None if the lease cannot be extended enough."""
     if not state.lease_id or time.monotonic() >= state.ends:
         return None
     body = {"lease_id": state.lease_id, "increment": int(state.lease_seconds)}

@@ -106,7 +106,7 @@ def _run(
 def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
     """Begin a read-only transaction with the limits and the role.
 
-    The first query of the transaction makes the mode final.
+    After the transaction's first query, no statement can change the mode.
     """
     session.execute("SET TRANSACTION READ ONLY")
     limits = {

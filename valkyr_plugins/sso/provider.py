@@ -1,7 +1,7 @@
 """allauth's OpenID Connect provider, with the checks that it lacks: signature, nonce and issuer.
 
-allauth finds this module by its name. There is one provider, from the settings; its accounts are
-stored under its issuer, so accounts of another issuer are unknown here.
+allauth finds this module by its name. There is one provider, from the settings. Accounts are stored
+under the provider's issuer, so accounts of another issuer are unknown here.
 """
 
 import hmac

@@ -182,7 +182,7 @@ def conclude(span: Span, unit: Unit) -> None:
 
 
 def _tell(state: SegmentState, segment: Span, done: Done) -> None:
-    """Make the span of a pure step that has ended in memory; its duration gives its start."""
+    """Make the span of a pure step that has ended in memory; derive its start from its duration."""
     done.run_id = done.run_id or uuid7()
     now = spans.now()
     path = done.place.prefix + done.step.path

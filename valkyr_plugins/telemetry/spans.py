@@ -70,7 +70,7 @@ def start(
     links: Sequence[Link] = (),
     at: int | None = None,
 ) -> Span:
-    """Begin a span, `at` a time in nanoseconds since 1970 or now; the caller ends it with `end`.
+    """Begin a span, now or at `at` nanoseconds since 1970; the caller ends it with `end`.
 
     Without a parent, the span is the root of `trace_id`. `span` is its ID if rows determine it.
     """

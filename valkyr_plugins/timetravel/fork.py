@@ -1,4 +1,4 @@
-"""Start an execution from a point of another one, with a copy of its earlier runs, and changes.
+"""Start an execution from a point of another one, with copies of earlier runs, and with changes.
 
 The fork is admitted like every other execution, and planned from the runs that were copied into it.
 """

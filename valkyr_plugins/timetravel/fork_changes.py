@@ -179,7 +179,7 @@ def _base(origin: WorkflowExecution, wanted: str | int) -> Base:
 def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> Point:
     """Return the point, or the latest one before it where no step runs under an earlier approval.
 
-    `version` is the version that the fork runs. An approval stays if all steps after it had ended
+    `version` is the version that the fork runs. An approval is kept if all steps after it had ended
     by the point, so that no step runs under it. A step that waited for a child execution counts as
     an approval if a user decided in the child.
     """

@@ -100,7 +100,7 @@ def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 
 
 def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
-    """Return the variables at the point: its last checkpoint's variables, with later writes."""
+    """Return the variables at the point: those of the checkpoint before it, with later writes."""
     graph = compiled(execution.version_id).graph
     checkpoint = (
         Checkpoint.objects.filter(

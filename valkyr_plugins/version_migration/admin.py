@@ -265,7 +265,7 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page with the plan, the results and, if drafted or paused, the preview."""
+        """Return the page with the plan, the results and, in DRAFT or PAUSED, the preview."""
         names = ", ".join(f"{old} → {new}" for old, new in sorted(obj.names.items()))
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),

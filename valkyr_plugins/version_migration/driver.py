@@ -79,7 +79,7 @@ def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
 
 
 def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
-    """Move due executions, at least one, until `until` (`time.monotonic()`); return the result."""
+    """Move due executions until the monotonic time `until`, but at least one; return the result."""
     done = MigrationTurn()
     while True:
         items = _due(migration_id)
@@ -164,7 +164,7 @@ def _try(
 def _later(
     migration: ExecutionMigration, item: MigratedExecution, reason: str, now: datetime
 ) -> None:
-    """Let the execution be tried again later, or refuse it after `patience_seconds`."""
+    """Schedule another try, or refuse the execution once `patience_seconds` have passed."""
     item.busy_since = item.busy_since or now
     if (now - item.busy_since).total_seconds() >= migration.patience_seconds:
         _end(migration, item, MigratedState.REFUSED, reason)

@@ -51,7 +51,7 @@ class MigrationPreview:
 
 
 def preview(migration: ExecutionMigration) -> MigrationPreview:
-    """Return the effects on the migration's first 20,000 queued executions, by groups."""
+    """Return the migration's effects on its first 20,000 queued executions, by groups."""
     rows = statements.fetch(
         "groups", {"migration": migration.pk, "source": migration.source_id, "most": EXAMINED}
     )
