@@ -105,7 +105,7 @@ CANCEL = AdminOperation(
 
 @admin.register(Backtest)
 class BacktestAdmin(OperatingAdmin, FactAdmin):
-    """Backtests: definitions compared with the records of past executions."""
+    """Drafts compared with the records of past executions."""
 
     operations = (CANCEL,)
     list_display = ("__str__", "mark", "compared", "different", "created", "by")

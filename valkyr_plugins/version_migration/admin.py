@@ -228,7 +228,7 @@ CANCEL = AdminOperation(
 
 @admin.register(ExecutionMigration)
 class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
-    """Migrations of live executions to another version."""
+    """Live executions that move to another version."""
 
     operations = (START, RESUME, PAUSE, CANCEL)
     list_display = ("__str__", "mark", "counts", "created", "created_by_name")
