@@ -125,7 +125,7 @@ class BacktestAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("compared"))
     def compared(self, row: Backtest) -> str:
-        """Return the number of compared executions; a dash before the total is known."""
+        """Return the progress, such as `25 of 100`; a dash before the total is known."""
         if row.total is None:
             return marks.EMPTY
         return gettext("{done} of {total}").format(done=f"{row.done:,}", total=f"{row.total:,}")

@@ -54,9 +54,9 @@ class StartBacktest(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Compare the draft, or another definition, with the records of past executions.
 
-        Pure steps are computed again. A step with an effect keeps its recorded result if its inputs
-        equal the recorded ones; otherwise it is reported as a call that would be made. No step with
-        an effect runs, and no execution is started or changed. A worker makes the comparison: poll
+        Pure steps are computed again. Any other step keeps its recorded result if its inputs equal
+        the recorded ones; otherwise it is reported as a call that would be made. No step with an
+        effect runs, and no execution is started or changed. A worker makes the comparison: poll
         `Location` for the result.
         """
         given = self.body(NewBacktest)

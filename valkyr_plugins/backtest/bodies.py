@@ -18,10 +18,10 @@ PlaceEnd = tuple[dict[int, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """The bodies of one execution; `run` computes an iteration.
+    """Computes the bodies of one execution; `run` computes one iteration.
 
-    Both methods return the container's output, and the unknown step on which it depends, or None.
-    They raise StepError, TemplateError and PayloadError.
+    `map` and `loop` return the container's output, and the unknown step on which it depends, or
+    None. They raise StepError, TemplateError and PayloadError.
     """
 
     context: SegmentContext
@@ -32,7 +32,7 @@ class Bodies:
     def map(self, first: Place, path: str, given: Mapping[str, Any]) -> tuple[Any, str | None]:
         """Compute the items of a map; `first` is the place of its first item.
 
-        Return the map's output, and the first unknown step in the body or None.
+        Return the map's output, and the step that makes a result in the body unknown, or None.
         """
         turns = replaying.open_map(first, given)
         if turns is None:
@@ -55,7 +55,7 @@ class Bodies:
     def loop(self, first: Place, step: Step, given: Mapping[str, Any]) -> tuple[Any, str | None]:
         """Compute the iterations of a loop; `first` is the place of the first iteration.
 
-        Return the loop's output, and the step whose unknown result the loop needs, or None.
+        Return the output (None if the loop is open), and the unknown step that it needs, or None.
         """
         turns = replaying.open_loop(step, given, partial(self._holds, step, first, ended=False))
         if turns is None:

@@ -26,7 +26,7 @@ FAILED_RUN = ("FAILED", "DLQ")
 
 @dataclass(slots=True)
 class StepComparison:
-    """The verdicts by step path; `changed` has the paths of steps whose result differs."""
+    """The verdicts by step path; `changed` lists the steps whose result differs or is unknown."""
 
     verdicts: dict[str, StepVerdict] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class StepComparison:
         self.note(path, step, BacktestVerdict.SAME, recorded=recorded)
 
     def skipped(self, path: str, step: Step, runs: list[Run]) -> None:
-        """Compare a step that does not run with its record."""
+        """Compare a skipped step with its record; add no verdict if it has none."""
         if runs and runs[-1].state == "SKIPPED":
             self.same(path, step)
         elif runs:
@@ -66,7 +66,7 @@ class StepComparison:
         outputs: Any,
         prepared: Prepared | None = None,
     ) -> None:
-        """Compare a step that succeeds with its record; `prepared` are the inputs of a module."""
+        """Compare a successful step with its record; `prepared` contains the inputs of a module."""
         last = runs[-1] if runs else None
         if last is None or last.state == "SKIPPED":
             self._other_path(path, step, VerdictReason.NEW, detail=outcome)
@@ -87,19 +87,19 @@ class StepComparison:
             self._other_output(path, step, last, outputs, prepared)
 
     def fails(self, path: str, step: Step, runs: list[Run], message: str) -> None:
-        """Record that a step fails, although the recorded step did not fail with these inputs."""
+        """Record that a step fails, although no recorded attempt failed with these inputs."""
         recorded = runs[-1].outcome if runs else ""
         self._other_path(path, step, VerdictReason.FAILS, recorded=recorded, detail=message[:500])
 
     def depends(self, path: str, step: Step, source: str) -> None:
-        """Record that a step reads the unknown result of `source`."""
+        """Record that a step depends on the unknown result of `source`."""
         why = VerdictReason.DEPENDS
         self.note(path, step, BacktestVerdict.NOT_COMPARABLE, why, detail=source)
 
     def is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
         """Return whether a step's inputs differ although the results that it reads are unchanged.
 
-        The record then depends on more than these results, such as the order of the steps.
+        The inputs then depend on more than these results, such as the order of parallel steps.
         """
         reads = set(replaying.reads_of(place, step))
         told = step.reads_item or step.reads_last or step.histories or last.overrides is not None
@@ -112,7 +112,7 @@ class StepComparison:
     def leftovers(
         self, record: RecordedExecution, version: Compiled, results: ComputedResults
     ) -> None:
-        """Add a verdict for each recorded step that the computation did not reach."""
+        """Add a verdict for each recorded, uncomputed step that was not skipped or cancelled."""
         source = next(iter(results.unknown.values()), "")
         for path, runs in record.attempts.items():
             last = runs[-1]
@@ -129,7 +129,7 @@ class StepComparison:
             )
 
     def unknown_end(self, source: str) -> None:
-        """Record that the end depends on the unknown result of `source`."""
+        """Record that the execution's end or output depends on the unknown result of `source`."""
         self.verdicts[""] = StepVerdict(
             "", BacktestVerdict.NOT_COMPARABLE, VerdictReason.DEPENDS, detail=source
         )
@@ -160,7 +160,7 @@ class StepComparison:
     def _other_output(
         self, path: str, step: Step, last: Run, outputs: Any, prepared: Prepared | None
     ) -> None:
-        """Record a different output; with equal inputs and config, the module has changed."""
+        """Record a different output; if inputs and config are equal, the module has changed."""
         self.changed.add(path)
         equal = (
             prepared is not None

@@ -30,7 +30,7 @@ class ComputedResults:
     """The results of the steps: taken from the record, computed again, or unknown.
 
     `unknown` maps each path with an unknown result to the step that makes it unknown. `variables`
-    has each state of the workflow's variables, the newest last.
+    contains all states of the workflow's variables, the newest last.
     """
 
     variables: list[dict[str, Any]]
@@ -46,18 +46,18 @@ class ComputedResults:
     # As the source of templates.
 
     def results(self, execution_id: Any, paths: list[str]) -> list[tuple[Any, ...]]:
-        """Return the results of the ended steps among those at `paths`."""
+        """Return the results of those steps at `paths` that have ended."""
         return [self.rows[path] for path in paths if path in self.rows]
 
     def items(self, data: TemplateData, place: Place, indexes: list[int]) -> dict[int, Any]:
-        """Return items of the map around `place`, by index."""
+        """Return the items at `indexes` of the map around `place`, by index; omit missing items."""
         known = self.lists.get(place.holder, [])
         return {index: known[index] for index in indexes if index < len(known)}
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
         """Return the stored value of a reference; load each value only once.
 
-        Raises NotComparable if there are too many bytes, or if a value or its key is missing.
+        Raises NotComparable if the values exceed MAX_BYTES, or if a value or its key is missing.
         """
         name = json.dumps(value, sort_keys=True)
         if name not in self.loaded:
@@ -83,7 +83,7 @@ class ComputedResults:
         self.rows[path] = (path, "SKIPPED", "", None, "", "")
 
     def fail(self, path: str, message: str, kind: str) -> None:
-        """Record a failure that an edge handles."""
+        """Record a failure that an error edge or an enclosing container handles."""
         self.rows[path] = (path, "FAILED", "error", None, message, kind)
         self.errors[path] = message, kind
 
@@ -106,7 +106,7 @@ class ComputedResults:
             self.unknown_variables = self.unknown_variables or source
 
     def missing(self, place: Place, step: Step) -> str | None:
-        """Return the unknown step on which a step depends, also indirectly, or None."""
+        """Return the unknown step on which a step depends, directly or indirectly, or None."""
         found = self.first_unknown(replaying.reads_of(place, step))
         if found is not None:
             return found
@@ -121,7 +121,7 @@ class ComputedResults:
         return self.first_unknown(path for turn in turns for path in replaying.last_paths(turn))
 
     def first_unknown(self, paths: Iterable[str]) -> str | None:
-        """Return the step behind the first of these paths with an unknown result, or None."""
+        """Return the step that makes the first unknown result at `paths` unknown, or None."""
         if not self.unknown:
             return None
         return next((self.unknown[path] for path in paths if path in self.unknown), None)

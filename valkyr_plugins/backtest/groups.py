@@ -1,7 +1,7 @@
 """Group equal differences of many executions, and count all verdicts. This module is pure.
 
-The summary's size does not depend on the number of executions: there are at most 200 groups, with
-ten examples and ten values each.
+The summary's size does not depend on the number of executions: there are at most 200 groups, each
+with at most ten examples and ten values.
 """
 
 import json
@@ -50,7 +50,7 @@ class Summary:
 
     @classmethod
     def read(cls, counts: Any, steps: Any, groups: Any) -> "Summary":
-        """Return the summary that was stored as `counts`, `by_step` and `as_json`."""
+        """Return a stored summary: the counts, the counts by step, and the groups (`as_json`)."""
         found = cls(Counter(counts), {path: Counter(one) for path, one in steps.items()})
         found.left_out = groups.get("leftOut", 0)
         found.groups = {one["key"]: one for one in groups.get("groups", ())}
@@ -71,11 +71,11 @@ class Summary:
         return whole
 
     def as_json(self) -> dict[str, Any]:
-        """Return the groups as they are stored."""
+        """Return the groups, and the number of differences left out, as they are stored."""
         return {"groups": list(self.groups.values()), "leftOut": self.left_out}
 
     def by_step(self) -> dict[str, dict[str, int]]:
-        """Return the counts of each step's verdicts, by its path without iterations."""
+        """Return the counts of each step's verdicts, by the step's path without iterations."""
         return {path: dict(counts) for path, counts in self.steps.items()}
 
     def _group(self, execution_id: UUID, path: str, one: StepVerdict, keys: set[str]) -> None:
@@ -114,12 +114,12 @@ class Summary:
 
 
 def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the groups of differences, then of incomparable executions, each largest first."""
+    """Return the groups with differences, then the incomparable ones, both largest first."""
     return sorted(groups, key=lambda one: (one["verdict"] not in DIFFERENT, -one["count"]))
 
 
 def text_of(group: dict[str, Any], *, values: bool = True) -> str:
-    """Return a group as a sentence, without data of executions unless `values` is set."""
+    """Return a group as a sentence; if `values` is false, it contains no data of executions."""
     many = group["count"]
     start = "1 execution" if many == 1 else f"{many:,} executions"
     return f"{start}: {_what(group, values)}."

@@ -1,7 +1,7 @@
 """Create, claim, advance and end backtests. Only this module writes their state.
 
-Each write names the states from which it is allowed. A worker's writes also name its token, so a
-worker that lost its lease changes nothing.
+Each write requires an allowed state. A worker's writes also require its token, so a worker that
+lost its lease changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,10 +42,10 @@ LEASE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BacktestWish:
-    """The definition to compare (the draft, a version by its number, or a given definition).
+    """The definition to compare, and the executions to compare it with.
 
-    `selection` can contain `states`, `from`, `until` (ISO 8601) and `version`. `most` is the
-    maximum number of executions, newest first.
+    Without `version` and `definition`, the draft is compared. `selection` can contain `states`,
+    `from`, `until` (ISO 8601) and `version`. `most` limits the executions; the newest are chosen.
     """
 
     version: int | None = None
@@ -121,7 +121,7 @@ def claim(backtest_id: UUID) -> Backtest | None:
 
 
 def set_total(backtest: Backtest, total: int) -> bool:
-    """Store the number of executions to compare; return False if the lease was lost."""
+    """Store the number of executions to compare; return False if the claim has ended."""
     backtest.total = total
     return _held(backtest).update(total=total) == 1
 
@@ -132,7 +132,7 @@ def advance(
     results: Sequence[BacktestResult],
     summary: Summary,
 ) -> bool:
-    """Store the results of a batch and renew the lease; return False if the lease was lost."""
+    """Store the results of a batch and renew the lease; return False if the claim has ended."""
     with transaction.atomic():
         share_key([backtest, *results])
         values = stored(backtest, groups=summary.as_json())

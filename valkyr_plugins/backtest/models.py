@@ -47,8 +47,8 @@ class Backtest(models.Model):
     """A definition compared with the records of past executions.
 
     A backtest starts no execution and changes none. `definition` is resolved like the definition of
-    a version. `version` is the version's number; it is null if `source` is not a version, such as
-    the draft at `revision`. `at` is the last compared execution; the newest is compared first.
+    a version. `version` is the compared version's number, or null for the draft (at `revision`) and
+    for a given definition. `at` is the last compared execution; the newest is compared first.
     `token` fences workers: it increases with each claim, and another worker can claim the backtest
     after `leased_until`.
     """
@@ -125,7 +125,7 @@ class Backtest(models.Model):
 
 
 class BacktestResult(models.Model):
-    """The verdict on one execution; `steps` has the first 100 verdicts other than SAME."""
+    """The verdict on one execution; `steps` contains the first 100 verdicts other than SAME."""
 
     SEALED_BY = "backtest__workspace"
 

@@ -15,7 +15,7 @@ MAX_STATES = 50  # of the variables that a step may have seen
 
 
 class RecordedCalls:
-    """The recorded attempts of an execution's steps, also of steps that the version lacks."""
+    """The recorded attempts of an execution's steps, including steps that the version lacks."""
 
     def __init__(self, record: RecordedExecution, version: Compiled) -> None:
         self._record, self._version = record, version
@@ -62,7 +62,7 @@ class RecordedCalls:
         return False
 
     def credential_of(self, run: Run) -> str | None:
-        """Return the name of a recorded step's credential; None if its version lacks the step."""
+        """Return the name of the credential that a recorded step used; None if it is unknown."""
         try:
             return find(self._record.version.graph, run.step_path)[1].credential
         except KeyError:

@@ -1,4 +1,4 @@
-"""Past executions with their runs, loaded in batches: four queries for 25 executions.
+"""Past executions with their runs, loaded in batches of 25, with a few queries per batch.
 
 A batch is loaded in parts of bounded size, so that large payloads do not add up in memory.
 """
@@ -36,7 +36,7 @@ COLUMNS = (
 class RecordedExecution:
     """A finished execution, with the attempts of each of its steps in order.
 
-    `problem` says why it cannot be compared (TOO_LARGE or SEALED); "" if it can.
+    `problem` says why the execution cannot be compared (TOO_LARGE or SEALED), or is empty.
     """
 
     execution: WorkflowExecution
@@ -50,9 +50,8 @@ class RecordedExecution:
 def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
     """Return the finished executions to compare, newest first; omit those already compared.
 
-    Test runs are omitted, and so are forks, which do not begin at the first step. Failures are
-    rare, so they are read from the index of failures. That index is ordered by ID, and IDs begin
-    with the time.
+    Test runs and forks are omitted. If only failed, timed-out or cancelled executions are selected,
+    they are read from the index of failures, which is ordered by ID. IDs begin with the time.
     """
     selection = backtest.selection
     states = set(selection.get("states") or FINAL)
@@ -75,7 +74,7 @@ def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
 
 
 def load(rows: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
-    """Yield executions with their runs, in parts of bounded size; a large one has no runs."""
+    """Yield executions with their runs, in parts of bounded size; omit the runs of large ones."""
     sizes = _sizes([row.pk for row in rows])
     part: list[WorkflowExecution] = []
     total = 0

@@ -153,7 +153,7 @@ class BacktestGroupShape(CamelCaseSerializer):
     sample = FieldChangeShape(many=True, help_text="The values of the first execution.")
 
     def get_fields(self) -> Any:
-        """Return the serializer's fields, with `fields_` renamed to `fields`.
+        """Return the serializer's fields; `fields_` gets the name `fields`, and reads that key.
 
         The base class already uses the name `fields` for an attribute.
         """
@@ -218,7 +218,7 @@ class BacktestShape(BacktestSummaryShape):
 
     @extend_schema_field(BacktestGroupShape(many=True))
     def get_groups(self, row: Backtest) -> list[dict[str, Any]]:
-        """Return the groups of differences, then those of incomparable executions."""
+        """Return the groups with differences, then those that cannot be compared."""
         found = sorted_groups((row.groups or {}).get("groups", ()))
         return list(BacktestGroupShape(found, many=True, context=self.context).data)
 
@@ -259,5 +259,5 @@ class BacktestResultShape(CamelCase, serializers.ModelSerializer[BacktestResult]
 
     @extend_schema_field(StepVerdictShape(many=True))
     def get_steps(self, row: BacktestResult) -> list[dict[str, Any]]:
-        """Return the verdicts on the steps whose results differ from the record."""
+        """Return the first 100 verdicts other than SAME."""
         return list(StepVerdictShape(row.steps or [], many=True, context=self.context).data)

@@ -46,9 +46,9 @@ ENDED = ("SUCCESS", "SKIPPED", *FAILED_RUN)
 
 
 def backtest(record: RecordedExecution, version: Compiled) -> list[StepVerdict]:
-    """Return the verdicts on all steps of a past execution, as if it ran this version.
+    """Return the verdicts on the steps and the end of a past execution, as if it ran this version.
 
-    Raises PayloadStoreUnavailable.
+    Return one verdict if the execution cannot be compared. Raises PayloadStoreUnavailable.
     """
     if record.problem:
         return _none(VerdictReason(record.problem))
@@ -59,7 +59,7 @@ def backtest(record: RecordedExecution, version: Compiled) -> list[StepVerdict]:
 
 
 def _none(reason: VerdictReason) -> list[StepVerdict]:
-    """Return the verdict on an execution that cannot be compared at all."""
+    """Return the only verdict on an execution that cannot be compared as a whole."""
     return [StepVerdict("", BacktestVerdict.NOT_COMPARABLE, reason)]
 
 
@@ -90,7 +90,7 @@ class _Simulation:
     # One place: the workflow, or an iteration of a body.
 
     def _place(self, place: Place) -> PlaceEnd:
-        """Run a place's steps; return its tasks' outcomes, and the unknown step that blocks it."""
+        """Compute the steps of a place; return its tasks' outcomes, and the step that blocks it."""
         graph, facts = place.graph, dict[int, StepFact]()
         data = TemplateData(self.context, place, self.results.variables[-1], source=self.results)
         while True:
@@ -112,7 +112,7 @@ class _Simulation:
         return task_outcomes(graph, facts), blocked
 
     def _order(self, place: Place, index: int) -> tuple[datetime, int]:
-        """Return a sort key: the time at which the recorded step ended.
+        """Return a sort key: when the recorded step ended; steps without an end come last.
 
         Variables are written in this order.
         """
@@ -169,7 +169,7 @@ class _Simulation:
         return self._take(place, step, last)
 
     def _moved(self, step: Step, prepared: Prepared) -> list[Run]:
-        """Return the recorded attempts of an identical call at a path that this version lacks."""
+        """Return the attempts of an equal call at a path that the version lacks; mark it SAME."""
         path = self.calls.moved(step, prepared)
         if path is None:
             return []
@@ -184,7 +184,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Record a call that the record lacks; its result is unknown, or the recorded one."""
+        """Record a new or changed call; its result is unknown unless only step order differs."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:

@@ -7,7 +7,7 @@ from executions.public.messaging import task
 
 @task("valkyr_backtest.work")
 def work(backtest_id: str) -> bool:
-    """Compare executions of a backtest for a few seconds; return whether there are more."""
+    """Compare executions of a backtest for a few seconds; return whether the backtest continues."""
     from valkyr_plugins.backtest import working
 
     return working.work(UUID(backtest_id))
@@ -15,7 +15,7 @@ def work(backtest_id: str) -> bool:
 
 @task("valkyr_backtest.resend")
 def resend() -> int:
-    """Resend backtests whose message or worker was lost; return their number. Runs every 15 s."""
+    """Resend unfinished backtests that have no worker; return their number. Runs every 15 s."""
     from valkyr_plugins.backtest import working
 
     return working.resend()

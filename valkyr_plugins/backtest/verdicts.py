@@ -1,4 +1,4 @@
-"""The verdict on each step of a backtested execution, with its reason. This module is pure."""
+"""The verdict on each step of a backtested execution, with the reason. This module is pure."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ MAX_SHOWN = 500  # characters of a value's JSON
 
 
 class BacktestVerdict(TextChoices):
-    """The comparison of a step, or of a whole execution, with its record."""
+    """The result of comparing a step, or a whole execution, with its record."""
 
     SAME = "SAME", lazy("same")
     DIFFERENT_OUTPUT = "DIFFERENT_OUTPUT", lazy("different output")
@@ -100,7 +100,7 @@ class StepVerdict:
 
 
 def worst(verdicts: Iterator[BacktestVerdict]) -> BacktestVerdict:
-    """Return the verdict on an execution: the worst of its steps' verdicts, by default SAME."""
+    """Return the verdict on an execution: the worst verdict on its steps; SAME if there is none."""
     found = set(verdicts)
     return next((one for one in WORST_FIRST if one in found), BacktestVerdict.SAME)
 
@@ -167,7 +167,7 @@ def _preview(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Return a value short enough for a list: a long one becomes its length and its beginning."""
+    """Return a value for a list; if it is too long, a text with its length and its beginning."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

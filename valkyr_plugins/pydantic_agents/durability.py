@@ -38,7 +38,7 @@ from valkyr_plugins.pydantic_agents.journal import Journal, current
 
 
 class _Backend(JournalCallableOperationBackend[None]):
-    """Makes each operation of an agent one recorded call of its step."""
+    """Records each operation of an agent as one call of the step in which the agent runs."""
 
     async def execute(
         self,

@@ -43,8 +43,8 @@ class Journal:
         """Return the result of the next call, and whether the call was made now.
 
         A new result is recorded before it is returned. `spent` reports the cost of a result, unless
-        an earlier attempt reported it. Raises StepError if the step must stop, or if its code has
-        changed since the record.
+        an earlier attempt reported it. Raises StepError if the step must stop, if a limit is
+        exceeded, or if the agent's code has changed.
         """
         number, self._next = self._next, self._next + 1
         if self._last is None:

@@ -174,7 +174,7 @@ class ExpenseShape(Body):
 
 
 class Reports(Body):
-    """The fields that all reports that end a run share."""
+    """The fields that are common to the reports of completed and failed steps."""
 
     leaseToken = Text(max_length=200)
     costs: Any = serializers.ListField(

@@ -48,10 +48,7 @@ from valkyr_plugins.remote.conf import RemoteSettings
 
 @lru_cache(maxsize=1)
 def waiters() -> int:
-    """Return the number of remote runners that may wait at once in one process.
-
-    The setting is read at first use.
-    """
+    """Return the number of remote runners that may wait at once in one process."""
     return read(RemoteSettings).remote_waiters
 
 
@@ -88,7 +85,7 @@ PAUSE = 0.02
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Leased:
-    """A run leased by a remote runner: its row, real inputs, token and timeouts in seconds."""
+    """A run leased by a remote runner: its row, inputs, secrets, token and timeouts in seconds."""
 
     run: Run
     inputs: Any
@@ -127,7 +124,7 @@ class _Ready:
 
     @property
     def key(self) -> tuple[UUID, int]:
-        """Return the run, and the token of its lease."""
+        """Return the run's ID, and the token of its lease."""
         return self.run.run_id, self.run.token
 
 
@@ -188,7 +185,7 @@ def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
 
 
 def _make_ready(reserved: _Reserved) -> _Ready | None:
-    """Return the run with its real inputs, for the runner only; None if it cannot be leased."""
+    """Return the run with its secrets; None if its execution was rolled back, or the run failed."""
     version = compiled(reserved.version_id)
     _, step = find(version.graph, reserved.path)
     run = Leasable(
@@ -332,7 +329,7 @@ LONGEST_PAUSE = 1.0
 def poll(look: Callable[[], list[T]], seconds: float, gone: Callable[[], bool]) -> list[T]:
     """Return the result of `look` as soon as it is not empty; [] after `seconds`.
 
-    If too many requests are already waiting, return the first result. Stop once the client is
+    If too many requests are waiting, return the first result at once. Stop once the client is
     `gone`: a run that is found later would stay leased, without a runner, until its lease expires.
     """
     found = look()

@@ -1,4 +1,4 @@
-"""A remote runner's report of a run, with its outputs or its failure, fenced by the lease.
+"""Record a remote runner's heartbeats, results and failures, which are fenced by the lease.
 
 A report that is repeated because its response was lost gets the same response again.
 """
@@ -76,7 +76,7 @@ class Reported:
 
 
 def complete(run: Run, token: str, reported: Reported) -> None:
-    """Record a result and its consequences.
+    """Record a result and continue the execution; fail the run if its secrets cannot be read.
 
     Raises LeaseOver. Raises PayloadError for outputs that cannot be stored, and UndeclaredOutcome;
     after either, the runner still holds the run.
@@ -165,7 +165,7 @@ def _report(
 ) -> None:
     """Record a report with `record`. Raises LeaseOver if the report comes too late.
 
-    A repeated report is accepted if `same` says that the run already has its content.
+    A repeated report is accepted if `same` says that the run already has this result.
     """
     run_id = looked.work.run_id
     number = number_of(run_id, token)
@@ -232,7 +232,7 @@ def beat(run: Run, token: str, details: Any = None) -> Beat:
 def _clean(run: Run, details: Any) -> str | None:
     """Return the details to store, without the secrets that the step received.
 
-    Return None if one of these secrets was deleted in the meantime, because it can then not be
+    Return None if one of these secrets was deleted in the meantime, because it can no longer be
     removed from the details.
     """
     payloads.dump(details, WHAT, MAX_DETAILS_BYTES)

@@ -1,7 +1,7 @@
 """`remote.step`: a step that an external program on any machine executes.
 
-The engine passes its inputs to a remote runner and records the result; workers execute no part of
-it.
+The engine passes the step's inputs to a remote runner and records the result; workers do not
+execute the step.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ MAX_OUTCOMES = 20
 
 
 class RemoteInputs(ModuleInputs):
-    """The runner's handler, and its inputs in any further keys."""
+    """The runner's handler and options; all further keys are the handler's inputs."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -45,7 +45,7 @@ class RemoteStep(Module[RemoteInputs]):
     A remote runner is a program on any machine that requests work over HTTP. The workspace's egress
     rules do not apply to the runner, because it connects from its own machine. The step's queue
     must be one of `VALKYR_REMOTE_QUEUES`; if there are several such queues, name one with `queue`
-    in the task. The runner gets the other fields of `with`.
+    in the task. The runner gets all fields of `with` as inputs.
     """
 
     type: ClassVar[str] = "remote.step"

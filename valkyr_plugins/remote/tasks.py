@@ -9,5 +9,5 @@ from runners.public.leased_runs import PREPARE, TRANSPORT, prepare_runs
 
 @task(PREPARE, **TRANSPORT)
 def prepare_remote(execution_id: str, version_id: str, segments: Sequence[str]) -> None:
-    """Render the inputs of remote steps, so that they can be leased."""
+    """Render the inputs of remote steps, so that remote runners can lease the steps."""
     prepare_runs(UUID(execution_id), UUID(version_id), segments)

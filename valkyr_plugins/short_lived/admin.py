@@ -23,7 +23,7 @@ def _has_page(row: Any) -> bool:
 
 
 def connect(model_admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
-    """Show a page with a link to the server's page, on which the user gives consent."""
+    """Show a page with a link to the consent page of the OAuth 2.0 server."""
     row = model_admin.get_or_refuse(request, object_id)
     if not model_admin.has_change_permission(request, row):
         raise PermissionDenied(gettext("You may not change this credential."))

@@ -5,7 +5,7 @@ from valkyr_plugins.short_lived.conf import ShortLivedSettings
 
 
 class ShortLivedConfig(PluginConfig):
-    """Credentials whose values Vault or an OAuth 2.0 server issues when a step needs them."""
+    """Credentials whose values Vault, OAuth 2.0 servers or AWS STS issue when steps need them."""
 
     name = "valkyr_plugins.short_lived"
     label = "valkyr_short_lived"

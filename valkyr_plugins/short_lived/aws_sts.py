@@ -98,7 +98,7 @@ def _web_identity() -> str:
 def _asked(
     url: str, headers: Mapping[str, str], form: Mapping[str, str]
 ) -> tuple[IssuerAnswer, Any]:
-    """Send the form; return the raw answer, and the answer as parsed by botocore."""
+    """Send the form; return the response, and its content as parsed by botocore, or {}."""
     answer = ask("POST", url, headers=headers, content=urlencode(form).encode())
     parser, shapes = _protocol()
     raw = {"status_code": answer.status, "headers": {}, "body": answer.raw}
@@ -136,7 +136,7 @@ def _refused(answer: IssuerAnswer, error: Mapping[str, Any]) -> StepError:
 
 
 def _endpoint(given: str, region: str) -> str:
-    """Return the address of STS. Raises StepError for an address that does not use https."""
+    """Return the address of STS. Raises StepError if secrets may not go to this address."""
     suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     url = given.strip().rstrip("/") or f"https://sts.{region}.{suffix}"
     if not is_secure(url):
@@ -152,7 +152,7 @@ def _headers() -> dict[str, str]:
 
 
 def _session_name(name: str) -> str:
-    """Return the session's name in AWS's logs: from the credential's name, up to 64 characters."""
+    """Return the session's name in AWS's logs: the credential's name, prefixed and shortened."""
     return _NAME.sub("-", f"valkyr-{name}")[:64]
 
 

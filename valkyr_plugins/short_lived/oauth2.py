@@ -1,6 +1,6 @@
 """Access tokens of an OAuth 2.0 server (RFC 6749): by refresh token, or by client credentials.
 
-A server may rotate the refresh token with each use. The new one is stored sealed, and one process
+A server may rotate the refresh token with each use. The new token is stored sealed, and one process
 at a time requests a token (`executions.credentials.rotating`).
 """
 
@@ -39,7 +39,7 @@ def issue(source: CredentialSource, before: Issued | None) -> Issued:
 
 
 def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
-    """Send a grant to the token endpoint; return the answer. Raises StepError without a token."""
+    """Return the token endpoint's answer to a grant. Raises StepError if it has no access token."""
     url = fields["token_url"].strip()
     if not is_secure(url):
         raise StepError(f"{url[:200]} is not a token endpoint over https: change the credential")
@@ -61,7 +61,7 @@ def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
 
 
 def issued(answer: IssuerAnswer, store: Mapping[str, str]) -> Issued:
-    """Return the access token that an answer contains."""
+    """Return an answer's access token and lifetime; `store` are fields to store with them."""
     seconds = answer.seconds("expires_in") or KEPT_SECONDS
     return Issued({"token": answer.text("access_token")}, seconds, store=store)
 
@@ -74,7 +74,7 @@ def _form(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def wanted(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters that say which access the client requests."""
+    """Return the parameters `scope` and `audience`, if the credential has them."""
     return {name: fields[name] for name in ("scope", "audience") if fields.get(name)}
 
 

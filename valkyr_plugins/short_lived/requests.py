@@ -1,7 +1,7 @@
 """Requests to servers that issue secrets, without redirects, and within eight seconds in total.
 
 They use the guarded client of HTTP steps, so private addresses and hosts outside the workspace's
-egress rules are rejected. No message quotes an answer, because it may hold a secret.
+egress rules are rejected. Messages quote only the error texts of an answer, never a secret.
 """
 
 import json
@@ -32,12 +32,12 @@ class IssuerAnswer:
     raw: bytes = b""
 
     def text(self, name: str) -> str:
-        """Return a text field of the body; "" if it is missing."""
+        """Return a text field of the body; "" if it is missing or not a text."""
         found = self.body.get(name)
         return found if isinstance(found, str) else ""
 
     def seconds(self, name: str) -> float:
-        """Return a field of the body in seconds; 0 if it is missing."""
+        """Return a number of seconds from the body; 0 if it is missing or not positive."""
         found = self.body.get(name)
         if isinstance(found, str) and found.isascii() and found.isdigit():
             found = int(found)
@@ -45,7 +45,7 @@ class IssuerAnswer:
         return min(float(found), 10**9) if valid and found is not None else 0.0
 
     def refused(self, said: str, advice: str) -> StepError:
-        """Return the failure: the server's error text (without secrets), and what to do."""
+        """Return an error with `said` (the server's error text, without secrets) and what to do."""
         kind = status_error_type(self.status) if self.status >= 400 else ErrorType.PERMANENT
         shown = f" ({said[:300]})" if said else ""
         return StepError(f"{self.request} answered {self.status}{shown}. {advice}", kind)
@@ -73,7 +73,7 @@ def ask(
     form: Mapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> IssuerAnswer:
-    """Send a request and return the answer with any status. Raises StepError if none arrives.
+    """Send a request; return the response with any status. Raises StepError if none arrives.
 
     `data` is sent as JSON, `form` as a form, and `content` unchanged.
     """

@@ -48,7 +48,7 @@ def issue(source: CredentialSource, before: Issued | None) -> Issued:
 
 
 def _renewed(fields: Mapping[str, str], before: Issued, state: VaultState) -> Issued | None:
-    """Return the same values with a longer lease; None if Vault extends the lease too little."""
+    """Return the same values with a longer lease; None if the lease cannot be extended enough."""
     if not state.lease_id or time.monotonic() >= state.ends:
         return None
     body = {"lease_id": state.lease_id, "increment": int(state.lease_seconds)}
@@ -84,7 +84,7 @@ def _read(fields: Mapping[str, str], state: VaultState | None) -> Issued:
 
 
 def _signed_in(fields: Mapping[str, str]) -> tuple[str, float]:
-    """Return a client token and when it ends. Raises StepError."""
+    """Return a client token, and until when to use it (`time.monotonic()`). Raises StepError."""
     auth = fields.get("auth")
     if auth == TOKEN:
         return fields["token"], float("inf")

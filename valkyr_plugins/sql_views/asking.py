@@ -74,7 +74,7 @@ def ask(asked: SqlQuestion) -> Answered:
 
 
 def _described(session: psycopg.Connection[Any], text: str) -> list[tuple[str, str]]:
-    """Return the names and types of the statement's columns; PostgreSQL only parses it.
+    """Return the names and types of the statement's columns, without running the statement.
 
     Raises SqlRefused if there are no columns, and PostgreSQL's errors.
     """
@@ -106,7 +106,7 @@ def _run(
 def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
     """Begin a read-only transaction with the limits and the role.
 
-    The first query of the transaction makes the mode final.
+    After the transaction's first query, no statement can change the mode.
     """
     session.execute("SET TRANSACTION READ ONLY")
     limits = {
@@ -122,7 +122,7 @@ def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
 
 @contextmanager
 def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
-    """Yield a session on the replica; with `primary`, or if no replica answers, on the primary.
+    """Yield a session on the replica, or on the primary if `primary` is set or no replica answers.
 
     Yield also whether the session is on the replica. Raises SqlRefused.
     """

@@ -1,11 +1,11 @@
-"""The views and their columns, from `views/<name>.sql`, on which BI tools can rely.
+"""The views and their columns, read from `views/<name>.sql`. BI tools can rely on them.
 
 The first comment of a file describes the view. Each column has a comment above it. `{allowed}`
 stands for the workspaces that the role can read.
 
 A view has no payload, no secret, no error text and no name of an account. Columns that a workspace
 can seal are omitted, whether it seals them or not. Labels are shown, as to all users who can see
-the execution. A column is renamed or removed only with a note in the changelog.
+the execution. Columns can be added, but not renamed or removed without a note in the changelog.
 """
 
 from collections.abc import Iterable, Iterator

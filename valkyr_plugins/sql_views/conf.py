@@ -18,10 +18,10 @@ class SqlViewsSettings(SettingsModel):
 
 
 def schema() -> str:
-    """Return the schema of the views."""
+    """Return the name of the views' schema."""
     return read(SqlViewsSettings).sql_views_schema
 
 
 def reader() -> str:
-    """Return the role with which `valkyr_sql` reads the views."""
+    """Return the name of the role with which `valkyr_sql` reads the views."""
     return f"{schema()}_reader"

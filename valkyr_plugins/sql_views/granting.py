@@ -64,8 +64,8 @@ def grant(
     """Let a role read further workspaces; create the role if it is missing.
 
     Return the password of a new role, or "" for an existing role. Raises NotFound for an unknown
-    workspace, ValkyrError for a name that cannot be used, and ImproperlyConfigured without the
-    rights.
+    workspace, ValkyrError for a role that cannot be used, and ImproperlyConfigured if Valkyr's
+    PostgreSQL role lacks rights.
     """
     if not NAME.fullmatch(role):
         raise ValkyrError(
@@ -88,9 +88,9 @@ def grant(
 
 
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
-    """Revoke a role's access to these workspaces, by default to all; drop a role without grants.
+    """Revoke a role's access to these workspaces, or to all if `slugs` is empty.
 
-    Return whether no grant is left. Raises NotFound if the role has no such grant.
+    Drop the role and return True if no grant is left. Raises NotFound if there is no such grant.
     """
     places = [_workspace(slug).pk for slug in slugs]
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Create the schema, its views and the reading role; drop and create the views around `migrate`.
+"""Create the schema, its views and the reading role; drop and recreate the views around `migrate`.
 
 The views belong to the owner of the tables and are security barriers. PostgreSQL applies the
 condition on the workspace before any function or operator of the query that could reveal a value.
@@ -95,9 +95,9 @@ def is_installed() -> bool:
 
 
 def install() -> bool:
-    """Create missing or outdated objects; return whether there were any.
+    """Create missing objects and recreate outdated ones; return whether anything was changed.
 
-    Raises ImproperlyConfigured with the statements to run if this role of PostgreSQL lacks rights.
+    Raises ImproperlyConfigured, with statements to run, if Valkyr's PostgreSQL role lacks rights.
     """
     with transaction.atomic():
         there = is_installed()
@@ -119,7 +119,7 @@ def install() -> bool:
 
 
 def drop_views() -> None:
-    """Drop the views; the schema and the rights on it stay. Raises ImproperlyConfigured."""
+    """Drop the views, not the schema. Raises ImproperlyConfigured if other objects need them."""
     names = [name for (name,) in rows(EXISTING, [schema()])]
     # The others read the view of allowed workspaces.
     ours = [one for one in [*(view.name for view in views()), ALLOWED] if one in names]
@@ -179,7 +179,7 @@ def _statements() -> Iterator[str]:
 
 
 def _runner() -> Iterator[str]:
-    """Yield the statements that create the function, which the reading role owns and calls."""
+    """Yield statements that create the function of `valkyr_sql`, which the reading role owns."""
     place, role, name = quoted(schema()), quoted(reader()), _named(RUNNER)
     yield f"DROP FUNCTION IF EXISTS {name}"
     yield RUN.format(name=name, schema=place)

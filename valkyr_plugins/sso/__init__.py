@@ -1,5 +1,5 @@
 """Single sign-on by OpenID Connect: the provider defines the user's identity and groups.
 
-allauth communicates with the provider (discovery, state, PKCE, tokens); this plugin interprets its
-answers.
+allauth communicates with the provider (discovery, state, PKCE, tokens); this plugin interprets the
+provider's responses.
 """

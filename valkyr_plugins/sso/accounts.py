@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def admit(claims: Mapping[str, Any], sso: SingleSignOn, request: Any) -> Any:
-    """Return the user who signs in, with memberships by the provider's groups. Raises Refused.
+    """Return the user who signs in; memberships follow the provider's groups. Raises Refused.
 
     Uses one transaction; if two first sign-ins are concurrent, one creates the account and both use
     it. If a rejected user has an account, its sessions and tokens are ended in another transaction.
@@ -122,7 +122,7 @@ def _known(claims: Mapping[str, Any], sso: SingleSignOn) -> Any:
 
 
 def _linked(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any) -> Any:
-    """Link and return the only local account with that address; None unless the settings allow it.
+    """Link and return the local account with that address; None unless exactly one may be linked.
 
     A superuser's account is never linked: an address must not make a user a superuser.
     """
@@ -164,7 +164,7 @@ def _made(claims: Mapping[str, Any], email: str, sso: SingleSignOn, request: Any
 
 
 def _free_name(claims: Mapping[str, Any], issuer: str) -> str:
-    """Return a user name like the provider's name; if it is in use, add a suffix."""
+    """Return the provider's user name, with a suffix if it is in use, or else `person-<hash>`."""
     mark = hashlib.sha256(f"{issuer}\n{claims['sub']}".encode()).hexdigest()[:12]
     for claim in ("preferred_username", "email"):
         name = claims.get(claim)

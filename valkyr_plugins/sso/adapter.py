@@ -39,7 +39,7 @@ class SocialAccounts(DefaultSocialAccountAdapter):
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Return the provider from the settings; ignore allauth's table."""
+        """Return the provider from the settings, or []; ignore allauth's table."""
         sso = configured()
         if sso is None or provider not in (None, sso.issuer):
             return []

@@ -35,5 +35,5 @@ class SingleSignOnBackend(AuthenticationBackend):
         """Return None: allauth's own method would accept passwords."""
 
     def get_user(self, user_id: Any) -> Any:
-        """Return the session's user, if a provider is configured."""
+        """Return the session's user; None if no provider is configured."""
         return super().get_user(user_id) if configured() is not None else None

@@ -53,7 +53,7 @@ def _domains(value: Any) -> Any:
 
 
 def read_groups(given: Any) -> dict[str, tuple[Grant, ...]]:
-    """Return the grants of each group, from `{"group": "workspace:ROLE"}`, a list of them, or both.
+    """Return the grants of each group, from `{"group": "workspace:ROLE"}`; a value can be a list.
 
     Accepts the dictionary, or its JSON. Raises ValueError, which names the group.
     """

@@ -1,7 +1,7 @@
 """allauth's OpenID Connect provider, with the checks that it lacks: signature, nonce and issuer.
 
-allauth finds this module by its name. There is one provider, from the settings; its accounts are
-stored under its issuer, so accounts of another issuer are unknown here.
+allauth finds this module by its name. There is one provider, from the settings. Accounts are stored
+under the provider's issuer, so accounts of another issuer are unknown here.
 """
 
 import hmac
@@ -109,7 +109,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
     def openid_config(self) -> dict[str, Any]:
         """Return the provider's discovery document.
 
-        Raises ProviderTrouble if it has another issuer.
+        Raises ProviderTrouble if it is incomplete or has another issuer.
         """
         if self._discovered is None:
             provider = self.get_provider()
@@ -192,8 +192,8 @@ class Provider(OpenIDConnectProvider):
     def begin(self, request: HttpRequest, next_url: str) -> Any:
         """Redirect the user to the provider, with a state, a nonce and a PKCE challenge.
 
-        allauth would also take scopes, parameters and "connect this to my account" from the query;
-        the caller must not choose these.
+        allauth would also accept scopes, parameters and "connect this to my account" from the
+        query; the caller must not choose these.
         """
         nonce = get_random_string(32)
         return self.redirect(

@@ -10,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def landing(request: HttpRequest, wanted: Any, user: Any) -> str:
-    """Return the requested address if it is ours, otherwise that of the admin or the API docs."""
+    """Return the requested address if it is ours, or else the admin's (staff) or the API docs'."""
     if isinstance(wanted, str) and is_ours(request, wanted):
         return wanted
     return reverse("admin:index") if user.is_staff else reverse("valkyr-docs")

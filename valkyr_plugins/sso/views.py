@@ -54,7 +54,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 
 class _Callback(OAuth2CallbackView):
-    """allauth's callback, whose state passes the nonce to the check of the ID token."""
+    """allauth's callback, which passes the state's nonce to the check of the ID token."""
 
     def _get_state(self, request: HttpRequest, provider: Any) -> Any:
         state_id = request.GET.get("state", "")

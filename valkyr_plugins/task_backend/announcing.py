@@ -1,4 +1,4 @@
-"""The framework's signals `task_started` and `task_finished`, sent where the task ran.
+"""The framework's signals `task_started` and `task_finished`.
 
 A task has finished when its execution ends; an attempt that is retried does not count. The signal
 is sent after the commit; if the process dies in between, it is lost.

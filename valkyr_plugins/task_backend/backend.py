@@ -89,7 +89,7 @@ class Backend(BaseTaskBackend):
         return result
 
     def get_result(self, result_id: str) -> AnyResult:
-        """Return the result from the current rows. Raises TaskResultDoesNotExist."""
+        """Return the current result. Raises TaskResultDoesNotExist or InvalidTask."""
         from valkyr_plugins.task_backend import results
 
         try:
@@ -99,7 +99,7 @@ class Backend(BaseTaskBackend):
         return results.find_result(pk, self.alias)
 
     def check(self, **_: Any) -> list[checks.CheckMessage]:
-        """Check this backend's part of `TASKS`."""
+        """Return the problems of this backend's entry in `TASKS`."""
         return list(self._check())
 
     @cached_property

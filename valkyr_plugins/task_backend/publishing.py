@@ -1,7 +1,7 @@
-"""The workflows of tasks: one per task, queue and kind of start, published at the first use.
+"""The workflows of tasks: one per backend, task, queue and kind of start, published at first use.
 
-A process publishes each workflow at most once; the definition's content decides whether that
-creates a version. A version published in a transaction is remembered only after the commit.
+A process publishes a workflow once, or again if it was deleted; a changed definition creates a
+version. A version published in a transaction is remembered only after the commit.
 """
 
 from collections.abc import Callable
@@ -138,7 +138,7 @@ def _name(shape: TaskShape) -> str:
 
 
 def _slug(shape: TaskShape) -> str:
-    """Return a slug for the task: its path, and a hash of everything that distinguishes it."""
+    """Return the workflow's slug: the task's path, and a hash that includes backend and queue."""
     whole = f"{shape.backend}|{shape.path}|{shape.queue}|{shape.deferred}"
     mark = sha256(whole.encode()).hexdigest()[:10]
     readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in shape.path.lower())

@@ -1,6 +1,6 @@
 """The spans of an execution's start and end, and the trace of an execution.
 
-A child of a workflow has a separate trace, with a link to its parent's run.
+A child execution has a separate trace, with a link to its parent's run.
 """
 
 from collections import OrderedDict
@@ -34,7 +34,7 @@ def tell_start(
     number: int,
     **_: Any,
 ) -> None:
-    """Make the span `execution.start`, a child of the request's span.
+    """Make the span `execution.start` of each execution: a child of the request's span, if any.
 
     It is the parent of the execution's other spans.
     """
@@ -71,7 +71,7 @@ def _tell_start(
 
 
 def root_of(execution_id: UUID, trace_id: str) -> SpanContext:
-    """Return the span `execution.start`, the parent of spans without a closer parent."""
+    """Return the span `execution.start` as a parent, for spans without a closer parent."""
     return spans.place(trace_id, _start_id(execution_id))
 
 
@@ -98,7 +98,7 @@ def trace_of(execution_id: UUID) -> str:
 
 
 def tell_admission(sender: Any, executions: Sequence[Any], **_: Any) -> None:
-    """Make the span `execution.admit`: from the request until the execution may run."""
+    """Make the span `execution.admit` of each execution: from its creation to its admission."""
     learn([item.execution_id for item in executions])
     for item in executions:
         transaction.on_commit(partial(_tell_admission, item.execution_id, item.fresh), robust=True)
@@ -119,7 +119,7 @@ def _tell_admission(execution_id: UUID, fresh: bool) -> None:
 
 
 def tell_end(sender: Any, execution_id: UUID, state: str, **_: Any) -> None:
-    """Make the span `execution.run`, after the end: from the first step to the end."""
+    """Make the span `execution.run` of an ended execution: from its start to its end."""
     row = (
         WorkflowExecution.objects.filter(pk=execution_id)
         .values_list("trace_id", "started_at", "workflow_id", "workspace_id", "error_message")

@@ -1,8 +1,8 @@
 """Set up OpenTelemetry's SDK in this process: at the first span, and again after a fork.
 
 The batch processor's thread does not survive a fork, so the parent of a worker's children never
-makes a provider. Spans wait in a bounded queue; spans that an unreachable collector does not take
-are dropped. This module cannot be called `provider`, because django-allauth imports the module
+makes a provider. Spans wait in a bounded queue; if the collector cannot be reached, they are
+dropped. This module cannot be called `provider`, because django-allauth imports the module
 `provider` of every app.
 """
 
@@ -92,7 +92,7 @@ def _resource() -> Resource:
 
 
 def _forget() -> None:
-    """Forget the provider in a forked child, which lacks its thread, so that a new one is made."""
+    """Forget the provider in a forked child, where its thread is missing; make a new one later."""
     global _provider, _lock
     _provider, _lock = None, threading.Lock()
 

@@ -9,15 +9,15 @@ SECONDS = 60.0
 
 
 class Seldom(logging.Filter):
-    """Limits OpenTelemetry's own log records to one per interval, without tracebacks."""
+    """Limits OpenTelemetry's warnings to one per minute, and removes their tracebacks."""
 
     def __init__(self) -> None:
-        """Start without an earlier record."""
+        """Create the filter; it lets the first warning pass."""
         super().__init__()
         self._said = float("-inf")
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to write the record."""
+        """Return whether to write the record; shorten a warning of OpenTelemetry."""
         if not record.name.startswith(ABOUT) or record.levelno < logging.WARNING:
             return True
         now = time.monotonic()

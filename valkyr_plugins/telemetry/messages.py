@@ -1,4 +1,4 @@
-"""Spans of Celery's messages: begin `segment.dispatch` for a sent message, end `segment.run`.
+"""Spans of Celery's messages: make `segment.dispatch` and `execution.advance`, end `segment.run`.
 
 A message names its trace in its headers. The trace in a message is only a hint, like the message
 itself.
@@ -39,7 +39,7 @@ def resent(execution_ids: Sequence[UUID], **_: Any) -> None:
 def sending(
     sender: str = "", body: Any = None, headers: Any = None, routing_key: str = "", **_: Any
 ) -> None:
-    """Begin the span of a message that is about to be sent, and name the span in its headers."""
+    """Begin the span of an engine message before it is sent; name the span in the headers."""
     _sent(failed=True)  # one that was begun and never sent
     if sender not in (SEGMENT, ADVANCE) or not isinstance(body, tuple):
         return

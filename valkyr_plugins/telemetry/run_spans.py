@@ -44,7 +44,7 @@ _carried: ContextVar[Carried | None] = ContextVar("valkyr_carried", default=None
 
 
 def traced(perform: Perform, state: SegmentState, work: Work) -> Unit:
-    """Execute a claimed run inside its span, and make spans of its accompanying pure steps."""
+    """Execute a claimed run in a span, and make spans for the pure steps that it included."""
     execution_spans.know(state.context.execution_id, state.context.trace_id)
     segment = _segment_of(state)
     began = spans.now()
@@ -104,7 +104,7 @@ def end_segment() -> None:
 
 
 def _segment_of(state: SegmentState) -> Carried:
-    """Return the state's segment with its open span; end the span of the previous segment."""
+    """Return the segment with its open span; if it is new, end the span of the previous one."""
     carried = _carried.get()
     if carried is not None and carried.state is state:
         return carried
@@ -128,7 +128,7 @@ def _segment_of(state: SegmentState) -> Carried:
 
 
 def _sender(state: SegmentState, request: Any) -> SpanContext:
-    """Return the message's sender if it names this segment; otherwise the execution's start."""
+    """Return the sender's span if the message names this segment, or else `execution.start`."""
     told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
     if told is not None and told.trace_id == state.context.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)
@@ -138,7 +138,7 @@ def _sender(state: SegmentState, request: Any) -> SpanContext:
 
 
 def _segments(args: Any) -> set[str]:
-    """Return the segments of a message: one, and any siblings in the same message."""
+    """Return the segments that a message names: one, and any siblings in the same message."""
     first, others = [*(args or ())[2:4], None, None][:2]
     return {first, *(others or ())}
 
@@ -182,7 +182,7 @@ def conclude(span: Span, unit: Unit) -> None:
 
 
 def _tell(state: SegmentState, segment: Span, done: Done) -> None:
-    """Make the span of a pure step after the step has ended in memory, from its duration."""
+    """Make the span of a pure step that has ended in memory; derive its start from its duration."""
     done.run_id = done.run_id or uuid7()
     now = spans.now()
     path = done.place.prefix + done.step.path
@@ -246,6 +246,6 @@ def _tell_remote(state: SegmentState, work: Work, unit: Unit, milliseconds: floa
 
 
 def connect_remote() -> None:
-    """Provide parents for leased runs, and receive reports."""
+    """Provide parent spans for leased runs, and make spans from runners' reports."""
     traceparents.provide(parents)
     trace_remote_run.provide(tell_remote)

@@ -70,7 +70,7 @@ def start(
     links: Sequence[Link] = (),
     at: int | None = None,
 ) -> Span:
-    """Begin a span, `at` nanoseconds since 1970 or now; end it with `end`.
+    """Begin a span, now or at `at` nanoseconds since 1970; the caller ends it with `end`.
 
     Without a parent, the span is the root of `trace_id`. `span` is its ID if rows determine it.
     """
@@ -92,7 +92,7 @@ def start(
 
 @contextmanager
 def current(span: Span) -> Iterator[None]:
-    """Make this span the parent of other code's spans and log lines while the block runs."""
+    """Make this the current span, for other code's spans and log lines, while the block runs."""
     token = context_api.attach(trace.set_span_in_context(span))
     try:
         yield

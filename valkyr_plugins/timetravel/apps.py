@@ -23,7 +23,7 @@ class TimeTravelConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Register the engine's checkpoints, forks for redrives, and verification in workers."""
+        """Register the functions that take checkpoints, start forks, and verify executions."""
         from runners.public.checkpoints import take_checkpoint
         from runners.public.forks import fork_execution
         from valkyr_plugins.timetravel import checkpoints, fork, verification

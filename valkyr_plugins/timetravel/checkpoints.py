@@ -60,9 +60,9 @@ def take_after_step(execution_id: UUID, keep: int, step_path: str) -> UUID:
 
 
 def take_by_hand(execution_id: UUID, *, name: str, actor: Actor) -> Checkpoint:
-    """Take a named checkpoint of an execution in any state.
+    """Take a manual checkpoint of an execution in any state.
 
-    Raises NotFound, or TooManyCheckpoints if it has 100 named checkpoints.
+    Raises NotFound, or TooManyCheckpoints if the execution has 100 manual checkpoints.
     """
     with transaction.atomic():
         row = (
@@ -102,7 +102,7 @@ def begin(execution: WorkflowExecution, variables: dict[str, Any]) -> None:
 
 
 def retention_hours() -> float:
-    """Return the retention after the execution's end, in hours (CHECKPOINT_RETENTION_HOURS)."""
+    """Return for how many hours checkpoints are kept after their execution's end."""
     return read(TimeTravelSettings).checkpoint_retention_hours
 
 

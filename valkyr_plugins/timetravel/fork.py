@@ -1,4 +1,4 @@
-"""Start an execution from the middle of another one: with its past, and optional changes.
+"""Start an execution from a point of another one, with copies of earlier runs, and with changes.
 
 The fork is admitted like every other execution, and planned from the runs that were copied into it.
 """
@@ -175,7 +175,7 @@ class _Beginning:
 
     @property
     def label(self) -> str:
-        """Return the fork's beginning in words."""
+        """Return a text for the fork's beginning, such as `before charge.main` or `start`."""
         return self.point.label if self.point else "start"
 
     def prepare(self, made: WorkflowExecution) -> None:
@@ -220,7 +220,7 @@ def _copy(made: WorkflowExecution, origin: WorkflowExecution, point: Point) -> N
 
 
 def _rebind(made: WorkflowExecution, origin: WorkflowExecution) -> None:
-    """Seal the copied payloads for the fork, because only their origin could open the copies."""
+    """Seal the copied payloads again for the fork, because the copies are bound to the origin."""
     sealed = Q(error__startswith=ENVELOPE)
     for column in COPIED:
         sealed |= Q(**{f"{column}__has_key": SEALED})
@@ -252,7 +252,7 @@ def _hold(origin: WorkflowExecution) -> None:
 def _require_steps(
     made: WorkflowExecution, origin: WorkflowExecution, point: Point, *, named: bool
 ) -> None:
-    """Raise InvalidFork with every step of the past that the chosen version does not have."""
+    """Raise InvalidFork if the chosen version lacks steps that the fork would copy or rerun."""
     version = compiled(made.version_id)
     paths = [
         path for (path,) in statements.fetch("kept_steps", restore_points.params(origin, point))

@@ -32,7 +32,7 @@ MAX_VARIABLES_BYTES = 1024 * 1024
 
 
 class InvalidFork(WithProblems):
-    """The fork cannot begin at this point, or not with these overrides."""
+    """The fork cannot begin at this point, or its overrides are not valid."""
 
     code = "invalid_fork"
 
@@ -108,7 +108,7 @@ def override_steps(
 def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
     """Return the problem of changed inputs for a step with which the fork does not begin.
 
-    `first` are the steps with which the fork begins.
+    `first` contains the steps with which it begins, or is empty if the caller may not see them.
     """
     some = ", ".join(sorted(first)[:10])
     return DefinitionProblem(
@@ -125,7 +125,7 @@ def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:
 
 
 def origins() -> QuerySet[WorkflowExecution]:
-    """Return the executions, with the workspace and version that `change_of` needs."""
+    """Return all executions, with the columns and versions that `change_of` reads."""
     return WorkflowExecution.objects.select_related("version", "workflow__latest_version").only(
         "id",
         "workspace_id",
@@ -143,7 +143,7 @@ def change_of(
     version: str | int = PINNED,
     overrides: Overrides | None = None,
 ) -> AccessChange:
-    """Return how a fork differs from its origin, an execution of `origins()`.
+    """Return how a fork or a replay differs from its origin, which must come from `origins()`.
 
     A replay has no overrides. Uses no query.
     """
@@ -179,7 +179,7 @@ def _base(origin: WorkflowExecution, wanted: str | int) -> Base:
 def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> Point:
     """Return the point, or the latest one before it where no step runs under an earlier approval.
 
-    `version` is the version that the fork runs. An approval stays if all steps after it had ended
+    `version` is the version that the fork runs. An approval is kept if all steps after it had ended
     by the point, so that no step runs under it. A step that waited for a child execution counts as
     an approval if a user decided in the child.
     """
@@ -201,7 +201,7 @@ def asked_again(origin: WorkflowExecution, version: Compiled, point: Point) -> P
 
 
 class Course:
-    """The ended steps of one version, by path; says whether anything still follows a step.
+    """The ended steps of one version; `over` checks whether everything after a step has ended.
 
     `ended` maps each ended step to whether it ended its task early, by a skip or an error.
     """
@@ -239,7 +239,7 @@ class Course:
 
 
 def following(graph: Graph, task: int) -> set[int]:
-    """Return a task and all tasks of its body that can be reached from it along edges."""
+    """Return a task, and all tasks of the same body that can be reached from it along edges."""
     found = {task}
     ahead = [task]
     while ahead:

@@ -21,8 +21,8 @@ class CheckpointKind(models.TextChoices):
 class Checkpoint(models.Model):
     """The variables at one moment; the steps' states are derived from the runs that ended by then.
 
-    The database itself deletes a checkpoint with its execution, and sets a deleted account to NULL.
-    So the engine can delete both even if this plugin was removed and its table remains.
+    The database itself deletes a checkpoint with its execution, and clears a reference to a deleted
+    account. So the engine can delete both even after this plugin was removed.
     """
 
     SEALED_BY = "execution__workspace"

@@ -47,9 +47,9 @@ def at_checkpoint(execution: WorkflowExecution, checkpoint_id: UUID) -> Point:
 
 
 def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
-    """Return the point right after a step ended. Raises NoSuchPoint if the step has not ended.
+    """Return the point right after a step succeeded, was skipped or followed an error edge.
 
-    `named` says whether the caller may read the names of other steps.
+    Raises NoSuchPoint for any other step. `named` says whether the error may name other steps.
     """
     run = (
         _runs(execution, step_path)
@@ -69,9 +69,9 @@ def after_step(execution: WorkflowExecution, step_path: str, *, named: bool = Tr
 
 
 def before_step(execution: WorkflowExecution, step_path: str, *, named: bool = True) -> Point:
-    """Return the point right before a step first began. Raises NoSuchPoint if it was never ready.
+    """Return the point right before a step first began. Raises NoSuchPoint if it has no run.
 
-    `named` says whether the caller may read the names of other steps.
+    `named` says whether the error may name other steps.
     """
     first = _runs(execution, step_path).order_by("attempt").only("started_at", "queued_at").first()
     if first is None:
@@ -100,7 +100,7 @@ def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 
 
 def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
-    """Return the variables at the point: the newest checkpoint's variables, with later writes."""
+    """Return the variables at the point: those of the checkpoint before it, with later writes."""
     graph = compiled(execution.version_id).graph
     checkpoint = (
         Checkpoint.objects.filter(

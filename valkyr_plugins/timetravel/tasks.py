@@ -5,7 +5,7 @@ from executions.public.messaging import task
 
 @task("valkyr_timetravel.expire_checkpoints")
 def expire_checkpoints() -> int:
-    """Delete checkpoints whose retention is over, every hour; return their number."""
+    """Delete checkpoints whose retention is over; return their number. Runs once an hour."""
     from valkyr_plugins.timetravel.checkpoints import expire
 
     return expire()

@@ -54,7 +54,7 @@ def require_final(execution: WorkflowExecution) -> None:
 
 
 def work(execution_id: UUID) -> dict[str, Any]:
-    """Verify an execution in a worker; return the API's result. Raises VerificationTimeout."""
+    """Verify an execution in a worker; return the result as JSON. Raises VerificationTimeout."""
     from valkyr_plugins.timetravel.verify import verify
 
     try:
@@ -103,7 +103,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Verification:
-    """The findings of a verification: the number of steps, and the differences."""
+    """The number of steps rendered again, whether all was compared, and the differences."""
 
     steps: int = 0
     complete: bool = True
@@ -138,7 +138,7 @@ def _unequal(name: str, one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def shown(value: Any) -> Any:
-    """Return a value that fits into a list; shorten a long value to its size and its hash."""
+    """Return a value, or a text with its size and its hash if it is too long for a list."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

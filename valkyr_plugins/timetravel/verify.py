@@ -54,13 +54,13 @@ MAX_MOMENTS = 50  # states of the variables that a step may have seen
 
 @dataclass(slots=True)
 class _Variables:
-    """The variables over time, with a state after each write."""
+    """The variables over time: the first state, and a state after each write."""
 
     times: list[datetime] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)  # one more than times
 
     def between(self, first: datetime, last: datetime) -> Sequence[dict[str, Any]]:
-        """Return the states, newest first, that a step ready at `first` may have seen."""
+        """Return the states from `first` to `last`, newest first, at most 50."""
         low, high = bisect_right(self.times, first), bisect_right(self.times, last)
         return self.states[max(low, high - MAX_MOMENTS + 1) : high + 1][::-1]
 
@@ -132,7 +132,7 @@ def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification
 
 
 def _history(execution: WorkflowExecution, version: Compiled) -> _Variables:
-    """Return the variables over time; those of a fork begin with its checkpoint number 0."""
+    """Return all states of the variables; the first state of a fork is its checkpoint number 0."""
     graph = version.graph
     first = Checkpoint.objects.filter(execution=execution, sequence=0).first()
     over_time = _Variables(states=[dict(graph.variables) if first is None else first.variables])
@@ -155,7 +155,7 @@ def _history(execution: WorkflowExecution, version: Compiled) -> _Variables:
 
 
 def _render(past: _Past, ids: list[UUID], found: Verification) -> None:
-    """Render a few runs again; their results come in one query."""
+    """Render a few runs again and compare them; one query loads all results that they read."""
     steps: list[tuple[Run, Place, Step]] = []
     for run in Run.objects.filter(pk__in=ids).only(
         "step_path", "segment", "attempt", "overrides", "inputs", "inputs_hash", "config_hash",
@@ -208,7 +208,7 @@ def _compare(
 
 
 def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
-    """Return the states of the variables that the step may have seen when its segment began."""
+    """Return the states of the variables that a step may have read; the first if it reads none."""
     if not step.reads_vars:
         return past.variables.states[:1]
     ready = past.ready_at.get(run.segment, run.queued_at)
@@ -237,7 +237,7 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
-    """Return whether this skip was caused by a user or the fork's origin, not by the graph.
+    """Return whether a row is a skip that a user or the fork's origin caused, and not the graph.
 
     A skip by a user is a further attempt that was never claimed, so it has no key.
     """

@@ -60,7 +60,7 @@ HIGHEST = 2**31 - 1
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Return renamed steps, from lines such as `old = new`. Raises ValidationError."""
+    """Return new step names by old ones, from lines such as `old = new`. Raises ValidationError."""
     names = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         old, equals, new = (part.strip() for part in line.partition("="))
@@ -265,7 +265,7 @@ class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page with the plan, the results and, unless it is running, the preview."""
+        """Return the page with the plan, the results and, in DRAFT or PAUSED, the preview."""
         names = ", ".join(f"{old} → {new}" for old, new in sorted(obj.names.items()))
         known = [
             (gettext("Workflow"), links.to("executions_workflow", obj.workflow_id, obj.workflow)),

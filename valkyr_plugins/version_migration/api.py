@@ -31,7 +31,7 @@ FILTERS = {"state": "state", "workflowId": "workflow_id"}
 
 
 def migrations() -> QuerySet[ExecutionMigration]:
-    """Return migrations with both of their versions."""
+    """Return all migrations, with their source and target versions."""
     rows = ExecutionMigration.objects.select_related("source", "target")
     return rows.defer(*(one for one in operations.TEXTS if not one.startswith("workflow")))
 
@@ -119,7 +119,7 @@ class PreviewMigration(Endpoint):
         errors=[403, 404],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Preview a migration: which executions would move, where to, and why others cannot.
+        """Preview a migration: which executions would move, to which steps, and why others cannot.
 
         The preview reads the current state and changes nothing. It does not check inputs against
         the new version's input schema; the move does.

@@ -79,7 +79,7 @@ def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
 
 
 def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
-    """Move executions until a time of `time.monotonic()`, but at least one; return the result."""
+    """Move due executions until the monotonic time `until`, but at least one; return the result."""
     done = MigrationTurn()
     while True:
         items = _due(migration_id)
@@ -96,7 +96,7 @@ def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
 
 
 def decide(migration_id: UUID, item_id: int, execution_id: UUID) -> bool:
-    """Move one execution, or record why not; return False if the migration must pause now."""
+    """Move one execution, or record why not; return False if the migration cannot continue now."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(PATIENCE)
@@ -164,7 +164,7 @@ def _try(
 def _later(
     migration: ExecutionMigration, item: MigratedExecution, reason: str, now: datetime
 ) -> None:
-    """Try the execution again later, or refuse it once the migration's patience is over."""
+    """Schedule another try, or refuse the execution once `patience_seconds` have passed."""
     item.busy_since = item.busy_since or now
     if (now - item.busy_since).total_seconds() >= migration.patience_seconds:
         _end(migration, item, MigratedState.REFUSED, reason)
@@ -189,7 +189,7 @@ def _end(
 
 
 def _due(migration_id: UUID) -> list[tuple[int, UUID]]:
-    """Return the next queued executions that are due, as pairs of item ID and execution ID."""
+    """Return the next due executions, at most 100: pairs of the item's and the execution's ID."""
     rows = MigratedExecution.objects.filter(
         Q(not_before=None) | Q(not_before__lte=database_now()),
         migration_id=migration_id,
@@ -199,7 +199,7 @@ def _due(migration_id: UUID) -> list[tuple[int, UUID]]:
 
 
 def _finish(migration_id: UUID) -> None:
-    """Finish a migration that has no queued executions."""
+    """Finish a running migration, unless executions are still queued."""
     with transaction.atomic():
         migration = _running(migration_id)
         queued = MigratedExecution.objects.filter(

@@ -14,7 +14,7 @@ from valkyr_plugins.version_migration.models import FINAL, ExecutionMigration, M
 
 
 def keep_days() -> float:
-    """Return the retention of ended migrations, in days."""
+    """Return the retention of ended migrations, in days; 0 means forever."""
     return read(VersionMigrationSettings).keep_migrations_days
 
 

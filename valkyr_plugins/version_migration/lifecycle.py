@@ -1,7 +1,7 @@
-"""Create migrations and change their state, by one guarded move per function under a lock.
+"""Create migrations and change their state; each function makes one guarded change under a lock.
 
-Only this module writes the state. The lock comes before all others; the driver holds it for one
-execution at a time.
+Only this module writes the state. A migration's lock is taken before all other locks; the driver
+holds it for one execution at a time.
 """
 
 from datetime import timedelta
@@ -40,7 +40,7 @@ FORGOTTEN_AT_ONCE = 100
 
 
 def make(workflow: Workflow, plan: MigrationPlan, *, actor: Actor) -> ExecutionMigration:
-    """Create a draft of the version's live executions, at most the oldest `MOST`.
+    """Create a draft that lists the version's live executions, at most the oldest `MOST`.
 
     A draft that is not started is deleted after a day. Raises NotFound or InvalidMigration.
     """
@@ -120,7 +120,7 @@ def cancel(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMi
 
 
 def hold_after_canary(migration: ExecutionMigration) -> None:
-    """Pause a running migration after its canaries; the caller holds its lock."""
+    """Pause a running migration after its canaries; the caller holds the migration's lock."""
     many = f"{migration.canary:,} executions were moved. Check them"
     first = "execution was moved. Check it" if migration.canary == 1 else many
     reason = f"The first {first}, then resume the migration."
@@ -129,13 +129,13 @@ def hold_after_canary(migration: ExecutionMigration) -> None:
 
 
 def finish(migration: ExecutionMigration) -> None:
-    """Set a running migration to DONE after its last execution; the caller holds its lock."""
+    """Set a running migration to DONE after its last execution; the caller holds the lock."""
     _move(migration, State.DONE, finished_at=ClockTimestamp())
     _note(migration, "done", DRIVER, "", State.RUNNING)
 
 
 def forget_drafts() -> int:
-    """Delete drafts that were not started within a day; return their number."""
+    """Delete drafts that were not started within a day; return their number, at most 100."""
     old = database_now() - timedelta(hours=DRAFT_HOURS)
     drafts = ExecutionMigration.objects.filter(state=State.DRAFT, created_at__lt=old)
     ids = list(drafts.order_by("created_at").values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])

@@ -1,7 +1,7 @@
 """Migrations of executions: the plan, the rate, the progress and each execution's result.
 
 If the plugin is removed, its tables remain, and the engine must still be able to delete its own
-rows. So the migration creates the foreign keys to accounts and executions with database actions.
+rows. So the foreign keys to accounts and executions have ON DELETE actions in the database.
 """
 
 from django.conf import settings

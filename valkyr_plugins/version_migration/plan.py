@@ -38,7 +38,7 @@ class InvalidMigration(WithProblems):
 class MigrationPlan:
     """The plan of a migration.
 
-    `target` is the latest version by default. `names` maps old places of steps, such as `charge` or
+    `target` is the latest version by default. `names` maps renamed tasks, such as `charge` or
     `refine.draft`, to their new IDs. `ids` limits the migration to these executions. `rate` is per
     second; without it, the migration is as fast as possible. After `canary` moves, the migration
     pauses. An execution whose step is running is tried again for `patience_seconds`.
@@ -86,7 +86,7 @@ def live_on(version: WorkflowVersion) -> QuerySet[WorkflowExecution]:
 
 
 def live_versions(workflow: Workflow) -> list[tuple[int, int]]:
-    """Return pairs of a version and its number of live executions, newest version first.
+    """Return each version's number and the number of its live executions, newest version first.
 
     Return [] if counting takes too long. At most `MOST` executions are counted.
     """

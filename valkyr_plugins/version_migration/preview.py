@@ -27,9 +27,9 @@ class GroupVerdict(StrEnum):
 
 @dataclass(slots=True)
 class MigrationGroup:
-    """Executions with the same verdict: the steps `at` which they continue, or the reasons why not.
+    """Executions with the same verdict, and the same steps or reasons.
 
-    `starts` are steps that would start immediately; `example` is one of the executions.
+    They continue `at` these steps; `starts` would start immediately. `example` is one of them.
     """
 
     verdict: GroupVerdict
@@ -42,7 +42,7 @@ class MigrationGroup:
 
 @dataclass(slots=True)
 class MigrationPreview:
-    """The groups, the largest first, and the number of examined executions."""
+    """The groups, largest first, and the numbers of examined, movable and refused executions."""
 
     examined: int = 0
     moves: int = 0
@@ -51,7 +51,7 @@ class MigrationPreview:
 
 
 def preview(migration: ExecutionMigration) -> MigrationPreview:
-    """Return the effects of the migration on its queued executions, by groups."""
+    """Return the migration's effects on its first 20,000 queued executions, by groups."""
     rows = statements.fetch(
         "groups", {"migration": migration.pk, "source": migration.source_id, "most": EXAMINED}
     )

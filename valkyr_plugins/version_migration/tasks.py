@@ -5,7 +5,7 @@ from executions.public.messaging import CONTROL, send, task
 
 @task("valkyr_version_migration.drive")
 def drive() -> int:
-    """Drive migrations briefly, every second; return how many executions were handled."""
+    """Drive migrations briefly; return the number of handled executions. Runs every second."""
     from valkyr_plugins.version_migration import driver
 
     turn = driver.drive_alone()
@@ -16,7 +16,7 @@ def drive() -> int:
 
 @task("valkyr_version_migration.forget")
 def forget() -> int:
-    """Delete drafts that were not started within a day, once an hour; return their number."""
+    """Delete drafts that were not started within a day; return their number. Runs once an hour."""
     from valkyr_plugins.version_migration.lifecycle import forget_drafts
 
     return forget_drafts()

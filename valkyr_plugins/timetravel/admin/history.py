@@ -66,7 +66,7 @@ class PointForm(ReasonForm):
 
 
 class ForkForm(ReasonForm):
-    """Asks for the point and the changes that the user may make."""
+    """Asks for the step from which the fork starts, and for the changes that the user may make."""
 
     step = forms.CharField(
         label=lazy("From step"),
@@ -103,7 +103,7 @@ class ForkForm(ReasonForm):
     field_order = ("step", "version", "payload", "variables", "inputs", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Preset the step that the URL names, as the monitor's button does."""
+        """Preset the step that the URL names, and hide fields that the user may not change."""
         super().__init__(*args, **kwargs)
         self.initial.setdefault("step", self.request.GET.get("step", ""))
         self.origin = origins().filter(pk=self.object_id).first()

@@ -106,7 +106,7 @@ class Checkpoints(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Save the current variables under a name; at most 100 per execution."""
+        """Save the current variables as a checkpoint; users can take at most 100 per execution."""
         rows = WorkflowExecution.objects.only(*IDENTITY)
         _, may = obtain(self.user, rows, id, Action.OPERATE)
         taken = take_by_hand(id, name=self.body(NewCheckpoint)["name"], actor=self.actor)

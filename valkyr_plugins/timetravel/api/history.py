@@ -42,7 +42,7 @@ MAX_STEPS = 100
 
 
 class StepInputs(JsonObject):
-    """The inputs by step path, each an object."""
+    """A JSON object that maps step paths to objects of inputs."""
 
     default_error_messages = {
         "inputs": "Expected an object of inputs by step path, each an object.",
@@ -52,7 +52,7 @@ class StepInputs(JsonObject):
     def to_internal_value(self, data: Any) -> Any:
         """Return the inputs by step path.
 
-        Raises ValidationError if they are not objects, or if there are too many.
+        Raises ValidationError if a step's inputs are not an object, or for more than 100 steps.
         """
         if not isinstance(data, dict) or not all(isinstance(v, dict) for v in data.values()):
             self.fail("inputs")
@@ -72,7 +72,7 @@ class ForkOverrides(Body):
 
 
 class Rollback(Body):
-    """The target of a roll-back: a checkpoint or a step."""
+    """The point of a roll-back: a checkpoint or a finished step."""
 
     checkpointId = serializers.UUIDField(required=False, allow_null=True)
     stepPath = Text(
@@ -85,7 +85,7 @@ class Rollback(Body):
 
 
 class Fork(Body):
-    """The start of a fork, and its changes."""
+    """The point, the version and the changes of a fork."""
 
     checkpointId = serializers.UUIDField(required=False, allow_null=True)
     stepPath = Text(
@@ -257,9 +257,9 @@ class ReplayExecution(Endpoint):
         """Start a new execution of the same version with the same input (202).
 
         With `verify`, no step runs: a worker evaluates every recorded step again from recorded
-        results, and lists the differences. The answer is that list (200). If the worker needs more
-        than three seconds, or with an `Idempotency-Key`, the answer is the verification (202): get
-        it at `Location` until its `state` is `SUCCESS` or `FAILED`.
+        results, and the response lists the differences (200). If the worker needs more than three
+        seconds, or with an `Idempotency-Key`, the response is the verification (202): poll
+        `Location` until its `state` is `SUCCESS` or `FAILED`.
         """
         found, may = obtain(self.user, origins(), id, Action.TRIGGER)
         given = self.body(Replay)
@@ -276,7 +276,7 @@ class OneVerification(Endpoint):
 
     @operation("getVerification", "WorkflowExecution", {200: VerificationJob}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one verification, with its result after success. It is kept for an hour."""
+        """Return a verification, with its result if it succeeded. It is kept for an hour."""
         job = Job.objects.filter(pk=id, kind=verification.KIND).first()
         if job is None:
             raise NotFound(f"There is no verification {id} in your workspaces.")
@@ -288,7 +288,7 @@ class OneVerification(Endpoint):
 
 
 def _verified(job: Job, may: Powers) -> Response:
-    """Return a response with the result of a verification, or its URL. Raises JobFailed."""
+    """Return a verification's result, or its URL if it has not ended. Raises JobFailed."""
     context = {"may": may}
     if job.state == JobState.SUCCESS:
         return Response(VerificationShape(job.result, context=context).data)

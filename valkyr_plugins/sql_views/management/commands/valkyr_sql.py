@@ -56,7 +56,7 @@ class Command(CommandWithExamples):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the statement, or list the views."""
+        """Run the statement over the views or the archive, or list the views."""
         if options["list"]:
             self._list(options["format"])
             return

@@ -26,7 +26,7 @@ examples:
 
 
 class Command(CommandWithExamples):
-    """Installs the views, and grants, lists and revokes access to them."""
+    """Installs and removes the views, and grants, lists and revokes access to them."""
 
     help = "Manage the read-only SQL views and the login roles of BI tools that read them."
     examples = EXAMPLES
