@@ -72,6 +72,12 @@ def parts(value: Any, what: str = "value", limit: int = MAX_BYTES) -> Iterator[b
     yield bytes(buffer)
 
 
+def pieces(item: Any) -> Iterator[bytes]:
+    """Yield the JSON of an item of a value that `dump` or `parts` accepted, in pieces."""
+    for text in _texts(item, "item", 2):
+        yield text.encode()
+
+
 def longer_than(value: Any, size: int) -> bool:
     """Return whether the JSON of a value certainly has more bytes than `size`."""
     return _left(value, size) < 0

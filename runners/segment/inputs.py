@@ -14,7 +14,7 @@ from executions.definition.templates import RenderBudget
 from executions.payload_store import writing
 from executions.payload_store.writing import Encoded
 from executions.payloads import STORED
-from runners.segment import stored_results
+from runners.segment import container_inputs, stored_results
 from runners.segment.template_data import TemplateData
 
 
@@ -52,7 +52,10 @@ def prepare(
         value = stored_results.passed_on(data, value)
     if overrides and overrides.get("inputs"):
         value = merged(value, overrides["inputs"])
-    return restored(data, step, value, overrides, began)
+    text, hashed, large = _for_row(data, step, value)
+    own = key(data, step, hashed, _salt(overrides))
+    refers = (large is not None or STORED in text) and _refers(value)
+    return Prepared(value, text, hashed, own, time.monotonic() - began, large, refers)
 
 
 def budget_of(step: Step, began: float) -> RenderBudget | None:
@@ -65,39 +68,25 @@ def budget_of(step: Step, began: float) -> RenderBudget | None:
     return RenderBudget(seconds=step.timeout_seconds, deadline=began + step.timeout_seconds)
 
 
-def restored(
+def recorded(
     data: TemplateData,
     step: Step,
     value: Any,
+    hashed: str,
     overrides: Mapping[str, Any] | None = None,
-    began: float | None = None,
 ) -> Prepared:
-    """Return prepared inputs, built from their value.
+    """Return the prepared inputs of a woken run, as recorded in its row with their hash.
 
-    `began` is when this attempt's rendering began (`time.monotonic`); None means no rendering.
+    A map's items are not loaded. Raises TemplateError for a missing value,
+    PayloadStoreUnavailable, and LoadsOutside.
     """
-    text, hashed, large = _for_row(data, step, value)
-    seconds = 0.0 if began is None else time.monotonic() - began
     own = key(data, step, hashed, _salt(overrides))
-    refers = (large is not None or STORED in text) and _refers(value)
-    return Prepared(value, text, hashed, own, seconds, large, refers)
-
-
-def recorded(
-    data: TemplateData, step: Step, value: Any, overrides: Mapping[str, Any] | None = None
-) -> Prepared:
-    """Return the prepared inputs of a woken run, as recorded in its row.
-
-    Raises TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside.
-    """
     if not payload_store.enabled():
-        return restored(data, step, value, overrides)
+        return Prepared(value, payloads.dump(value, _what(data, step)), hashed, own)
     text = payloads.dump(payloads.trusted(value), _what(data, step))
     if STORED not in text:
-        return restored(data, step, value, overrides)
-    loaded = stored_results.load_recorded(data, value)
-    hashed = writing.encoded(loaded, _what(data, step), _most()).digest
-    own = key(data, step, hashed, _salt(overrides))
+        return Prepared(value, text, hashed, own)
+    loaded = value if step.container == "map" else stored_results.load_recorded(data, value)
     return Prepared(loaded, text, hashed, own, refers=_refers(loaded))
 
 
@@ -108,18 +97,29 @@ def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
     """
     if prepared.large is None:
         return prepared
-    reference = stored_results.put(data, prepared.large)
-    return replace(prepared, text=payloads.dump(reference, _what(data, step)), large=None)
+    large, what = prepared.large, _what(data, step)
+    stored = (
+        container_inputs.put_fields(data, step, large.value, what)
+        if step.container
+        else stored_results.put(data, large)
+    )
+    return replace(prepared, text=payloads.dump(stored, what), large=None)
 
 
 def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Encoded | None]:
     """Return the text for the row, the hash, and the value to store first (None: nothing)."""
     what = _what(data, step)
     above = valkyr_settings().payload_store_above
-    if not payload_store.enabled() or _read_in_rows(step) or not writing.is_above(value, above):
+    if (
+        not payload_store.enabled()
+        or not writing.is_above(value, above)
+        or _read_in_rows(data, step)
+    ):
         text = payloads.dump(value, what)
         return text, sha256(text.encode()).hexdigest(), None
     whole = writing.encoded(value, what, _most())
+    if step.container:
+        return "", whole.digest, whole
     shorter = stored_results.passed_on(data, value, loaded=True)
     if not writing.is_above(shorter, above):
         return payloads.dump(shorter, what), whole.digest, None
@@ -127,9 +127,10 @@ def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Enco
     return "", whole.digest, large
 
 
-def _read_in_rows(step: Step) -> bool:
-    """Return whether other processes read parts of the step's inputs from the run's row."""
-    return bool(step.container) or step.queue in limits().remote_queues
+def _read_in_rows(data: TemplateData, step: Step) -> bool:
+    """Return whether parts of the step's inputs are read in its row: remotely, or under a lock."""
+    remote = not step.container and step.queue in limits().remote_queues
+    return remote or container_inputs.reads_items_locked(step, data.graph)
 
 
 def _refers(value: Any) -> bool:

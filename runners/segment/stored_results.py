@@ -12,7 +12,7 @@ from executions import payload_store
 from executions.database import connection
 from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
-from executions.payload_store import reading, writing
+from executions.payload_store import blocks, reading, writing
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
 from executions.payload_store.references import is_content
 from executions.payload_store.writing import Encoded
@@ -221,6 +221,21 @@ def load_recorded(data: Any, inputs: Any) -> Any:
     try:
         return reading.load(data.context.version.workspace_id, inputs, partly=True)
     except StoredValueBroken as error:
+        raise TemplateError(str(error)) from error
+
+
+def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict[int, Any]:
+    """Return items of a stored list, by index; possibly only the first ones.
+
+    Raises TemplateError for a missing or a too large value, PayloadStoreUnavailable, and
+    LoadsOutside in a transaction.
+    """
+    if connection.in_atomic_block:
+        raise LoadsOutside("the map's items are in object storage; the next worker reads them")
+    release_connection()
+    try:
+        return blocks.items_at(data.context.version.workspace_id, reference, indexes)
+    except (StoredValueBroken, StoredValueTooLarge) as error:
         raise TemplateError(str(error)) from error
 
 

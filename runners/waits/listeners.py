@@ -8,6 +8,7 @@ share an allowance, because one process evaluates the filters of all workspaces.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -244,9 +245,10 @@ def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     for all_data in sharing.values():
         places = [data.place.nearest("map") for data in all_data]
         first, *others = all_data
-        template_data.load_items(
-            first, sorted({place.index for place in places if place is not None})
-        )
+        with suppress(TemplateError):  # a filter that reads a stored item fails with a message
+            template_data.load_items(
+                first, sorted({place.index for place in places if place is not None})
+            )
         for data in others:
             data.items = first.items
 
