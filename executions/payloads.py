@@ -215,6 +215,11 @@ def references_in(value: Any) -> Iterator[dict[str, Any]]:
             left += [item for item in items if isinstance(item, dict | list)]
 
 
+def from_row(value: Any) -> Any:
+    """Return a value that was read from a row; a reference is marked so that `dump` accepts it."""
+    return StoredReference(value) if is_reference(value) else value
+
+
 def trusted(value: Any) -> Any:
     """Return a value that was read from rows, with references marked so that `dump` accepts them.
 

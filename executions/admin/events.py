@@ -14,7 +14,12 @@ from executions.admin.sections import Page, PageSection, facts, payload_section
 from executions.admin.skin import display
 from executions.language import lazy
 from executions.models import Event
+from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken
+from executions.payload_store.reading import load
+from executions.payloads import is_reference
+from executions.sealing import SealBroken
 from executions.states import Permission
+from executions.triggers.stored_input import MAX_PAYLOAD_BYTES
 
 
 @admin.register(Event)
@@ -67,9 +72,21 @@ class EventAdmin(FactAdmin):
             ),
             [
                 _made(obj),
-                payload_section(gettext("Payload"), obj.payload, shown=sees, folded=False),
+                payload_section(
+                    gettext("Payload"), _payload(obj) if sees else None, shown=sees, folded=False
+                ),
             ],
         )
+
+
+def _payload(event: Event) -> Any:
+    """Return the complete payload, or its reference if it cannot be read from the store."""
+    if not is_reference(event.payload):
+        return event.payload
+    try:
+        return load(event.workspace_id, event.payload, MAX_PAYLOAD_BYTES)
+    except (PayloadStoreUnavailable, StoredValueBroken, SealBroken):
+        return event.payload
 
 
 def _made(event: Event) -> PageSection:

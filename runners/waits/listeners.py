@@ -27,6 +27,7 @@ from runners.modules.flow import truth
 from runners.segment import stored_results, template_data
 from runners.segment.context import SegmentContext
 from runners.segment.template_data import TemplateData
+from runners.waits import stored_payloads
 
 BATCH = 500
 # Filters may read payloads of 1 MiB: only this many are in memory at once.
@@ -115,9 +116,15 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Return the matches as `meant` does, but if time runs out, only the matches found so far."""
+    """Return the matches as `meant` does, but if time runs out, only the matches found so far.
+
+    Raises PayloadStoreUnavailable if a filter needs a stored payload. Call it outside any
+    transaction.
+    """
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
+    if choosy:
+        payload = stored_payloads.for_filters(choosy[0].version.workspace_id, payload)
     chosen: list[Listener] = []
     last: UUID | None = None
     over = False

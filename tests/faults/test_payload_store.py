@@ -279,6 +279,43 @@ def test_a_large_payload_passes_through_killed_workers_unread(
     assert growth < 16
 
 
+@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+def test_killed_workers_read_the_items_of_a_stored_list(storing: Fleet) -> None:
+    """Bodies with effects read their items, of 1 MiB in total, from three blocks."""
+    length = "{{ item.text | length + item.number }}"
+    body = {"tasks": [effect("read", value=length)]}
+    rows = "{{ tasks.copy.output.rows }}"
+    workflow = publish(
+        {
+            "tasks": [
+                task("copy", **{"with": {"value": "{{ input }}"}}),
+                task("each", "flow.map", "copy", body=body, **{"with": {"items": rows}}),
+            ],
+            "output": "{{ tasks.each.output }}",
+        }
+    )
+    # A store of another test has the files of equal lists.
+    own = storing.environment["VALKYR_PAYLOAD_STORE"]
+    given = [{"number": n, "text": TEXT[:20_000], "store": own} for n in range(45)]
+    ids = start_many(workflow, [{"n": n, "rows": given} for n in range(4)])
+    mapped = Run.objects.filter(execution_id__in=ids, step_path__startswith="each[")
+    wait_until(
+        lambda: mapped.filter(state="SUCCESS").exists(),
+        100,
+        "the first items",
+        lambda: describe(ids),
+    )
+
+    storing["default"].kill()
+    storing.ensure()
+
+    assert set(wait_for_end(ids, 200).values()) == {"SUCCESS"}, describe(ids)
+    assert mapped.filter(state="SUCCESS", outputs__isnull=False).count() == 4 * 45
+    for each in Run.objects.filter(execution_id__in=ids, step_path="each.main"):
+        assert each.inputs["items"][STORED]
+        assert each.outputs == [20_000 + n for n in range(45)]
+
+
 @pytest.mark.parametrize("storing", ["folder"], indirect=True)
 def test_stored_outputs_leave_the_workers_memory_flat(storing: Fleet) -> None:
     workflow = publish(TASKS)

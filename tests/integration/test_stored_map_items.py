@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from pydantic import Field
 
 from executions.models import StoredPayload, WorkflowExecution
 from executions.payload_store import StoredValueBroken, blocks, collecting, reading
@@ -13,6 +14,8 @@ from executions.sealing import payload_keys
 from runners import statements
 from runners.containers import iterations
 from runners.models import Run
+from runners.modules.base import ModuleInputs
+from runners.modules.containers import Loop
 from runners.testing.harness import ACTOR, Valkyr
 from runners.testing.workflow_run import WorkflowRun
 from tests.plugins.backtest.comparing import compared, texts
@@ -50,6 +53,42 @@ CONDITION = MAP.replace(
 WHOLE = MAP.replace("input.rows", "input").replace(
     "BODY", '{id: take, use: flow.noop, with: {value: "{{ item.number }}"}}'
 )
+
+
+LOOP = """
+schema: valkyr/1
+name: looping
+tasks:
+  - id: again
+    use: test.counted
+    with: {count: 2, text: "{{ input.rows[0].text }}"}
+    body: {tasks: [{id: take, use: flow.noop, with: {value: "{{ loop.index }}"}}]}
+output: "{{ tasks.again.output }}"
+"""
+
+
+class CountedInputs(ModuleInputs):
+    """A number of iterations, and a text."""
+
+    count: int = Field(description="The number of iterations.")
+    text: str = Field(description="A text.")
+
+
+class Counted(Loop):
+    """A loop with a text, which its output measures."""
+
+    type = "test.counted"
+    title = "Counted"
+    Inputs = CountedInputs
+    deferred = ()
+    example = {"count": 1, "text": "t"}
+    bad_inputs = ()
+
+    def more_problems(self, config):
+        return []
+
+    def collected(self, inputs, turns, last):
+        return {"length": len(inputs["text"]), "iterations": turns, "last": last}
 
 
 @pytest.fixture
@@ -222,6 +261,17 @@ def test_recorded_results_with_stored_items_come_out_the_same(valkyr, store):
     assert (found.differences, found.complete) == ([], True)
     assert (made.state, made.counts) == ("DONE", {"SAME": 1}), (made.error, texts(made))
     assert sorted(store.rglob("*-*")) == before
+
+
+def test_a_large_input_of_a_loop_is_stored_and_the_others_stay_in_the_row(valkyr):
+    valkyr.install(Counted)
+
+    run = valkyr.start(LOOP, PAYLOAD).assert_state("SUCCESS")
+
+    assert run.output == {"length": 20_000, "iterations": 2, "last": {"take": 1}}
+    inputs = Run.objects.get(execution_id=run.id, step_path="again.main").inputs
+    assert inputs["count"] == 2
+    assert (inputs["text"]["type"], inputs["text"]["bytes"]) == ("string", 20_002)
 
 
 def test_without_a_store_items_stay_in_the_row(valkyr, settings):
