@@ -14,12 +14,8 @@ from executions.admin.sections import Page, PageSection, facts, payload_section
 from executions.admin.skin import display
 from executions.language import lazy
 from executions.models import Event
-from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken
-from executions.payload_store.reading import load
-from executions.payloads import is_reference
-from executions.sealing import SealBroken
+from executions.payload_store.reading import shown
 from executions.states import Permission
-from executions.triggers.stored_input import MAX_PAYLOAD_BYTES
 
 
 @admin.register(Event)
@@ -59,6 +55,7 @@ class EventAdmin(FactAdmin):
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the page of an event, with its result and its payload."""
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
+        payload = shown(obj.workspace_id, obj.payload) if sees else None
         return Page(
             [f"{obj.name}: {self.outcome(obj)}"],
             facts(
@@ -72,21 +69,9 @@ class EventAdmin(FactAdmin):
             ),
             [
                 _made(obj),
-                payload_section(
-                    gettext("Payload"), _payload(obj) if sees else None, shown=sees, folded=False
-                ),
+                payload_section(gettext("Payload"), payload, shown=sees, folded=False),
             ],
         )
-
-
-def _payload(event: Event) -> Any:
-    """Return the complete payload, or its reference if it cannot be read from the store."""
-    if not is_reference(event.payload):
-        return event.payload
-    try:
-        return load(event.workspace_id, event.payload, MAX_PAYLOAD_BYTES)
-    except (PayloadStoreUnavailable, StoredValueBroken, SealBroken):
-        return event.payload
 
 
 def _made(event: Event) -> PageSection:

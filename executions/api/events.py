@@ -126,7 +126,7 @@ class Events(Endpoint):
         "Event",
         {200: EventResult, 202: EventResult},
         request=PublishEvent,
-        errors=[403, 404, 503],
+        errors=[403, 404],
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
@@ -150,9 +150,9 @@ class Events(Endpoint):
 class OneEvent(Endpoint):
     """The endpoint that returns one event."""
 
-    @operation("getEvent", "Event", {200: EventShape}, errors=[403, 404, 503])
+    @operation("getEvent", "Event", {200: EventShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one event with its complete payload and its result."""
+        """Return one event with its payload and its result."""
         event, may = obtain(self.user, Event.objects.all(), id, Action.VIEW)
         if is_reference(event.payload) and may.allows(Permission.VIEW_PAYLOADS):
             event.payload = load(event.workspace_id, event.payload, MAX_PAYLOAD_BYTES)

@@ -1,8 +1,8 @@
 """Delete stored values that no execution needs, one batch after another.
 
 A value stays while an execution or an event that declared its use exists, or a plugin holds a copy
-of it. A batch is marked under row locks, which are released before any file is deleted. A value that is
-needed again after its mark gets a new row and a new file.
+of it. A batch is marked under row locks, which are released before any file is deleted. A value
+that is needed again after its mark gets a new row and a new file.
 """
 
 import time
@@ -105,6 +105,10 @@ def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
 
 def _needed() -> QuerySet[StoredPayloadUse]:
     uses = StoredPayloadUse.objects.filter(payload_id=OuterRef("pk"))
-    holding = (WorkflowExecution.objects.all(), Event.objects.all(), *(holders() for holders in HOLDERS))
+    holding = (
+        WorkflowExecution.objects.all(),
+        Event.objects.all(),
+        *(holders() for holders in HOLDERS),
+    )
     exists = (Exists(rows.filter(pk=OuterRef("execution_id"))) for rows in holding)
     return uses.filter(reduce(or_, (Q(one) for one in exists)))

@@ -13,12 +13,16 @@ from uuid import UUID
 from executions.configuration import settings as valkyr_settings
 from executions.payload_store import files
 from executions.payload_store.digested import DigestedFile
-from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
+from executions.payload_store.errors import (
+    PayloadStoreUnavailable,
+    StoredValueBroken,
+    StoredValueTooLarge,
+)
 from executions.payload_store.object_storage import CHUNK
 from executions.payload_store.references import content_stem, facts, is_content
 from executions.payload_store.writing import file_name
-from executions.payloads import STORED, is_reference, references_in, trusted
-from executions.sealing import frames
+from executions.payloads import MAX_BYTES, STORED, is_reference, references_in, trusted
+from executions.sealing import SealBroken, frames
 from executions.sealing.payloads import open_bytes
 
 # A file up to this size is read by one request.
@@ -134,6 +138,16 @@ def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: boo
     the errors of `text_of`.
     """
     return _Loading(workspace_id, most, partly).loaded(value)
+
+
+def shown(workspace_id: UUID, value: Any) -> Any:
+    """Return a value as `load` does, or the value itself if a reference in it cannot be loaded."""
+    if next(references_in(value), None) is None:
+        return value
+    try:
+        return load(workspace_id, value, MAX_BYTES)
+    except (PayloadStoreUnavailable, StoredValueBroken, StoredValueTooLarge, SealBroken):
+        return value
 
 
 def size_of(value: Any) -> int:

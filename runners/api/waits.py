@@ -47,7 +47,7 @@ class Callback(OpenEndpoint):
         "Callback",
         {202: Accepted},
         request=OpenApiTypes.ANY,
-        errors=[404, 409, 410, 429, 503],
+        errors=[404, 409, 410, 429],
         public=True,
     )
     def post(self, request: Request, token: str) -> Response:
@@ -110,7 +110,7 @@ class SignalExecution(Endpoint):
         "WorkflowExecution",
         {200: Signalled},
         request=Signal,
-        errors=[403, 404, 409, 503],
+        errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Wake the steps of one execution that wait for an event of this name.

@@ -13,11 +13,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from executions import lifecycle, payload_store, payloads
 from executions.access.actor import Actor
-from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError, ValkyrError, WithProblems, WrongState
 from executions.models import Workflow, WorkflowExecution
-from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken, writing
+from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken
 from executions.sealing import SealBroken
 from executions.states import FINAL, ExecutionState
 from executions.triggers import stored_input

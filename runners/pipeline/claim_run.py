@@ -161,9 +161,7 @@ def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failur
         return _attempt(
             state,
             seen.step,
-            lambda: recorded(
-                state.data, seen.step, seen.inputs, seen.inputs_hash, seen.overrides
-            ),
+            lambda: recorded(state.data, seen.step, seen.inputs, seen.inputs_hash, seen.overrides),
         )
     return attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
 

@@ -264,7 +264,7 @@ def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Contex
         prepared.value,
         run_id=work.run_id,
         attempt=work.attempt,
-        overrides=work.overrides,
+        changes=prepared.changes,
     )
     context.reveal(revealed.credential, revealed.scrub)
     return revealed
@@ -292,9 +292,9 @@ def _run_module(
         if work.within is not None:
             short_lived.forget_rejected(revealed.short_lived, error)
             raise
-        given, overrides = prepared.value, work.overrides
+        given, changes = prepared.value, prepared.changes
         reveal_secrets.renew(
-            state.data, work.step, given, revealed, error, attempt=work.attempt, overrides=overrides
+            state.data, work.step, given, revealed, error, attempt=work.attempt, changes=changes
         )
         context.reveal(revealed.credential, revealed.scrub)
         with _logs(revealed):
@@ -428,7 +428,7 @@ def _context(state: SegmentState, work: Work) -> Context:
         variables=state.data.variables,
         last_details=work.last_details,
         origin=state.context.version.origin,
-        changed=frozenset((work.overrides or {}).get("inputs") or ()),
+        changed=frozenset(work.prepared.changes or ()),
     )
     context.publish_by(partial(events.announce_from_step, state, work))
     if work.within is None and not work.step.inline and payload_store.enabled():

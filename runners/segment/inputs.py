@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from hashlib import sha256
 from typing import Any
 
@@ -13,7 +14,7 @@ from executions.definition.limits import limits
 from executions.definition.templates import RenderBudget
 from executions.payload_store import writing
 from executions.payload_store.writing import Encoded
-from executions.payloads import STORED
+from executions.payloads import STORED, is_reference
 from runners.segment import container_inputs, stored_results
 from runners.segment.template_data import TemplateData
 
@@ -24,8 +25,9 @@ class Prepared:
 
     The hash is computed from the complete inputs. `text` is for the row: it contains references in
     place of stored values. It is empty for `large` inputs, until `put_away` has stored them.
-    `refers` is true if the value itself contains references. `seconds` is the rendering time, which
-    counts towards the step's time limit.
+    `changes` are an operator's changes of the inputs, as one merge patch. `refers` is true if the
+    value itself contains references. `seconds` is the rendering time, which counts towards the
+    step's time limit.
     """
 
     value: Any
@@ -35,6 +37,7 @@ class Prepared:
     seconds: float = 0.0
     large: Encoded | None = None
     refers: bool = False
+    changes: Any = None
 
 
 def prepare(
@@ -43,19 +46,20 @@ def prepare(
     """Render a step's `with`, and return the prepared inputs.
 
     `overrides` are the values that a requeue stored: `inputs`, merged into the rendered inputs
-    (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError, and
-    TemplateTimeout if rendering alone takes the step's time limit.
+    (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError,
+    PayloadStoreUnavailable, and TemplateTimeout if rendering alone takes the step's time limit.
     """
     began = time.monotonic()
     value = step.config.render(data.scope(step, attempt), budget_of(step, began))
     if data.not_loaded:
         value = stored_results.passed_on(data, value)
-    if overrides and overrides.get("inputs"):
-        value = merged(value, overrides["inputs"])
+    changes = _changes(data, overrides)
+    if changes:
+        value = merged(value, changes)
     text, hashed, large = _for_row(data, step, value)
     own = key(data, step, hashed, _salt(overrides))
     refers = (large is not None or STORED in text) and _refers(value)
-    return Prepared(value, text, hashed, own, time.monotonic() - began, large, refers)
+    return Prepared(value, text, hashed, own, time.monotonic() - began, large, refers, changes)
 
 
 def budget_of(step: Step, began: float) -> RenderBudget | None:
@@ -80,14 +84,15 @@ def recorded(
     A map's items are not loaded. Raises TemplateError for a missing value,
     PayloadStoreUnavailable, and LoadsOutside.
     """
-    own = key(data, step, hashed, _salt(overrides))
+    own, changes = key(data, step, hashed, _salt(overrides)), _changes(data, overrides)
     if not payload_store.enabled():
-        return Prepared(value, payloads.dump(value, _what(data, step)), hashed, own)
+        text = payloads.dump(value, _what(data, step))
+        return Prepared(value, text, hashed, own, changes=changes)
     text = payloads.dump(payloads.trusted(value), _what(data, step))
     if STORED not in text:
-        return Prepared(value, text, hashed, own)
+        return Prepared(value, text, hashed, own, changes=changes)
     loaded = value if step.container == "map" else stored_results.load_recorded(data, value)
-    return Prepared(loaded, text, hashed, own, refers=_refers(loaded))
+    return Prepared(loaded, text, hashed, own, refers=_refers(loaded), changes=changes)
 
 
 def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
@@ -145,6 +150,20 @@ def _what(data: TemplateData, step: Step) -> str:
     return f"inputs of step {data.path(step)}"
 
 
+def _changes(data: TemplateData, overrides: Mapping[str, Any] | None) -> Any:
+    """Return an operator's changes of the inputs, loaded, as one merge patch; None without any."""
+    given = overrides.get("inputs") if overrides else None
+    if not is_reference(given) and not isinstance(given, list):
+        return given
+    loaded = (stored_results.load_changes(data, one) for one in patches_of(given))
+    return reduce(one_after_other, loaded)
+
+
+def patches_of(changes: Any) -> list[Any]:
+    """Return the merge patches in changed inputs: there are several if some are stored."""
+    return changes if isinstance(changes, list) else [changes] if changes else []
+
+
 def _salt(overrides: Mapping[str, Any] | None) -> str:
     return overrides.get("salt", "") if overrides else ""
 
@@ -180,3 +199,11 @@ def merged(base: Any, changes: Any) -> Any:
         else:
             out[name] = merged(out.get(name), value)
     return out
+
+
+def one_after_other(first: Any, second: Any) -> Any:
+    """Return one JSON merge patch with the effect of two in sequence; its nulls remove keys."""
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return second
+    changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}
+    return first | changed

@@ -16,7 +16,14 @@ from executions.payload_store import blocks, reading, writing
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
 from executions.payload_store.references import is_content
 from executions.payload_store.writing import Encoded
-from executions.payloads import MAX_BYTES, STORED, StoredReference, is_reference, references_in, trusted
+from executions.payloads import (
+    MAX_BYTES,
+    STORED,
+    StoredReference,
+    is_reference,
+    references_in,
+    trusted,
+)
 from runners.conf import pool
 from runners.modules.base import Module
 
@@ -236,6 +243,22 @@ def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict
     release_connection()
     try:
         return blocks.items_at(data.context.version.workspace_id, reference, indexes)
+    except (StoredValueBroken, StoredValueTooLarge) as error:
+        raise TemplateError(str(error)) from error
+
+
+def load_changes(data: Any, changes: Any) -> Any:
+    """Return an operator's changes of a step's inputs, loaded if they are stored.
+
+    Raises TemplateError for a missing file, PayloadStoreUnavailable, and LoadsOutside in a
+    transaction.
+    """
+    if not is_reference(changes):
+        return changes
+    if connection.in_atomic_block:
+        raise LoadsOutside("the changed inputs are in object storage; the next worker reads them")
+    try:
+        return read(data.context.version.workspace_id, changes, MAX_BYTES)
     except (StoredValueBroken, StoredValueTooLarge) as error:
         raise TemplateError(str(error)) from error
 

@@ -281,7 +281,7 @@ def test_a_large_payload_passes_through_killed_workers_unread(
 
 @pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
 def test_killed_workers_read_the_items_of_a_stored_list(storing: Fleet) -> None:
-    """Bodies with effects read their items, of 1 MiB in total, from three blocks."""
+    """Bodies with effects read their items from four blocks."""
     length = "{{ item.text | length + item.number }}"
     body = {"tasks": [effect("read", value=length)]}
     rows = "{{ tasks.copy.output.rows }}"
@@ -296,8 +296,8 @@ def test_killed_workers_read_the_items_of_a_stored_list(storing: Fleet) -> None:
     )
     # A store of another test has the files of equal lists.
     own = storing.environment["VALKYR_PAYLOAD_STORE"]
-    given = [{"number": n, "text": TEXT[:20_000], "store": own} for n in range(45)]
-    ids = start_many(workflow, [{"n": n, "rows": given} for n in range(4)])
+    given = [{"number": n, "text": TEXT[:40_000], "store": own} for n in range(24)]
+    ids = start_many(workflow, [{"n": n, "rows": given} for n in range(3)])
     mapped = Run.objects.filter(execution_id__in=ids, step_path__startswith="each[")
     wait_until(
         lambda: mapped.filter(state="SUCCESS").exists(),
@@ -309,11 +309,11 @@ def test_killed_workers_read_the_items_of_a_stored_list(storing: Fleet) -> None:
     storing["default"].kill()
     storing.ensure()
 
-    assert set(wait_for_end(ids, 200).values()) == {"SUCCESS"}, describe(ids)
-    assert mapped.filter(state="SUCCESS", outputs__isnull=False).count() == 4 * 45
+    assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}, describe(ids)
+    assert mapped.filter(state="SUCCESS", outputs__isnull=False).count() == 3 * 24
     for each in Run.objects.filter(execution_id__in=ids, step_path="each.main"):
         assert each.inputs["items"][STORED]
-        assert each.outputs == [20_000 + n for n in range(45)]
+        assert each.outputs == [40_000 + n for n in range(24)]
 
 
 @pytest.mark.parametrize("storing", ["folder"], indirect=True)

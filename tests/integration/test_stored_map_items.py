@@ -47,8 +47,8 @@ NESTED = MAP.replace(
 )
 CONDITION = MAP.replace(
     "BODY",
-    """{id: again, use: flow.loop, with: {until: "{{ item.number >= 0 and loop.index >= 0 }}", maxIterations: 2},
-        body: {tasks: [{id: take, use: flow.noop}]}}""",
+    """{id: again, use: flow.loop, body: {tasks: [{id: take, use: flow.noop}]},
+        with: {until: "{{ item.number + loop.index >= 0 }}", maxIterations: 2}}""",
 )
 WHOLE = MAP.replace("input.rows", "input").replace(
     "BODY", '{id: take, use: flow.noop, with: {value: "{{ item.number }}"}}'
