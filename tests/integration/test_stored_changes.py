@@ -3,8 +3,11 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
+from django.urls import reverse
+from rest_framework.test import APIClient
 
 from dlq.models import DeadLetterEntry
 from dlq.resolve.fix_or_skip import fix
@@ -253,6 +256,24 @@ def test_a_fork_stores_the_changed_inputs_of_its_steps(valkyr):
     reference = overrides_of(forked, 1)["inputs"]
     [use] = StoredPayloadUse.objects.filter(payload_id=reference[STORED])
     assert use.execution_id == made.pk
+
+
+def test_an_idempotent_fork_stores_the_changes_before_its_transaction(valkyr, django_user_model):
+    run = failed(valkyr)
+    client = APIClient()
+    client.force_authenticate(django_user_model.objects.create_superuser("root", "", "p"))
+    url = reverse("valkyr-execution-fork", args=[run.id])
+    body = {"stepPath": "call.main", "overrides": {"steps": {"call.main": LARGE}}}
+
+    with silent():
+        first = client.post(url, body, format="json", headers={"Idempotency-Key": "f1"})
+        again = client.post(url, body, format="json", headers={"Idempotency-Key": "f1"})
+
+    assert (first.status_code, again.status_code) == (202, 202), first.content
+    assert first.json()["id"] == again.json()["id"]
+    forked = WorkflowRun(UUID(first.json()["id"]), {"http.request": body_of}).carry()
+    assert forked.assert_state("SUCCESS").output == 20_000
+    assert overrides_of(forked, 1)["inputs"][STORED]
 
 
 def test_stored_changes_are_collected_with_the_execution(valkyr):
