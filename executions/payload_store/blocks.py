@@ -46,14 +46,14 @@ def items_at(
     """
     found: dict[int, Any] = {}
     first, start, size = 0, 1, 0  # after the list's bracket
-    most = valkyr_settings().payload_load_limit
+    most = max(valkyr_settings().payload_load_limit, payloads.MAX_BYTES)  # as in a row
     for count, length, digest in reference[BLOCKS]:
         wanted = [index for index in indexes if first <= index < first + count]
         if wanted:
             size += length
             if found and size > most:
                 break
-            reading.check_size(length)
+            reading.check_size(length, most)
             items = _read(workspace_id, reference, start, length, digest)
             found |= {index: items[index - first] for index in wanted}
         first, start = first + count, start + length + 1  # a comma follows

@@ -202,7 +202,7 @@ def merged(base: Any, changes: Any) -> Any:
 
 
 def one_after_other(first: Any, second: Any) -> Any:
-    """Return one JSON merge patch with the effect of two in sequence; its nulls remove keys."""
+    """Return one JSON merge patch with the effect of two in sequence; nulls in it remove keys."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
     changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}

@@ -201,6 +201,15 @@ def test_items_above_the_load_limit_fail_with_both_sizes(valkyr, settings):
     assert "at most 100,000 are allowed" in run.execution.error_message
 
 
+def test_a_small_load_limit_does_not_hide_items(valkyr, settings):
+    run = valkyr.start(PURE, PAYLOAD)
+    settings.VALKYR = {**settings.VALKYR, "PAYLOAD_LOAD_LIMIT": 100_000}
+
+    found = blocks.items_at(run.execution.workspace_id, items_of(run.id), [0, 39])
+
+    assert found == {0: ITEMS[0], 39: ITEMS[39]}
+
+
 def test_a_list_that_is_passed_on_shares_the_file_of_its_origin(valkyr):
     run = valkyr.start(WHOLE, ITEMS).assert_state("SUCCESS")
 
