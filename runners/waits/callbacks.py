@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from executions import payload_store
 from executions.access.actor import Actor, record
 from executions.database import transaction
 from executions.database.cells import turn_to_id
@@ -89,7 +88,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
 
 def _stored(execution_id: UUID, path: str, payload: Any) -> Any:
     """Return the payload, or the reference to it if it is large and the callback is still open."""
-    if not payload_store.enabled() or _early(execution_id, path).exists():
+    if not stored_payloads.is_large(payload) or _early(execution_id, path).exists():
         return payload
     rows = WorkflowExecution.objects.only("id", "workspace_id", "epoch")
     execution = rows.filter(pk=execution_id, state__in=sorted(OPEN)).first()

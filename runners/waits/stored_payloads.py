@@ -8,10 +8,21 @@ from typing import Any
 from uuid import UUID
 
 from executions import payload_store, payloads
+from executions.configuration import settings
+from executions.errors import PayloadError
 from executions.payload_store import StoredValueBroken, StoredValueTooLarge
+from executions.payload_store.writing import is_above
 from executions.payloads import is_reference
 from executions.triggers.stored_input import row_of, stored
 from runners.segment import stored_results
+
+
+def is_large(payload: Any) -> bool:
+    """Return whether a payload belongs in the store; False for one that cannot be stored."""
+    try:
+        return payload_store.enabled() and is_above(payload, settings().payload_store_above)
+    except PayloadError:
+        return False
 
 
 def put(workspace_id: UUID, execution_id: UUID, payload: Any) -> Any:

@@ -12,7 +12,6 @@ from executions.payload_store import StoredValueBroken, blocks, collecting, read
 from executions.payloads import STORED, dump
 from executions.sealing import payload_keys
 from runners import statements
-from runners.containers import iterations
 from runners.models import Run
 from runners.modules.base import ModuleInputs
 from runners.modules.containers import Loop
@@ -256,7 +255,7 @@ def test_the_counters_of_a_map_with_stored_items_are_made_again_after_a_roll_bac
 
     [(_, given, total)] = statements.fetch("given", {"execution": run.id, "run": each.pk})
 
-    assert (total or iterations.length_of(each.inputs["items"])) == 40
+    assert (total or blocks.length_of(each.inputs["items"])) == 40
     assert "items" not in given
 
 
