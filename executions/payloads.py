@@ -72,6 +72,12 @@ def parts(value: Any, what: str = "value", limit: int = MAX_BYTES) -> Iterator[b
     yield bytes(buffer)
 
 
+def pieces(item: Any) -> Iterator[bytes]:
+    """Yield the JSON of an item of a value that `dump` or `parts` accepted, in pieces."""
+    for text in _texts(item, "item", 2):
+        yield text.encode()
+
+
 def longer_than(value: Any, size: int) -> bool:
     """Return whether the JSON of a value certainly has more bytes than `size`."""
     return _left(value, size) < 0
@@ -207,6 +213,11 @@ def references_in(value: Any) -> Iterator[dict[str, Any]]:
         elif isinstance(one, dict | list):
             items = one.values() if isinstance(one, dict) else one
             left += [item for item in items if isinstance(item, dict | list)]
+
+
+def from_row(value: Any) -> Any:
+    """Return a value that was read from a row; a reference is marked so that `dump` accepts it."""
+    return StoredReference(value) if is_reference(value) else value
 
 
 def trusted(value: Any) -> Any:

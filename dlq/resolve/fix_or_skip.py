@@ -30,7 +30,7 @@ def fix(
 
     A step with a choice of next steps needs the `outcome` as well. Later steps read the given
     outputs; the audit trail names the user. Raises NotFound, WrongState as `requeue` does, and the
-    errors of `manual_results.check`.
+    errors of `manual_results.check` and `put_away`.
     """
     entry = transitions.find(entry_id)
     transitions.must_be_open(entry, "fixed")
@@ -38,6 +38,7 @@ def fix(
         pk=entry.execution_id
     )
     given = manual_results.check(version_id, entry.step_path, outputs, outcome, _note(entry, actor))
+    given = manual_results.put_away(entry.workspace_id, entry.execution_id, given)
     run_id = uuid7()
     with transaction.atomic():
         execution = executions.reopen(

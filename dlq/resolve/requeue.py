@@ -9,14 +9,16 @@ from dlq.models import DeadLetterEntry, Resolution
 from dlq.resolve import transitions
 from dlq.resolve.transitions import GoneHome
 from executions import lifecycle as executions
+from executions import payload_store
 from executions.access.actor import Actor
 from executions.admission.capacity import limited
 from executions.database import transaction
 from executions.database.ids import uuid7
 from executions.definition.graph.places import undoes
 from executions.lifecycle import Reopenable
+from executions.triggers.stored_input import StoredInput, row_of, value_of
 from runners.models import Run
-from runners.repair import reruns
+from runners.repair import changed_inputs, reruns
 from runners.repair.forks import names_of
 from runners.repair.permissions import refuse_other_inputs
 from runners.repair.reruns import Rerun
@@ -26,7 +28,7 @@ def requeue(
     entry_id: UUID,
     *,
     actor: Actor,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | StoredInput | None = None,
     reason: str = "",
     yields: int = 0,
 ) -> Run:
@@ -34,13 +36,17 @@ def requeue(
 
     `overrides` are merged into the step's rendered inputs, including nested keys. The step gets a
     new retry budget. After a permanent error, or with overrides, its idempotency key changes. The
-    run's priority is the priority of its execution minus `yields`. Raises NotFound, WrongState if
-    the entry is already resolved or the execution ended in another state, and ApprovalNeeded for
-    overrides of an approval.
+    run's priority is the priority of its execution minus `yields`. Large overrides are stored,
+    unless they are given as a StoredInput or a transaction is open. Raises NotFound, WrongState if
+    the entry is already resolved or the execution ended in another state, ApprovalNeeded for
+    overrides of an approval, and PayloadStoreUnavailable for large overrides.
     """
     entry = transitions.find(entry_id)
     if overrides:
         refuse_other_inputs(entry.module, entry.step_path)
+    if overrides and payload_store.enabled():
+        transitions.must_be_open(entry, "requeued")
+        overrides = changed_inputs.put(entry.workspace_id, entry.execution_id, overrides)
     run_id = uuid7()
     with transaction.atomic():
         transitions.must_be_open(entry, "requeued")
@@ -53,7 +59,7 @@ def requeue(
             execution,
             entry.run_id,
             run_id=run_id,
-            overrides=dict(overrides) if overrides else None,
+            overrides=row_of(overrides) or None,
             new_key=entry.error_type == "PERMANENT",
             priority=yielding(execution.priority, yields),
         )
@@ -63,7 +69,7 @@ def requeue(
             actor=actor,
             notes=reason,
             # Only the names: the values are in the run, and cannot be removed from the trail.
-            details={"runId": str(run_id), "overrides": names_of(overrides or {})},
+            details={"runId": str(run_id), "overrides": names_of(value_of(overrides) or {})},
             requeued_run_id=run_id,
         )
         executions.announce(execution)
@@ -82,13 +88,16 @@ def yielding(priority: int, yields: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DeadStep:
-    """An open dead letter whose step will run again; `overrides` are merged into its inputs."""
+    """An open dead letter whose step will run again; `overrides` are merged into its inputs.
+
+    `overrides` may be a StoredInput.
+    """
 
     entry_id: UUID
     run_id: UUID
     execution_id: UUID
     new_key: bool
-    overrides: Mapping[str, Any] | None = None
+    overrides: Mapping[str, Any] | StoredInput | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +143,7 @@ def requeue_together(
             version_id=(execution := opened[step.execution_id]).version_id,
             epoch=execution.epoch,
             priority=yielding(execution.priority, yields),
-            overrides=dict(step.overrides) if step.overrides is not None else None,
+            overrides=row_of(step.overrides),
             new_key=step.new_key,
         )
         for step in steps

@@ -14,6 +14,7 @@ from executions.admin.sections import Page, PageSection, facts, payload_section
 from executions.admin.skin import display
 from executions.language import lazy
 from executions.models import Event
+from executions.payload_store.reading import shown
 from executions.states import Permission
 
 
@@ -54,6 +55,7 @@ class EventAdmin(FactAdmin):
     def page(self, request: HttpRequest, obj: Any) -> Page:
         """Return the page of an event, with its result and its payload."""
         sees = may(request, obj, Permission.VIEW_PAYLOADS)
+        payload = shown(obj.workspace_id, obj.payload) if sees else None
         return Page(
             [f"{obj.name}: {self.outcome(obj)}"],
             facts(
@@ -67,7 +69,7 @@ class EventAdmin(FactAdmin):
             ),
             [
                 _made(obj),
-                payload_section(gettext("Payload"), obj.payload, shown=sees, folded=False),
+                payload_section(gettext("Payload"), payload, shown=sees, folded=False),
             ],
         )
 

@@ -16,7 +16,11 @@ from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Json, Payload, Text
 from executions.api.paging import ListQuery, narrowed, page
 from executions.models import Event
+from executions.payload_store.reading import load
+from executions.payloads import is_reference
+from executions.states import Permission
 from executions.triggers.event import publish_event
+from executions.triggers.stored_input import MAX_PAYLOAD_BYTES, StoredInput, stored
 
 # Events as JSON: requests and responses.
 
@@ -100,6 +104,14 @@ class Events(Endpoint):
     """The endpoint that lists and publishes events."""
 
     starts = True
+    ready: StoredInput | None = None  # a large payload
+
+    def before_once(self, request: Request) -> None:
+        """Store a large payload, which is impossible in an idempotent request's transaction."""
+        given = self.body(PublishEvent)
+        workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
+        found = stored(workspace.pk, given["payload"], most=MAX_PAYLOAD_BYTES)
+        self.ready = found if isinstance(found, StoredInput) else None
 
     @operation("listEvents", "Event", {200: EventSummary(many=True)}, parameters=[EventQuery])
     def get(self, request: Request) -> Response:
@@ -124,7 +136,7 @@ class Events(Endpoint):
         published = publish_event(
             workspace,
             given["name"],
-            given["payload"],
+            given["payload"] if self.ready is None else self.ready,
             actor=self.actor,
             event_id=given.get("id"),
         )
@@ -142,4 +154,6 @@ class OneEvent(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Return one event with its payload and its result."""
         event, may = obtain(self.user, Event.objects.all(), id, Action.VIEW)
+        if is_reference(event.payload) and may.allows(Permission.VIEW_PAYLOADS):
+            event.payload = load(event.workspace_id, event.payload, MAX_PAYLOAD_BYTES)
         return Response(EventShape(event, context={"may": may}).data)

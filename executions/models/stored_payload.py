@@ -56,11 +56,11 @@ class StoredPayload(models.Model):
 
 
 class StoredPayloadUse(models.Model):
-    """An execution that may refer to a stored value.
+    """An execution, or an event, that may refer to a stored value.
 
-    The row is written before the value's file. `execution_id` is not a foreign key: retention
-    deletes executions without reading this table, and the collector checks whether the execution
-    still exists.
+    The row is written before the value's file, or with the row that refers to the value.
+    `execution_id` can be an event's ID. It is not a foreign key: retention deletes executions and
+    events without reading this table, and the collector checks whether they still exist.
     """
 
     id = models.BigAutoField(primary_key=True)

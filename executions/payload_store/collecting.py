@@ -1,7 +1,7 @@
 """Delete stored values that no execution needs, one batch after another.
 
-A value stays while an execution that declared its use exists, or a plugin holds a copy of this
-execution. A batch is marked under row locks, which are released before any file is deleted. A value
+A value stays while an execution or an event that declared its use exists, or a plugin holds a copy
+of it. A batch is marked under row locks, which are released before any file is deleted. A value
 that is needed again after its mark gets a new row and a new file.
 """
 
@@ -18,7 +18,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from executions.configuration import settings as valkyr_settings
 from executions.database import transaction
 from executions.database.clock import database_now
-from executions.models import StoredPayload, StoredPayloadUse, WorkflowExecution
+from executions.models import Event, StoredPayload, StoredPayloadUse, WorkflowExecution
 from executions.payload_store import files
 from executions.payload_store.writing import file_name
 
@@ -105,6 +105,10 @@ def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
 
 def _needed() -> QuerySet[StoredPayloadUse]:
     uses = StoredPayloadUse.objects.filter(payload_id=OuterRef("pk"))
-    holding = (WorkflowExecution.objects.all(), *(holders() for holders in HOLDERS))
+    holding = (
+        WorkflowExecution.objects.all(),
+        Event.objects.all(),
+        *(holders() for holders in HOLDERS),
+    )
     exists = (Exists(rows.filter(pk=OuterRef("execution_id"))) for rows in holding)
     return uses.filter(reduce(or_, (Q(one) for one in exists)))

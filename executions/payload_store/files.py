@@ -57,6 +57,12 @@ def read(name: str) -> bytes:
         return _storage().read(name)
 
 
+def read_range(name: str, start: int, size: int) -> bytes:
+    """Return `size` bytes of a file from `start`, or fewer at its end. Raises as `read` does."""
+    with _reported("read", name):
+        return _storage().read_range(name, start, size)
+
+
 def remove(name: str) -> None:
     """Delete a file, if it exists. Raises PayloadStoreUnavailable."""
     with _reported("deleted", name):

@@ -78,6 +78,14 @@ class ObjectStorage:
                 return bytes(file.read())
         return bytes(self._system.cat_file(self._path(name)))
 
+    def read_range(self, name: str, start: int, size: int) -> bytes:
+        """Return `size` bytes of a file from `start`, or fewer at its end."""
+        if self.folder is None:
+            return bytes(self._system.cat_file(self._path(name), start=start, end=start + size))
+        with self.opened(name) as file:
+            file.seek(start)
+            return file.read(size)
+
     @contextmanager
     def opened(self, name: str, *, buffered: bool = True) -> Iterator[BinaryIO]:
         """Open a file for reading; without `buffered`, fsspec's own buffer is small.

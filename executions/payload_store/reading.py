@@ -13,12 +13,16 @@ from uuid import UUID
 from executions.configuration import settings as valkyr_settings
 from executions.payload_store import files
 from executions.payload_store.digested import DigestedFile
-from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
+from executions.payload_store.errors import (
+    PayloadStoreUnavailable,
+    StoredValueBroken,
+    StoredValueTooLarge,
+)
 from executions.payload_store.object_storage import CHUNK
 from executions.payload_store.references import content_stem, facts, is_content
 from executions.payload_store.writing import file_name
-from executions.payloads import STORED, is_reference, references_in, trusted
-from executions.sealing import frames
+from executions.payloads import MAX_BYTES, STORED, is_reference, references_in, trusted
+from executions.sealing import SealBroken, frames
 from executions.sealing.payloads import open_bytes
 
 # A file up to this size is read by one request.
@@ -42,16 +46,9 @@ def opened(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[BinaryIO]:
     the end. Call it outside any transaction. Raises StoredValueBroken, PayloadStoreUnavailable, and
     SealBroken, also during reads.
     """
-    found = facts(reference)
-    if found is None:
-        raise StoredValueBroken("The reference to a stored value is not one that Valkyr wrote.")
-    if not valkyr_settings().payload_store:
-        raise StoredValueBroken(
-            "The value is in a payload store, and VALKYR_PAYLOAD_STORE is not set. Set it again."
-        )
-    payload_id, digest, size, key = found
-    stem = content_stem(payload_id) if is_content(reference) else digest
-    name = file_name(workspace_id, stem, payload_id)
+    found = _facts_of(reference)
+    _, digest, size, key = found
+    name = _name_of(workspace_id, found, reference)
     with _source(name, size) as source:
         content = _unsealed(source, name, size, key, workspace_id) if key else source
         checked: Any = DigestedFile(content, name, digest, size)
@@ -66,6 +63,37 @@ def parts_of(workspace_id: UUID, reference: dict[str, Any]) -> Iterator[bytes]:
             yield before
             before = part
         yield before
+
+
+def _facts_of(reference: dict[str, Any]) -> tuple[str, str, int, int]:
+    found = facts(reference)
+    if found is None:
+        raise StoredValueBroken("The reference to a stored value is not one that Valkyr wrote.")
+    if not valkyr_settings().payload_store:
+        raise StoredValueBroken(
+            "The value is in a payload store, and VALKYR_PAYLOAD_STORE is not set. Set it again."
+        )
+    return found
+
+
+def _name_of(
+    workspace_id: UUID, found: tuple[str, str, int, int], reference: dict[str, Any]
+) -> str:
+    payload_id, digest, *_ = found
+    stem = content_stem(payload_id) if is_content(reference) else digest
+    return file_name(workspace_id, stem, payload_id)
+
+
+def part_of(workspace_id: UUID, reference: dict[str, Any], start: int, size: int) -> bytes:
+    """Return `size` bytes of the JSON of a stored value, from `start`; fewer at its end.
+
+    The digest is not checked. Call it outside any transaction. Raises the errors of `opened`.
+    """
+    if reference.get("key"):
+        with opened(workspace_id, reference) as file:
+            file.seek(start)
+            return file.read(size)
+    return files.read_range(_name_of(workspace_id, _facts_of(reference), reference), start, size)
 
 
 @contextmanager
@@ -110,6 +138,16 @@ def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: boo
     Raises the errors of `text_of`.
     """
     return _Loading(workspace_id, most, partly).loaded(value)
+
+
+def shown(workspace_id: UUID, value: Any) -> Any:
+    """Return a value as `load` does, or the value itself if a reference in it cannot be loaded."""
+    if next(references_in(value), None) is None:
+        return value
+    try:
+        return load(workspace_id, value, MAX_BYTES)
+    except (PayloadStoreUnavailable, StoredValueBroken, StoredValueTooLarge, SealBroken):
+        return value
 
 
 def size_of(value: Any) -> int:

@@ -168,7 +168,16 @@ def keep_each(given: Iterable[tuple[UUID, Any]], *, all_there: bool = False) -> 
 
     With `all_there`, raises PayloadStoreUnavailable if one of the values was collected.
     """
-    direct = {execution_id: _direct(value) for execution_id, value in given}
+    _keep({execution_id: _direct(value) for execution_id, value in given}, all_there=all_there)
+
+
+def keep_all(execution_ids: Iterable[UUID], value: Any) -> None:
+    """Let all these executions refer to the stored values inside one value, as `keep` does."""
+    ids = _direct(value)
+    _keep(dict.fromkeys(execution_ids, ids) if ids else {}, all_there=False)
+
+
+def _keep(direct: dict[UUID, set[UUID]], *, all_there: bool) -> None:
     ids = set().union(*direct.values())
     if not ids:
         return

@@ -9,7 +9,7 @@ from executions.triggers.from_code import (
 from executions.triggers.handle import ExecutionFailed, Handle
 from executions.triggers.request import Branch
 from executions.triggers.start import start_execution
-from executions.triggers.stored_input import StoredInput, from_row
+from executions.triggers.stored_input import StoredInput, from_row, row_of
 
 __all__ = [
     "Branch",
@@ -19,6 +19,7 @@ __all__ = [
     "StoredInput",
     "deadlock_told",
     "from_row",
+    "row_of",
     "start_execution",
     "start_from_code",
     "start_many_from_code",

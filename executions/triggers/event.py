@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import IntegrityError
 from django.db.models import QuerySet
 
-from executions import payload_store, payloads
+from executions import payloads
 from executions.access.actor import Actor, record
 from executions.admission import concurrency
 from executions.database import transaction
@@ -25,11 +25,18 @@ from executions.definition.templating import render_guard
 from executions.errors import InvalidPayload, PayloadError, ValkyrError
 from executions.events import event_received
 from executions.models import Event, Trigger, Workspace
+from executions.payload_store import writing
 from executions.states import TriggerType
 from executions.triggers import event_locks
 from executions.triggers.filters import holds
 from executions.triggers.start import start_execution
-from executions.triggers.stored_input import MAX_PAYLOAD_BYTES, stored
+from executions.triggers.stored_input import (
+    MAX_PAYLOAD_BYTES,
+    StoredInput,
+    row_of,
+    stored,
+    value_of,
+)
 
 MAX_TRIGGERS = 500
 # CPU time for all filters of an event, for every publisher. Each filter also has a budget
@@ -57,16 +64,19 @@ def publish_event(
 ) -> EventReceipt:
     """Store an event and start every enabled EVENT trigger of its name whose filter matches.
 
-    For a known ID, returns the earlier event and starts nothing. `event.started` has each trigger's
-    result. Raises InvalidPayload if the payload cannot be stored.
+    `payload` is a value, or its StoredInput. For a known ID, returns the earlier event and starts
+    nothing. `event.started` has each trigger's result. Raises InvalidPayload if the payload cannot
+    be stored, and the errors of `stored_input.stored`.
     """
-    _check(payload)
-    given = stored(workspace.pk, payload) if _listens(workspace.pk, name) else payload
+    _check(value_of(payload))
+    given = stored(workspace.pk, payload)
     try:
         with transaction.atomic():
-            event = _insert(workspace, name, payload, event_id)
+            event = _insert(workspace, name, row_of(given), event_id)
             event.started = _start_all(event, given, actor)
             event.save(update_fields=["started"])
+            if isinstance(given, StoredInput):
+                writing.keep_each([(event.pk, event.payload)], all_there=True)
             _audit(event, actor)
             event_received.send(Event, event_id=event.pk)
     except IntegrityError:
@@ -100,11 +110,6 @@ def _listening(workspace_id: UUID, name: str) -> QuerySet[Trigger]:
     )
 
 
-def _listens(workspace_id: UUID, name: str) -> bool:
-    """Return whether to store the event's payload once, before triggers start with it."""
-    return payload_store.enabled() and _listening(workspace_id, name).exists()
-
-
 def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
     """Start the workflows of matching triggers with `given`, and return the triggers' results.
 
@@ -113,8 +118,9 @@ def _start_all(event: Event, given: Any, actor: Actor) -> list[Result]:
     listening = _listening(event.workspace_id, event.name)
     rows = listening.select_related("workflow").defer("workflow__definition").order_by("id")
     triggers = list(rows[: MAX_TRIGGERS + 1])
-    judged = _judged(triggers[:MAX_TRIGGERS], event.payload)
-    event_locks.take([each for each, refusal in judged if refusal is None], event, actor)
+    payload = value_of(given)
+    judged = _judged(triggers[:MAX_TRIGGERS], payload)
+    event_locks.take([each for each, no in judged if no is None], event, payload, actor)
     # A caller without remaining budget is rejected, as `event.started` says.
     with one_request(len(judged)), concurrency.one_budget():
         results = [refusal or _started(each, event, given, actor) for each, refusal in judged]

@@ -7,6 +7,7 @@ would deadlock.
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from executions.access.actor import Actor
 from executions.admission import concurrency
@@ -18,12 +19,12 @@ from executions.quotas.counting import room
 from executions.triggers.request import chosen_version
 
 
-def take(triggers: Sequence[Trigger], event: Event, actor: Actor) -> None:
+def take(triggers: Sequence[Trigger], event: Event, payload: Any, actor: Actor) -> None:
     """Lock all rows that the starts of these triggers lock, before the first start.
 
     Does nothing for fewer than two keys: then no other order of locks is possible.
     """
-    keys = _keys(triggers, event)
+    keys = _keys(triggers, payload)
     if len(keys) < 2:
         return
     with suppress(ValkyrError):  # each start is refused for the same reason, and says it
@@ -32,13 +33,13 @@ def take(triggers: Sequence[Trigger], event: Event, actor: Actor) -> None:
         concurrency.lock(keys)
 
 
-def _keys(triggers: Sequence[Trigger], event: Event) -> set[ConcurrencyKey]:
+def _keys(triggers: Sequence[Trigger], payload: Any) -> set[ConcurrencyKey]:
     keys: set[ConcurrencyKey] = set()
     with concurrency.one_budget():
         for trigger in triggers:
             # A start without a version or with a key that cannot be made says so itself.
             with suppress(ValkyrError):
                 rule = chosen_version(trigger.workflow, None).graph.concurrency
-                [key] = concurrency.render_all(rule, trigger.workflow_id, [event.payload])
+                [key] = concurrency.render_all(rule, trigger.workflow_id, [payload])
                 keys |= set() if key is None else {key}
     return keys

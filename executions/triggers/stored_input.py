@@ -47,13 +47,22 @@ def row_limit() -> int:
     return MAX_PAYLOAD_BYTES if connection.in_atomic_block else most_bytes()
 
 
-def stored(workspace_id: UUID, payload: Any, release: Callable[[], None] | None = None) -> Any:
+def stored(
+    workspace_id: UUID,
+    payload: Any,
+    release: Callable[[], None] | None = None,
+    *,
+    user: UUID | None = None,
+    most: int | None = None,
+) -> Any:
     """Return the payload; if it is above the threshold, store it and return a StoredInput.
 
     Call it before the transaction that starts the execution. Inside a transaction, the payload
     stays as it is, and is stored in the row. `release` frees the connection before the file is
-    written; by default, the connection is closed. A payload that cannot be stored is left to
-    `request.check`. Raises PayloadStoreUnavailable and the errors of sealing.
+    written; by default, the connection is closed. `user` is the execution that will use the
+    payload, if it exists. A payload that cannot be stored, or is longer than `most` (default:
+    `most_bytes`), is left to the check of the row. Raises PayloadStoreUnavailable and the errors of
+    sealing.
     """
     if (
         not payload_store.enabled()
@@ -64,10 +73,10 @@ def stored(workspace_id: UUID, payload: Any, release: Callable[[], None] | None 
     try:
         if not writing.is_above(payload, valkyr_settings().payload_store_above):
             return payload
-        found = writing.encoded(payload, "payload", most_bytes())
+        found = writing.encoded(payload, "payload", most_bytes() if most is None else most)
     except PayloadError:
         return payload
-    row = writing.note(workspace_id, None, found, payload_keys.current(workspace_id))
+    row = writing.note(workspace_id, user, found, payload_keys.current(workspace_id))
     (release or connection.close)()
     writing.write(workspace_id, row, found.parts())
     writing.written(row)

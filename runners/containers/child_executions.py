@@ -13,11 +13,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from executions import lifecycle, payload_store, payloads
 from executions.access.actor import Actor
-from executions.database import transaction
 from executions.definition.versions import compiled
 from executions.errors import NotFound, PayloadError, ValkyrError, WithProblems, WrongState
 from executions.models import Workflow, WorkflowExecution
-from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken, writing
+from executions.payload_store import PayloadStoreUnavailable, StoredValueBroken
 from executions.sealing import SealBroken
 from executions.states import FINAL, ExecutionState
 from executions.triggers import stored_input
@@ -61,16 +60,9 @@ def wake_parent(child_id: UUID) -> bool:
 
 
 def _wake(run_id: UUID, child: WorkflowExecution, told: dict[str, Any]) -> bool:
-    """Wake the parent's run with the child's output; return whether it was woken.
-
-    The parent then owns the stored values of that output.
-    """
-    if not payload_store.enabled() or child.parent_id is None:
-        return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": child.output})
-    output = payloads.trusted(child.output)
-    with transaction.atomic():
-        writing.keep(child.parent_id, output)
-        return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": output})
+    """Wake the parent's run with the child's output; return whether it was woken."""
+    output = payloads.trusted(child.output) if payload_store.enabled() else child.output
+    return wake_runs.wake(run_id, WaitKind.CHILD, told | {"output": output})
 
 
 def has_unfinished(parent_id: UUID) -> bool:

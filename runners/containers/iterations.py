@@ -15,6 +15,7 @@ from executions.definition.graph.iterations import LoopTurns, MapTurns, batch, l
 from executions.definition.graph.places import Place, first_turn
 from executions.definition.graph.plan import SKIPPED
 from executions.definition.templates import Template, TemplateError
+from executions.payload_store.blocks import length_of
 from executions.sealing import payloads as sealed_payloads
 from executions.sealing.sealer import opened
 from runners import statements
@@ -367,7 +368,7 @@ def read_turns(state: SegmentState, place: Place, run_id: UUID, document: Any) -
     path, given, total = statements.fetch("given", own)[0]
     if sealed_payloads.is_sealed(given):
         given = opened(state.context.execution_id, given, "inputs", path)
-        total = len(given.get("items") or ())
+        total = length_of(given.get("items"))
     turns: Turns
     if place.graph.kind == "loop":
         last = known[-1] if known else 0

@@ -15,6 +15,9 @@ from executions.definition.graph.model import Step
 from executions.definition.graph.places import Place, first_turn, split
 from executions.definition.templates import TemplateError
 from executions.errors import PayloadError
+from executions.payload_store.reading import size_of, too_large
+from executions.payload_store.references import is_content
+from executions.payloads import is_reference
 from runners.containers import iteration_results
 from runners.containers.iterations import DEFAULT_MOST, DEFAULT_WIDE, Turns
 from runners.failures.classification import classify
@@ -73,6 +76,8 @@ def open_map(first: Place, given: Mapping[str, Any]) -> MapTurns | None:
     invalid inputs.
     """
     items = given.get("items")
+    if is_reference(items) and not is_content(items):
+        raise StepError(str(too_large(size_of(items))))
     if not isinstance(items, list):
         raise StepError(
             f"`items` must be a list; found {_kind(items)}. Give a template that yields a list."

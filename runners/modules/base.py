@@ -285,7 +285,8 @@ class Module(Generic[InputsT]):
     `credential` if this is certain only for the credential. `addresses` are the keys of `with` that
     contain the target; `keeps` are the keys that name something on this machine, such as a file. A
     module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
-    and it is not inline. `circuit_target` describes the result of `circuit` for the docs; `example`
+    and it is not inline. A module that `passes_payload` returns the payload that ended its wait
+    without reading it. `circuit_target` describes the result of `circuit` for the docs; `example`
     is a valid `with`; `bad_inputs` lists errors and their messages. The docstring of a subclass is
     its description, shown to authors of workflows.
     """
@@ -313,6 +314,7 @@ class Module(Generic[InputsT]):
     body_kind: ClassVar[str] = ""
     expands: ClassVar[bool] = False
     waits: ClassVar[bool] = False
+    passes_payload: ClassVar[bool] = False
     computes: ClassVar[bool] = False
     deferred: ClassVar[tuple[str, ...]] = ()
     costs: ClassVar[bool] = False
@@ -420,6 +422,7 @@ class Module(Generic[InputsT]):
         The causes and their further keys are `timer`, `person` (`decision`, `comment`, `actor`,
         `at`), `event` (`event`, `payload`, `eventId`), `callback` (`payload`) and `child` (`state`,
         `output`, `error`, `executionId`). `wake["waitedSeconds"]` is the duration of the wait.
+        A payload in the payload store is loaded, unless the module `passes_payload`.
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 
 from executions.definition.catalog import ConfigProblem
 from executions.definition.templates import one_expression
+from executions.payloads import from_row
 from runners.modules.base import (
     Bad,
     Module,
@@ -220,6 +221,7 @@ class WaitForEvent(WaitingModule):
     Outputs = WaitForEventOutputs
     outcomes = ("success", "timeout")
     deferred = ("filter",)
+    passes_payload = True
     example = {
         "event": "order.paid",
         "filter": "{{ event.orderId == input.orderId }}",
@@ -257,10 +259,9 @@ class WaitForEvent(WaitingModule):
             outcome, outputs = "timeout", WaitForEventOutputs(name=inputs.event)
         else:
             outcome = "success"
-            outputs = WaitForEventOutputs(
-                event=wake["payload"], event_id=wake["eventId"], name=wake["event"]
-            )
-        return Result(outputs.model_dump(mode="json", by_alias=True), outcome)
+            outputs = WaitForEventOutputs(event_id=wake["eventId"], name=wake["event"])
+        found = outputs.model_dump(mode="json", by_alias=True)
+        return Result(found | {"event": from_row(wake.get("payload"))}, outcome)
 
 
 # `flow.callback`: wait until an outside system calls the step's own address.
@@ -307,6 +308,7 @@ class CallbackModule(WaitingModule):
     Inputs = CallbackInputs
     Outputs = CallbackOutputs
     outcomes = ("success", "timeout")
+    passes_payload = True
     example = {"title": "the bank's answer to {{ input.orderId }}", "timeoutSeconds": 3_600}
     bad_inputs = (
         Bad("a title that is too long", {"title": "x" * 10_000}, "title"),
@@ -324,5 +326,6 @@ class CallbackModule(WaitingModule):
             outcome, outputs = "timeout", CallbackOutputs()
         else:
             outcome = "success"
-            outputs = CallbackOutputs(payload=wake["payload"], received_at=wake["receivedAt"])
-        return Result(outputs.model_dump(mode="json", by_alias=True), outcome)
+            outputs = CallbackOutputs(received_at=wake["receivedAt"])
+        found = outputs.model_dump(mode="json", by_alias=True)
+        return Result(found | {"payload": from_row(wake.get("payload"))}, outcome)

@@ -159,7 +159,9 @@ def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failur
     """Return (inputs, None): recorded for a woken run, else rendered; or (None, failure)."""
     if seen.wake is not None and state.unreadable is None:
         return _attempt(
-            state, seen.step, lambda: recorded(state.data, seen.step, seen.inputs, seen.overrides)
+            state,
+            seen.step,
+            lambda: recorded(state.data, seen.step, seen.inputs, seen.inputs_hash, seen.overrides),
         )
     return attempt_prepare(state, seen.step, seen.attempt, seen.overrides)
 

@@ -43,7 +43,7 @@ from runners.pipeline.reveal_secrets import Revealed
 from runners.process import activity
 from runners.process.memory_limit import limited_megabytes, what_to_raise
 from runners.secrets.scrubbing import scrubbed_logs
-from runners.segment import run_rows
+from runners.segment import run_rows, stored_results
 from runners.segment.inputs import Prepared, prepare, put_away
 from runners.segment.packs import Pack
 from runners.segment.state import SegmentState
@@ -156,6 +156,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             egress_rules()  # read while there is a connection to the database
         if reveal_secrets.uses_secrets(work.step):
             revealed = _reveal(state, work, prepared, context)
+        wake = stored_results.load_wake(state.data, work.wake, registry.get(work.step.module))
         asked = _ask(state, work, prepared, revealed)
         if isinstance(asked, Wait):
             return Unit(None, wait=asked)
@@ -166,7 +167,7 @@ def _run(state: SegmentState, work: Work, prepared: Prepared) -> Unit:
             work.within or _NOTHING,
             held(work, context, state.pack or state.executions, state.context.sealer),
         ):
-            head = _run_module(state, work, prepared, context, revealed)
+            head = _run_module(state, work, prepared, context, revealed, wake)
             if isinstance(head, Done):
                 head = stored_outputs.store(state, head)
     except LeaseLost:
@@ -263,7 +264,7 @@ def _reveal(state: SegmentState, work: Work, prepared: Prepared, context: Contex
         prepared.value,
         run_id=work.run_id,
         attempt=work.attempt,
-        overrides=work.overrides,
+        changes=prepared.changes,
     )
     context.reveal(revealed.credential, revealed.scrub)
     return revealed
@@ -275,13 +276,14 @@ def _run_module(
     prepared: Prepared,
     context: Context,
     revealed: Revealed | None,
+    wake: Any,
 ) -> Done | Wait:
     """Run the module; run it again if a receiver rejected short-lived secrets that were not new.
 
     A step that writes in the recording transaction is not run again, because it would write twice.
     Such a step gets new secrets at its next attempt.
     """
-    run = partial(run_module, state.place, work.step, prepared, context, work.wake, revealed)
+    run = partial(run_module, state.place, work.step, prepared, context, wake, revealed)
     try:
         return run()
     except StepError as error:
@@ -290,9 +292,9 @@ def _run_module(
         if work.within is not None:
             short_lived.forget_rejected(revealed.short_lived, error)
             raise
-        given, overrides = prepared.value, work.overrides
+        given, changes = prepared.value, prepared.changes
         reveal_secrets.renew(
-            state.data, work.step, given, revealed, error, attempt=work.attempt, overrides=overrides
+            state.data, work.step, given, revealed, error, attempt=work.attempt, changes=changes
         )
         context.reveal(revealed.credential, revealed.scrub)
         with _logs(revealed):
@@ -426,7 +428,7 @@ def _context(state: SegmentState, work: Work) -> Context:
         variables=state.data.variables,
         last_details=work.last_details,
         origin=state.context.version.origin,
-        changed=frozenset((work.overrides or {}).get("inputs") or ()),
+        changed=frozenset(work.prepared.changes or ()),
     )
     context.publish_by(partial(events.announce_from_step, state, work))
     if work.within is None and not work.step.inline and payload_store.enabled():

@@ -271,7 +271,7 @@ def _rendered(state: SegmentState, seen: LiveRun) -> bool:
         return _end(state, seen, (None, failure))
     try:
         places = secret_places(
-            state.data, seen.step, prepared.value, attempt=seen.attempt, overrides=seen.overrides
+            state.data, seen.step, prepared.value, attempt=seen.attempt, changes=prepared.changes
         )
     except Exception as error:
         return _end(state, seen, (prepared, classify(error)))

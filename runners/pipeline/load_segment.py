@@ -169,6 +169,7 @@ def _found(
         found.run_id, step, found.attempt, found.budget, found.run_state, found.token,
         found.leased_by, found.crashes, found.suspect, found.overrides, found.details,
         bool(found.expired), found.waits_for, found.wake, found.inputs,
+        found.inputs_hash,
     )  # fmt: skip
     return state, live_run
 
@@ -198,6 +199,7 @@ class _Loaded(NamedTuple):
     waits_for: str
     wake: Any
     inputs: Any
+    inputs_hash: str
     publications: int
     trace_id: str
     version_id: UUID

@@ -4,10 +4,13 @@ import logging
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from uuid import UUID
 
 from django.db import IntegrityError
 
+from executions.definition.templates import TemplateError
+from executions.payload_store import PayloadStoreUnavailable
 from runners.conf import config
 from runners.errors import LeaseLost, StepFailed
 from runners.failures.classification import Failure
@@ -291,5 +294,7 @@ def take(
     if segment is not None and segment.batch and not state.resumed:
         state.batch = list(segment.batch)
         if any(step.reads_item for step in state.graph.steps):
-            template_data.load_items(state.data, [state.place.index, *state.batch])
+            # The claim reports an error of the store, when it prepares the inputs.
+            with suppress(TemplateError, PayloadStoreUnavailable):
+                template_data.load_items(state.data, [state.place.index, *state.batch])
     return claim_run.claim(state, seen)

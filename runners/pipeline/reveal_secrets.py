@@ -7,12 +7,12 @@ A step gets a credential only within its boundary: `credentials.boundary` checks
 here, and `Revealed.used` checks the module's connections by host. The query that reads the values
 records each use. Short-lived values are then fetched from the server that issues them.
 
-    revealed(data, step, inputs, run_id=…, attempt=…, overrides=…) -> Revealed
+    revealed(data, step, inputs, run_id=…, attempt=…, changes=…) -> Revealed
 
 For a remote runner, a worker finds the places, a web process fills them, and later reports are
 scrubbed:
 
-    secret_places(data, step, inputs, attempt=…, overrides=…) -> list[Place]
+    secret_places(data, step, inputs, attempt=…, changes=…) -> list[Place]
     filled(data, step, inputs, places, run_id=…, attempt=…) -> Revealed
     scrubber_of(data, step) -> Scrubber
 """
@@ -113,7 +113,7 @@ def revealed(
     *,
     run_id: UUID,
     attempt: int,
-    overrides: Any = None,
+    changes: Any = None,
 ) -> Revealed:
     """Read a step's secrets, and return its inputs with the secrets' values.
 
@@ -124,7 +124,7 @@ def revealed(
     stored = _read(data, step, asking)
     with _refusals(asking, stored):
         opened, short_lived = issue(_who(data, step), asking, stored)
-        given = _given(data, step, inputs, opened, attempt, overrides)
+        given = _given(data, step, inputs, opened, attempt, changes)
     return _revealed(step, given, opened, asking, short_lived)
 
 
@@ -136,7 +136,7 @@ def renew(
     error: StepError,
     *,
     attempt: int,
-    overrides: Any = None,
+    changes: Any = None,
 ) -> None:
     """Replace short-lived values that a receiver rejected; raise `error` if that cannot help.
 
@@ -151,7 +151,7 @@ def renew(
         for name, one in revealed.opened.items()
     }
     opened, short_lived = issue(_who(data, step), asking, stored)
-    revealed.inputs = _given(data, step, inputs, opened, attempt, overrides)
+    revealed.inputs = _given(data, step, inputs, opened, attempt, changes)
     revealed.credential = opened[step.credential].fields if step.credential else None
     # The step's results may still hold the old values.
     revealed.scrub = Scrubber(_references(step, revealed.opened) | _references(step, opened))
@@ -183,7 +183,7 @@ def _given(
     inputs: Any,
     opened: Mapping[str, OpenedCredential],
     attempt: int,
-    overrides: Any,
+    changes: Any,
 ) -> Any:
     """Return the inputs with the values of the secrets in place of the references."""
     found = {name: one.fields for name, one in opened.items()}
@@ -193,12 +193,12 @@ def _given(
     scope = data.scope(step, attempt)
     budget = budget_of(step, time.monotonic())
     given, left = reveal(step.config.sealed, inputs, scope, values, budget)
-    _refuse_written(data, step, inputs, left, overrides)
+    _refuse_written(data, step, inputs, left, changes)
     return given
 
 
 def secret_places(
-    data: TemplateData, step: Step, inputs: Any, *, attempt: int, overrides: Any = None
+    data: TemplateData, step: Step, inputs: Any, *, attempt: int, changes: Any = None
 ) -> list[Place]:
     """Return the places of secrets in a step's rendered inputs, for `filled`. Reads no values.
 
@@ -209,7 +209,7 @@ def secret_places(
     scope = data.scope(step, attempt)
     budget = budget_of(step, time.monotonic())
     found, left = places(step.config.sealed, inputs, scope, budget)
-    _refuse_written(data, step, inputs, left, overrides)
+    _refuse_written(data, step, inputs, left, changes)
     return found
 
 
@@ -390,7 +390,7 @@ def _references(step: Step, opened: Mapping[str, OpenedCredential]) -> dict[str,
 
 
 def _refuse_written(
-    data: TemplateData, step: Step, inputs: Any, left: list[Pointer], overrides: Any
+    data: TemplateData, step: Step, inputs: Any, left: list[Pointer], changes: Any
 ) -> None:
     """Raise SecretUnavailable for a reference that a person wrote by hand.
 
@@ -399,8 +399,8 @@ def _refuse_written(
     names = [reference(secret) for secret in step.secrets]
     filled = {pointer for pointer, _, _ in step.config.sealed} - set(left)
     written: list[tuple[Pointer, Any]] = []
-    if overrides and "inputs" in overrides:
-        written += _texts(overrides["inputs"], ())
+    if changes:
+        written += _texts(changes, ())
     written += [(pointer, at(inputs, pointer)) for pointer in left]
     for pointer, text in written:
         found = [name for name in names if isinstance(text, str) and name in text]

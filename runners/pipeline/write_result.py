@@ -390,7 +390,7 @@ def retry_row(state: SegmentState, work: Work, delay: float, details: Any = None
         attempt=work.attempt + 1,
         budget=work.budget,
         delay=delay,
-        overrides=work.overrides,
+        overrides=payloads.trusted(work.overrides),
         details=details,
         sealer=state.context.sealer,
     )

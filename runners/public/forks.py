@@ -1,6 +1,7 @@
 """Start new executions from the middle of others: the request, and the port that serves it."""
 
 from runners.planning.plan_execution import insert_first
+from runners.repair.changed_inputs import keep as keep_changes
 from runners.repair.forks import (
     LATEST,
     PINNED,
@@ -8,6 +9,7 @@ from runners.repair.forks import (
     Overrides,
     fork_execution,
     merged_payload,
+    with_stored_steps,
 )
 from runners.repair.permissions import APPROVAL, refuse_other_inputs
 
@@ -19,6 +21,8 @@ __all__ = [
     "Overrides",
     "fork_execution",
     "insert_first",
+    "keep_changes",
     "merged_payload",
     "refuse_other_inputs",
+    "with_stored_steps",
 ]

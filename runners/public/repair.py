@@ -2,6 +2,7 @@
 
 from runners.modules.registry import UnknownModule
 from runners.modules.registry import get as module_of
+from runners.repair.changed_inputs import put as put_changes
 from runners.repair.forks import names_of
 from runners.repair.permissions import APPROVAL, given_in
 from runners.segment.inputs import merged
@@ -13,4 +14,5 @@ __all__ = [
     "merged",
     "module_of",
     "names_of",
+    "put_changes",
 ]

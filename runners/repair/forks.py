@@ -5,7 +5,7 @@ trail stores the names of changed values, never the values.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +16,7 @@ from executions.models import WorkflowExecution
 from executions.ports import Port
 from executions.triggers import stored_input
 from executions.triggers.stored_input import StoredInput
+from runners.repair import changed_inputs
 from runners.segment.inputs import merged
 
 PINNED, LATEST = "pinned", "latest"
@@ -28,12 +29,13 @@ WHOLE = "(whole)"  # the name for an input that is not an object
 class Overrides:
     """The changes that a fork makes, each merged into the current value (RFC 7396).
 
-    `steps` changes the inputs of the steps with which the fork begins, by their paths.
+    `steps` changes the inputs of the steps with which the fork begins, by their paths; changes can
+    be a StoredInput.
     """
 
     input: Any = None
     variables: Mapping[str, Any] = field(default_factory=dict)
-    steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    steps: Mapping[str, Mapping[str, Any] | StoredInput] = field(default_factory=dict)
 
     def names(self) -> dict[str, Any]:
         """Return the names of the changed inputs (by step path), variables, and payload keys."""
@@ -44,10 +46,22 @@ class Overrides:
             told["variables"] = names_of(self.variables)
         if self.steps:
             told["steps"] = {
-                path[:MAX_NAME]: names_of(inputs)
+                path[:MAX_NAME]: names_of(stored_input.value_of(inputs))
                 for path, inputs in sorted(self.steps.items())[:MAX_NAMES]
             }
         return told
+
+
+def with_stored_steps(workspace_id: UUID, overrides: Overrides) -> Overrides:
+    """Return the changes, with large changes of steps stored; unchanged inside a transaction.
+
+    Raises PayloadStoreUnavailable and the errors of sealing.
+    """
+    steps = {
+        path: changed_inputs.put(workspace_id, None, inputs)
+        for path, inputs in overrides.steps.items()
+    }
+    return replace(overrides, steps=steps)
 
 
 def merged_payload(workspace_id: UUID, recorded: Any, changes: Any) -> Any:

@@ -1,6 +1,6 @@
 """Record a result manually in place of a run, or skip the run; neither executes the run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -18,8 +18,10 @@ from executions.definition.versions import compiled
 from executions.errors import WithProblems
 from executions.models import WorkflowExecution
 from executions.sealing.sealer import PayloadSealer
+from executions.triggers.stored_input import row_of
 from runners import statements
 from runners.models import Run
+from runners.repair import changed_inputs
 from runners.repair.permissions import refuse_given_result
 from runners.repair.reruns import newest_dead
 from runners.states import RunState
@@ -65,6 +67,22 @@ def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, n
         raise ResultRefused(f"Step {step_path} cannot have this result.", problems)
     changes = payloads.dump(outputs, "variables") if step.writes_variables else ""
     return Given(outputs, outcome or "success", changes, note)
+
+
+def put_away(workspace_id: UUID, execution_id: UUID, given: Given) -> Given:
+    """Return a result with references in place of its large output or its large variables.
+
+    Call it before the transaction of `give`. Raises PayloadStoreUnavailable and the errors of
+    sealing.
+    """
+    if not given.variables:
+        found = changed_inputs.put(workspace_id, execution_id, given.outputs)
+        return replace(given, outputs=row_of(found))
+    outputs = {
+        name: row_of(changed_inputs.put(workspace_id, execution_id, value))
+        for name, value in given.outputs.items()
+    }
+    return replace(given, outputs=outputs, variables=payloads.dump(outputs, "variables"))
 
 
 def give(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, given: Given) -> None:

@@ -5,16 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from executions import payloads
 from executions.definition.graph.places import find
 from executions.definition.versions import compiled
 from executions.errors import WrongState
 from executions.models import WorkflowExecution
+from executions.payloads import is_reference
 from executions.sealing.sealer import opened
 from runners import statements
 from runners.dispatch import messages
 from runners.dispatch.canvas import Chain, Parcel, link
 from runners.models import Run
+from runners.repair import changed_inputs
 from runners.segment import run_rows
+from runners.segment.inputs import one_after_other, patches_of
 from runners.segment.state import SegmentState, from_rows
 
 
@@ -56,8 +60,8 @@ def again(
     """Insert the next attempt of a dead run's step, pending, with a new retry budget.
 
     The caller holds the execution's lock, and sends the run. By default, the run has the
-    execution's priority. Raises WrongState if the run is not the step's newest, is not dead, or
-    precedes a roll-back.
+    execution's priority. `overrides` may be the reference to stored changes. Raises WrongState if
+    the run is not the step's newest, is not dead, or precedes a roll-back.
     """
     dead = newest_dead(execution, dead_run_id)
     rerun = Rerun(
@@ -76,6 +80,7 @@ def again(
             f"Step {dead.step_path} already has a live or successful run. Nothing was changed.",
             dead.state,
         )
+    changed_inputs.keep([(execution.pk, overrides)])
 
 
 def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
@@ -98,6 +103,8 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
             texts += run_rows.owned(state, [part])
             parcels[rerun.run_id] = _parcel(rerun, state)
     added = run_rows.insert_all(texts, [rerun.execution_id for rerun in reruns])
+    inserted = [rerun for rerun in reruns if rerun.run_id in added]
+    changed_inputs.keep([(rerun.execution_id, rerun.overrides) for rerun in inserted])
     messages.publish_after_commit([item for pk, item in parcels.items() if pk in added])
     return added
 
@@ -174,19 +181,21 @@ def _parcel(rerun: Rerun, state: SegmentState) -> Parcel:
 
 def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
     """Return the overrides of the next run (merged inputs, and a salt for a new key), or None."""
-    earlier = before or {}
+    earlier = payloads.trusted(before) or {}
     out: dict[str, Any] = {}
-    if inputs or earlier.get("inputs"):
-        out["inputs"] = one_after_other(earlier.get("inputs") or {}, inputs or {})
+    changes = _joined(earlier.get("inputs"), inputs)
+    if changes:
+        out["inputs"] = changes
     salt = str(attempt) if new_key else earlier.get("salt")
     if salt:
         out["salt"] = salt
     return out or None
 
 
-def one_after_other(first: Any, second: Any) -> Any:
-    """Return one JSON merge patch with the effect of two in sequence; nulls in it remove keys."""
-    if not isinstance(first, dict) or not isinstance(second, dict):
-        return second
-    changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}
-    return first | changed
+def _joined(first: Any, second: Any) -> Any:
+    """Return two changes in sequence as one patch, or as a list if one of them is stored."""
+    if not first or not second:
+        return second or first
+    if isinstance(first, list) or is_reference(first) or is_reference(second):
+        return [*patches_of(first), *patches_of(second)]
+    return one_after_other(first, second)

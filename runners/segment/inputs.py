@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from hashlib import sha256
 from typing import Any
 
@@ -13,8 +14,8 @@ from executions.definition.limits import limits
 from executions.definition.templates import RenderBudget
 from executions.payload_store import writing
 from executions.payload_store.writing import Encoded
-from executions.payloads import STORED
-from runners.segment import stored_results
+from executions.payloads import STORED, is_reference
+from runners.segment import container_inputs, stored_results
 from runners.segment.template_data import TemplateData
 
 
@@ -24,8 +25,9 @@ class Prepared:
 
     The hash is computed from the complete inputs. `text` is for the row: it contains references in
     place of stored values. It is empty for `large` inputs, until `put_away` has stored them.
-    `refers` is true if the value itself contains references. `seconds` is the rendering time, which
-    counts towards the step's time limit.
+    `changes` are an operator's changes of the inputs, as one merge patch. `refers` is true if the
+    value itself contains references. `seconds` is the rendering time, which counts towards the
+    step's time limit.
     """
 
     value: Any
@@ -35,6 +37,7 @@ class Prepared:
     seconds: float = 0.0
     large: Encoded | None = None
     refers: bool = False
+    changes: Any = None
 
 
 def prepare(
@@ -43,16 +46,20 @@ def prepare(
     """Render a step's `with`, and return the prepared inputs.
 
     `overrides` are the values that a requeue stored: `inputs`, merged into the rendered inputs
-    (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError, and
-    TemplateTimeout if rendering alone takes the step's time limit.
+    (nested keys too), and `salt`, which changes the key. Raises TemplateError, PayloadError,
+    PayloadStoreUnavailable, and TemplateTimeout if rendering alone takes the step's time limit.
     """
     began = time.monotonic()
     value = step.config.render(data.scope(step, attempt), budget_of(step, began))
     if data.not_loaded:
         value = stored_results.passed_on(data, value)
-    if overrides and overrides.get("inputs"):
-        value = merged(value, overrides["inputs"])
-    return restored(data, step, value, overrides, began)
+    changes = _changes(data, overrides)
+    if changes:
+        value = merged(value, changes)
+    text, hashed, large = _for_row(data, step, value)
+    own = key(data, step, hashed, _salt(overrides))
+    refers = (large is not None or STORED in text) and _refers(value)
+    return Prepared(value, text, hashed, own, time.monotonic() - began, large, refers, changes)
 
 
 def budget_of(step: Step, began: float) -> RenderBudget | None:
@@ -65,40 +72,27 @@ def budget_of(step: Step, began: float) -> RenderBudget | None:
     return RenderBudget(seconds=step.timeout_seconds, deadline=began + step.timeout_seconds)
 
 
-def restored(
+def recorded(
     data: TemplateData,
     step: Step,
     value: Any,
+    hashed: str,
     overrides: Mapping[str, Any] | None = None,
-    began: float | None = None,
 ) -> Prepared:
-    """Return prepared inputs, built from their value.
+    """Return the prepared inputs of a woken run, as recorded in its row with their hash.
 
-    `began` is when this attempt's rendering began (`time.monotonic`); None means no rendering.
+    A map's items are not loaded. Raises TemplateError for a missing value,
+    PayloadStoreUnavailable, and LoadsOutside.
     """
-    text, hashed, large = _for_row(data, step, value)
-    seconds = 0.0 if began is None else time.monotonic() - began
-    own = key(data, step, hashed, _salt(overrides))
-    refers = (large is not None or STORED in text) and _refers(value)
-    return Prepared(value, text, hashed, own, seconds, large, refers)
-
-
-def recorded(
-    data: TemplateData, step: Step, value: Any, overrides: Mapping[str, Any] | None = None
-) -> Prepared:
-    """Return the prepared inputs of a woken run, as recorded in its row.
-
-    Raises TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside.
-    """
+    own, changes = key(data, step, hashed, _salt(overrides)), _changes(data, overrides)
     if not payload_store.enabled():
-        return restored(data, step, value, overrides)
+        text = payloads.dump(value, _what(data, step))
+        return Prepared(value, text, hashed, own, changes=changes)
     text = payloads.dump(payloads.trusted(value), _what(data, step))
     if STORED not in text:
-        return restored(data, step, value, overrides)
-    loaded = stored_results.load_recorded(data, value)
-    hashed = writing.encoded(loaded, _what(data, step), _most()).digest
-    own = key(data, step, hashed, _salt(overrides))
-    return Prepared(loaded, text, hashed, own, refers=_refers(loaded))
+        return Prepared(value, text, hashed, own, changes=changes)
+    loaded = value if step.container == "map" else stored_results.load_recorded(data, value)
+    return Prepared(loaded, text, hashed, own, refers=_refers(loaded), changes=changes)
 
 
 def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
@@ -108,18 +102,29 @@ def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
     """
     if prepared.large is None:
         return prepared
-    reference = stored_results.put(data, prepared.large)
-    return replace(prepared, text=payloads.dump(reference, _what(data, step)), large=None)
+    large, what = prepared.large, _what(data, step)
+    stored = (
+        container_inputs.put_fields(data, step, large.value, what)
+        if step.container
+        else stored_results.put(data, large)
+    )
+    return replace(prepared, text=payloads.dump(stored, what), large=None)
 
 
 def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Encoded | None]:
     """Return the text for the row, the hash, and the value to store first (None: nothing)."""
     what = _what(data, step)
     above = valkyr_settings().payload_store_above
-    if not payload_store.enabled() or _read_in_rows(step) or not writing.is_above(value, above):
+    if (
+        not payload_store.enabled()
+        or not writing.is_above(value, above)
+        or _read_in_rows(data, step)
+    ):
         text = payloads.dump(value, what)
         return text, sha256(text.encode()).hexdigest(), None
     whole = writing.encoded(value, what, _most())
+    if step.container:
+        return "", whole.digest, whole
     shorter = stored_results.passed_on(data, value, loaded=True)
     if not writing.is_above(shorter, above):
         return payloads.dump(shorter, what), whole.digest, None
@@ -127,9 +132,10 @@ def _for_row(data: TemplateData, step: Step, value: Any) -> tuple[str, str, Enco
     return "", whole.digest, large
 
 
-def _read_in_rows(step: Step) -> bool:
-    """Return whether other processes read parts of the step's inputs from the run's row."""
-    return bool(step.container) or step.queue in limits().remote_queues
+def _read_in_rows(data: TemplateData, step: Step) -> bool:
+    """Return whether parts of the step's inputs are read in its row: remotely, or under a lock."""
+    remote = not step.container and step.queue in limits().remote_queues
+    return remote or container_inputs.reads_items_locked(step, data.graph)
 
 
 def _refers(value: Any) -> bool:
@@ -142,6 +148,20 @@ def _most() -> int:
 
 def _what(data: TemplateData, step: Step) -> str:
     return f"inputs of step {data.path(step)}"
+
+
+def _changes(data: TemplateData, overrides: Mapping[str, Any] | None) -> Any:
+    """Return an operator's changes of the inputs, loaded, as one merge patch; None without any."""
+    given = overrides.get("inputs") if overrides else None
+    if not is_reference(given) and not isinstance(given, list):
+        return given
+    loaded = (stored_results.load_changes(data, one) for one in patches_of(given))
+    return reduce(one_after_other, loaded)
+
+
+def patches_of(changes: Any) -> list[Any]:
+    """Return the merge patches in changed inputs: there are several if some are stored."""
+    return changes if isinstance(changes, list) else [changes] if changes else []
 
 
 def _salt(overrides: Mapping[str, Any] | None) -> str:
@@ -179,3 +199,11 @@ def merged(base: Any, changes: Any) -> Any:
         else:
             out[name] = merged(out.get(name), value)
     return out
+
+
+def one_after_other(first: Any, second: Any) -> Any:
+    """Return one JSON merge patch with the effect of two in sequence; nulls in it remove keys."""
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return second
+    changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}
+    return first | changed

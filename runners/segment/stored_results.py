@@ -12,12 +12,20 @@ from executions import payload_store
 from executions.database import connection
 from executions.definition.graph.model import Step
 from executions.definition.templates import TemplateError
-from executions.payload_store import reading, writing
+from executions.payload_store import blocks, reading, writing
 from executions.payload_store.errors import StoredValueBroken, StoredValueTooLarge
 from executions.payload_store.references import is_content
 from executions.payload_store.writing import Encoded
-from executions.payloads import STORED, StoredReference, is_reference, references_in, trusted
+from executions.payloads import (
+    MAX_BYTES,
+    STORED,
+    StoredReference,
+    is_reference,
+    references_in,
+    trusted,
+)
 from runners.conf import pool
+from runners.modules.base import Module
 
 OUTPUT = "output"
 READ = (OUTPUT, "history")
@@ -224,6 +232,52 @@ def load_recorded(data: Any, inputs: Any) -> Any:
         raise TemplateError(str(error)) from error
 
 
+def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict[int, Any]:
+    """Return items of a stored list, by index; possibly only the first ones.
+
+    Raises TemplateError for a missing or a too large value, PayloadStoreUnavailable, and
+    LoadsOutside in a transaction.
+    """
+    if connection.in_atomic_block:
+        raise LoadsOutside("the map's items are in object storage; the next worker reads them")
+    release_connection()
+    try:
+        return blocks.items_at(data.context.version.workspace_id, reference, indexes)
+    except (StoredValueBroken, StoredValueTooLarge) as error:
+        raise TemplateError(str(error)) from error
+
+
+def load_changes(data: Any, changes: Any) -> Any:
+    """Return an operator's changes of a step's inputs, loaded if they are stored.
+
+    Raises TemplateError for a missing file, PayloadStoreUnavailable, and LoadsOutside in a
+    transaction.
+    """
+    if not is_reference(changes):
+        return changes
+    if connection.in_atomic_block:
+        raise LoadsOutside("the changed inputs are in object storage; the next worker reads them")
+    try:
+        return read(data.context.version.workspace_id, changes, MAX_BYTES)
+    except (StoredValueBroken, StoredValueTooLarge) as error:
+        raise TemplateError(str(error)) from error
+
+
+def load_wake(data: Any, wake: Any, module: Module[Any]) -> Any:
+    """Return what ended a wait; a stored payload is loaded unless the module passes it on.
+
+    Raises TemplateError for a missing payload, and PayloadStoreUnavailable.
+    """
+    payload = wake.get("payload") if isinstance(wake, dict) else None
+    if not is_reference(payload) or module.passes_payload:
+        return wake
+    try:
+        found = read(data.context.version.workspace_id, payload, MAX_BYTES)
+        return wake | {"payload": found}
+    except (StoredValueBroken, StoredValueTooLarge) as error:
+        raise TemplateError(str(error)) from error
+
+
 def put(data: Any, found: Encoded) -> StoredReference:
     """Store a value for the data's execution, and return a reference to it.
 
@@ -241,10 +295,10 @@ def put(data: Any, found: Encoded) -> StoredReference:
     return writing.refer(row, found.value)
 
 
-def read(workspace_id: UUID, value: Any) -> Any:
+def read(workspace_id: UUID, value: Any, most: int | None = None) -> Any:
     """Return a value with its stored parts loaded; hold no database connection meanwhile."""
     release_connection()
-    return reading.load(workspace_id, value)
+    return reading.load(workspace_id, value, most)
 
 
 def release_connection() -> None:

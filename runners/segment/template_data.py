@@ -11,6 +11,7 @@ from executions.definition.graph.document import CALLBACK_URL
 from executions.definition.graph.model import Graph, Step
 from executions.definition.graph.places import UNDO, Place, split
 from executions.definition.templating.secrets import REFERENCES
+from executions.payloads import is_reference
 from executions.sealing.sealer import opened, opened_results, opened_variables
 from runners import statements
 from runners.segment import stored_results
@@ -185,10 +186,12 @@ def _items_of(data: "TemplateData", place: Place, indexes: list[int]) -> dict[in
             "indexes": indexes,
         },
     )
-    sealed = next((inputs for *_, inputs in found if inputs is not None), None)
-    if sealed is None:
+    inputs = next((inputs for *_, inputs in found if inputs is not None), None)
+    if inputs is None:
         return {index: item for index, item, _ in found}
-    items = opened(data.context.execution_id, sealed, "inputs", place.holder)["items"]
+    items = opened(data.context.execution_id, inputs, "inputs", place.holder)["items"]
+    if is_reference(items):
+        return stored_results.load_items(data, items, indexes)
     return {index: items[index] for index in indexes if index < len(items)}
 
 

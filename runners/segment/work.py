@@ -156,3 +156,4 @@ class LiveRun:
     waits_for: str = ""
     wake: Any = None  # what ended its wait
     inputs: Any = None  # those at the start of the wait
+    inputs_hash: str = ""

@@ -7,17 +7,20 @@ comes first.
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from executions.access.actor import Actor, record
 from executions.database import transaction
 from executions.database.cells import turn_to_id
 from executions.database.clock import database_now
 from executions.errors import NotFound, ValkyrError, WrongState
 from executions.models import WorkflowExecution
+from executions.payloads import from_row
 from executions.states import ExecutionState
 from runners.models import EarlyCallback, Run
 from runners.segment.template_data import read_callback_url
 from runners.states import LIVE, RunState, WaitKind
-from runners.waits import wake_runs
+from runners.waits import stored_payloads, wake_runs
 
 # Its steps may still wait; a failed one continues when its dead letter is requeued.
 OPEN = frozenset(
@@ -57,14 +60,15 @@ class CallbackGone(ValkyrError):
 def receive(token: str, payload: Any, *, actor: Actor) -> None:
     """Resume the step of a URL's `token` with `payload`, or store the payload until the step waits.
 
-    `actor` is the caller, known only by its address. Raises UnknownCallback, CallbackUsed or
-    CallbackGone.
+    `actor` is the caller, known only by its address. Raises UnknownCallback, CallbackUsed,
+    CallbackGone, or PayloadStoreUnavailable if the payload must be stored.
     """
     named = read_callback_url(token)
     if named is None:
         raise UnknownCallback
     execution_id, path = named
     turn_to_id(execution_id)
+    payload = _stored(execution_id, path, payload)
     with transaction.atomic():
         execution = _locked(execution_id)
         if execution is None or execution.state not in OPEN:
@@ -82,17 +86,34 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
         raise CallbackUsed if _woken_by_call(run) else CallbackGone
 
 
+def _stored(execution_id: UUID, path: str, payload: Any) -> Any:
+    """Return the payload, or the reference to it if it is large and the callback is still open."""
+    if not stored_payloads.is_large(payload) or _early(execution_id, path).exists():
+        return payload
+    rows = WorkflowExecution.objects.only("id", "workspace_id", "epoch")
+    execution = rows.filter(pk=execution_id, state__in=sorted(OPEN)).first()
+    run = None if execution is None else _newest(execution_id, path, execution.epoch)
+    is_open = run is None or run.state == RunState.WAITING or run.waits_for == ""
+    if execution is None or not is_open:
+        return payload
+    return stored_payloads.put(execution.workspace_id, execution_id, payload)
+
+
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
     """Wake a step that begins to wait if its callback arrived early; return whether it was woken.
 
     The caller holds the execution's lock and has suspended the run.
     """
-    early = EarlyCallback.objects.filter(execution_id=execution_id, step_path=path).first()
+    early = _early(execution_id, path).first()
     if early is None:
         return False
     early.delete()
-    waking = _waking(early.payload, early.received_at.isoformat())
+    waking = _waking(from_row(early.payload), early.received_at.isoformat())
     return bool(wake_runs.wake_all([(run_id, execution_id)], [WaitKind.CALLBACK], waking))
+
+
+def _early(execution_id: UUID, path: str) -> QuerySet[EarlyCallback]:
+    return EarlyCallback.objects.filter(execution_id=execution_id, step_path=path)
 
 
 def _locked(execution_id: UUID) -> WorkflowExecution | None:

@@ -22,6 +22,7 @@ from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.templating.render_guard import Allowance, TimeSpent
 from executions.errors import InvalidPayload, WrongState
 from executions.models import Event, WorkflowExecution, Workspace
+from executions.payloads import from_row
 from executions.sealing.payload_keys import with_key
 from executions.states import TriggerType
 from executions.triggers.event import EventReceipt, publish_event
@@ -34,7 +35,7 @@ from runners.segment.state import SegmentState
 from runners.segment.step_context import StepTimeout
 from runners.segment.work import Work
 from runners.states import WaitKind
-from runners.waits import wake_runs
+from runners.waits import stored_payloads, wake_runs
 from runners.waits.listeners import EventTarget, Listener, Pair, decide, listeners, meant
 
 DELIVER = "runners.deliver_event"
@@ -199,7 +200,7 @@ def _waking(event: Event) -> dict[str, Any]:
         "by": "event",
         "event": event.name,
         "eventId": event.event_id,
-        "payload": event.payload,
+        "payload": from_row(event.payload),
     }
 
 
@@ -327,8 +328,8 @@ class Woken:
 def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Actor) -> list[Woken]:
     """Wake the execution's steps that wait for this name and whose filter matches.
 
-    Returns the runs that continue. Raises NobodyWaits, which names the expected events, and
-    FiltersTooCostly.
+    Returns the runs that continue. Raises NobodyWaits, which names the expected events,
+    FiltersTooCostly, and PayloadStoreUnavailable if the payload must be stored.
     """
     call = EventTarget(execution.workspace_id, name, payload, execution_id=execution.pk)
     allowance = Allowance(FILTER_SECONDS)
@@ -343,6 +344,8 @@ def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Acto
             execution.state,
         ) from None
     woken: list[Woken] = []
+    if any(pairs for _, pairs in found):
+        payload = stored_payloads.put(execution.workspace_id, execution.pk, payload)
     with transaction.atomic():
         for batch, pairs in found:
             woken += _wake(batch, pairs, name, payload)

@@ -8,6 +8,7 @@ share an allowance, because one process evaluates the filters of all workspaces.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,6 +27,7 @@ from runners.modules.flow import truth
 from runners.segment import stored_results, template_data
 from runners.segment.context import SegmentContext
 from runners.segment.template_data import TemplateData
+from runners.waits import stored_payloads
 
 BATCH = 500
 # Filters may read payloads of 1 MiB: only this many are in memory at once.
@@ -114,9 +116,15 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 
 
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
-    """Return the matches among `found`; if time runs out, only the matches found so far."""
+    """Return the matches among `found`; if time runs out, only the matches found so far.
+
+    Raises PayloadStoreUnavailable if a filter needs a stored payload. Call it outside any
+    transaction.
+    """
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]
+    if choosy:
+        payload = stored_payloads.for_filters(choosy[0].version.workspace_id, payload)
     chosen: list[Listener] = []
     last: UUID | None = None
     over = False
@@ -244,9 +252,10 @@ def _load_items(made: Sequence[tuple[Listener, TemplateData]]) -> None:
     for all_data in sharing.values():
         places = [data.place.nearest("map") for data in all_data]
         first, *others = all_data
-        template_data.load_items(
-            first, sorted({place.index for place in places if place is not None})
-        )
+        with suppress(TemplateError):  # a filter that reads a stored item fails with a message
+            template_data.load_items(
+                first, sorted({place.index for place in places if place is not None})
+            )
         for data in others:
             data.items = first.items
 

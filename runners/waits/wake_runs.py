@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from executions import payloads
+from executions import payload_store, payloads
 from executions.admission import capacity
 from executions.database import transaction
+from executions.payload_store import writing
 from executions.sealing import payload_keys
 from executions.sealing.payloads import PRIVATE, UNKNOWN, place, seal_facts
 from runners import statements
@@ -54,9 +55,10 @@ def wake_each(
 ) -> set[UUID]:
     """Wake (run, execution) pairs that wait for one of `kinds`; return the IDs of the woken runs.
 
-    `key` seals the payloads of all these runs; with None, nothing is sealed. By default, the key is
-    read for each execution. Call this function in a transaction that holds no run's lock:
-    executions that need a slot again are locked first.
+    `key` seals the payloads of all of them; with None, nothing is sealed. By default, the key is
+    read for each execution. The woken executions then use the stored values in `waking`. Call this
+    function in a transaction that holds no run's lock: executions that need a slot again are locked
+    first.
     """
     if not found:
         return set()
@@ -75,7 +77,10 @@ def wake_each(
     )
     # Steps of paused executions, and those that need a slot first, are sent when these continue.
     resend(row[:-2] for row in rows if row[-2])
-    return {row[-1] for row in rows}
+    woken = {row[-1] for row in rows}
+    if payload_store.enabled() and payloads.STORED in text:
+        writing.keep_all({execution for run, execution in found if run in woken}, dict(waking))
+    return woken
 
 
 def _sealed(

@@ -10,11 +10,14 @@ import boto3
 import psutil
 import pytest
 
+from dlq.models import DeadLetterEntry
+from dlq.resolve.requeue import requeue
 from executions import credentials
 from executions.credentials.kinds import NameTaken
 from executions.models import StoredPayload, WorkflowExecution
 from executions.payloads import STORED
 from executions.sealing import payload_keys
+from executions.triggers.event import publish_event
 from runners.models import Run
 from tests.support.auditor import audit
 from tests.support.counterparts.aws import aws_server
@@ -223,6 +226,22 @@ def test_a_response_streams_through_a_file_to_its_rows(storing: Fleet, sealed: b
     assert peaks.growth < 16
 
 
+def _store_of(storing: Fleet, settings: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Let this process use the fleet's store; return a part that makes its payloads unique.
+
+    A store of another test has the files of equal payloads.
+    """
+    for name in (*KEYS, "AWS_ENDPOINT_URL_S3"):
+        if name in storing.environment:
+            monkeypatch.setenv(name, storing.environment[name])
+    store = storing.environment["VALKYR_PAYLOAD_STORE"]
+    settings.VALKYR = settings.VALKYR | {
+        "PAYLOAD_STORE": store,
+        "PAYLOAD_START_LIMIT": 64 * 2**20,
+    }
+    return {"store": store}
+
+
 @pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
 def test_a_large_payload_passes_through_killed_workers_unread(
     storing: Fleet, settings: Any, monkeypatch: pytest.MonkeyPatch
@@ -230,13 +249,7 @@ def test_a_large_payload_passes_through_killed_workers_unread(
     """A payload of 40 MiB, above the load limit, passes from the start to a child and to the
     output.
     """
-    for name in (*KEYS, "AWS_ENDPOINT_URL_S3"):
-        if name in storing.environment:
-            monkeypatch.setenv(name, storing.environment[name])
-    settings.VALKYR = settings.VALKYR | {
-        "PAYLOAD_STORE": storing.environment["VALKYR_PAYLOAD_STORE"],
-        "PAYLOAD_START_LIMIT": 64 * 2**20,
-    }
+    own = _store_of(storing, settings, monkeypatch)
     passed = task("copy", **{"with": {"value": "{{ input }}"}})
     child = publish({"tasks": [passed], "output": "{{ tasks.copy.output }}"})
     call = {"workflow": child.slug, "input": "{{ tasks.copy.output }}"}
@@ -247,8 +260,6 @@ def test_a_large_payload_passes_through_killed_workers_unread(
         }
     )
     assert set(wait_for_end(start_many(parent, [{"n": 1}] * 8), 60).values()) == {"SUCCESS"}
-    # A store of another test has the files of equal payloads.
-    own = {"store": storing.environment["VALKYR_PAYLOAD_STORE"]}
     peaks = Peaks(storing["default"])
 
     ids = start_many(parent, [own | {"n": n, "text": "x" * 40 * 2**20} for n in range(2)])
@@ -277,6 +288,91 @@ def test_a_large_payload_passes_through_killed_workers_unread(
     assert all(outputs[pk].output == own | {"n": n, "text": TEXT} for n, pk in enumerate(later))
     assert not audit(later).problems
     assert growth < 16
+
+
+@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+def test_killed_workers_read_the_items_of_a_stored_list(storing: Fleet) -> None:
+    """Bodies with effects read their items from four blocks."""
+    length = "{{ item.text | length + item.number }}"
+    body = {"tasks": [effect("read", value=length)]}
+    rows = "{{ tasks.copy.output.rows }}"
+    workflow = publish(
+        {
+            "tasks": [
+                task("copy", **{"with": {"value": "{{ input }}"}}),
+                task("each", "flow.map", "copy", body=body, **{"with": {"items": rows}}),
+            ],
+            "output": "{{ tasks.each.output }}",
+        }
+    )
+    # A store of another test has the files of equal lists.
+    own = storing.environment["VALKYR_PAYLOAD_STORE"]
+    given = [{"number": n, "text": TEXT[:40_000], "store": own} for n in range(24)]
+    ids = start_many(workflow, [{"n": n, "rows": given} for n in range(3)])
+    mapped = Run.objects.filter(execution_id__in=ids, step_path__startswith="each[")
+    wait_until(
+        lambda: mapped.filter(state="SUCCESS").exists(),
+        100,
+        "the first items",
+        lambda: describe(ids),
+    )
+
+    storing["default"].kill()
+    storing.ensure()
+
+    assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}, describe(ids)
+    assert mapped.filter(state="SUCCESS", outputs__isnull=False).count() == 3 * 24
+    for each in Run.objects.filter(execution_id__in=ids, step_path="each.main"):
+        assert each.inputs["items"][STORED]
+        assert each.outputs == [40_000 + n for n in range(24)]
+
+
+@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+def test_killed_workers_receive_a_stored_event_and_stored_changes(
+    storing: Fleet, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event of 1 MB wakes each execution once, and a dead letter is requeued with 1 MB."""
+    own = _store_of(storing, settings, monkeypatch)
+    length = "{{ tasks.wait.output.event.text | length }}"
+    paid = "{{ event.text | length > 5 and event.paid }}"
+    read = effect("read", after="wait:success", value=length, failTimes=1, errorType="PERMANENT")
+    workflow = publish(
+        {
+            "tasks": [
+                task("wait", "flow.wait_for_event", **{"with": {"event": "paid", "filter": paid}}),
+                read,
+            ],
+            "output": "{{ tasks.read.output }}",
+        }
+    )
+    ids = start_many(workflow, [{"n": n} for n in range(6)])
+    runs = Run.objects.filter(execution_id__in=ids)
+    waiting = runs.filter(state="WAITING")
+    wait_until(lambda: waiting.count() == 6, 60, "the waits", lambda: describe(ids))
+
+    payload = own | {"text": TEXT, "paid": True}
+    event = publish_event(default_workspace(), "paid", payload, actor=ACTOR).event
+    storing["default"].kill()
+    storing.ensure()
+    letters = DeadLetterEntry.objects.filter(execution_id__in=ids)
+    wait_until(lambda: letters.count() == 6, 100, "the dead letters", lambda: describe(ids))
+    for letter in letters:
+        requeue(letter.pk, actor=ACTOR, overrides={"value": own | {"changed": TEXT}})
+    storing["default"].kill()
+    storing.ensure()
+
+    assert set(wait_for_end(ids, 100).values()) == {"SUCCESS"}, describe(ids)
+    assert event.payload[STORED]
+    woken = runs.filter(step_path="wait.main")
+    assert [run.wake["payload"] for run in woken] == [event.payload] * 6
+    again = runs.filter(step_path="read.main", attempt=2)
+    assert len({run.overrides["inputs"][STORED] for run in again}) == 1
+    assert all(execution.output["bytes"] > len(TEXT) for execution in _executions(ids))
+    assert not audit(ids).problems
+
+
+def _executions(ids: list[Any]) -> Any:
+    return WorkflowExecution.objects.filter(pk__in=ids)
 
 
 @pytest.mark.parametrize("storing", ["folder"], indirect=True)

@@ -1,5 +1,6 @@
 """The collector of stored values races with executions that are about to refer to the values."""
 
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
@@ -9,11 +10,14 @@ from django.db import transaction
 
 from executions.configuration import settings as valkyr_settings
 from executions.database.ids import uuid7
-from executions.models import StoredPayload, StoredPayloadUse
-from executions.payload_store import collecting, reading, writing
-from executions.payloads import StoredReference
+from executions.models import Event, StoredPayload, StoredPayloadUse, Workspace
+from executions.payload_store import PayloadStoreUnavailable, collecting, reading, writing
+from executions.payloads import StoredReference, dump
 from executions.sealing import payload_keys
-from runners.testing.harness import Valkyr
+from executions.triggers.event import publish_event
+from runners.testing.drive import silent
+from runners.testing.harness import ACTOR, Valkyr
+from runners.waits import events
 from tests.support.payload_store import use_store
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 
@@ -41,9 +45,9 @@ def text_number(number: int) -> str:
     return f'"{number:08}{"x" * 5_000}"'
 
 
-def put(workspace: UUID, execution: UUID, text: str) -> StoredReference:
-    """Store a value, as a worker does before it records a step."""
-    found = writing.encoded(text[1:-1], "text", 10_000)
+def put(workspace: UUID, execution: UUID, text: str, value: object = None) -> StoredReference:
+    """Store a value (by default the text), as a worker does before it records a step."""
+    found = writing.encoded(text[1:-1] if value is None else value, "text", 10_000)
     row = writing.note(workspace, execution, found, None)
     writing.write(workspace, row, found.parts())
     writing.written(row)
@@ -136,3 +140,54 @@ def test_a_collector_that_died_after_its_mark_is_continued_by_the_next(valkyr, s
 
     assert collecting.collect(grace=NOW).deleted == 1
     assert not files_in(store)
+
+
+WAITS = """
+schema: valkyr/1
+name: waits
+tasks: [{id: wait, use: flow.wait_for_event, with: {event: paid}}]
+output: "{{ tasks.wait.output.event.text | length }}"
+"""
+
+
+def publish(workspace: Workspace, payload: dict) -> Event:
+    return publish_event(workspace, "paid", payload, actor=ACTOR).event
+
+
+def test_events_published_while_the_collector_removes_equal_payloads_are_readable(valkyr):
+    """Each published event has its file; a publication that loses the race is rejected whole."""
+    workspace, before = valkyr.workspace, uuid7()
+
+    with silent():
+        for number in range(ROUNDS):
+            payload = {"text": f"{number:08}" * 1_000}
+            put(workspace.pk, before, dump(payload), payload)
+            with Rivals() as rivals:
+                collector = rivals.begin(collecting.collect, grace=NOW)
+                published = [rivals.begin(publish, workspace, payload) for _ in range(2)]
+                collector.result(30)
+                for one in published:
+                    with suppress(PayloadStoreUnavailable):
+                        event = one.result(30)
+                        assert reading.load(workspace.pk, event.payload) == payload
+
+    assert collecting.collect(grace=NOW).deleted <= ROUNDS
+    for event in Event.objects.all():
+        assert reading.load(workspace.pk, event.payload)["text"]
+
+
+def test_the_file_of_an_event_stays_with_the_runs_that_it_woke(valkyr):
+    runs = [valkyr.start(WAITS, {}) for _ in range(3)]
+    with silent():
+        event = publish(valkyr.workspace, {"text": "x" * 8_000})
+        with Rivals() as rivals:
+            delivered = rivals.begin(events.deliver, event.pk)
+            collectors = [rivals.begin(collecting.collect, grace=NOW) for _ in range(3)]
+            assert delivered.result(30) == 3
+            for collector in collectors:
+                collector.result(30)
+        event.delete()
+
+    assert collecting.collect(grace=NOW).deleted == 0
+    for run in runs:
+        assert run.carry().assert_state("SUCCESS").output == 8_000

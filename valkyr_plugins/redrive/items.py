@@ -116,6 +116,14 @@ def hold(item_id: int, reason: str) -> None:
     queued.exclude(reason=said).update(reason=said)
 
 
+def hold_next(redrive_id: UUID, reason: str) -> None:
+    """Store the reason why a redrive's next item stays QUEUED."""
+    queued = RedriveItem.objects.filter(redrive_id=redrive_id, state=ItemState.QUEUED)
+    item_id = queued.order_by("id").values_list("pk", flat=True).first()
+    if item_id is not None:
+        hold(item_id, reason)
+
+
 def held_by(redrive: Redrive) -> str:
     """Return the reason why the next item was held back; "" if it was not."""
     queued = RedriveItem.objects.filter(redrive=redrive, state=ItemState.QUEUED)

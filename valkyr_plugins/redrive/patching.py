@@ -11,6 +11,7 @@ from executions.public.definitions import DefinitionProblem
 from executions.public.errors import InvalidPayload, PayloadError
 from executions.public.graphs import check_payload, compiled
 from executions.public.schemas import one_definition
+from executions.public.starting import StoredInput
 from executions.public.templates import (
     WEB,
     RenderBudget,
@@ -96,10 +97,11 @@ class Patched:
     """An entry's patch, and the value before and after it.
 
     The entry is rejected if there are `problems`. `checked` is true if the patch was tried. It
-    cannot be tried on inputs that were never rendered, or that have values in the payload store.
+    cannot be tried on inputs that were never rendered, or that have values in the payload store. A
+    large patch that is sent is a StoredInput.
     """
 
-    patch: dict[str, Any]
+    patch: dict[str, Any] | StoredInput
     before: Any
     after: Any
     problems: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ recorded, or not sent. The order of locks is redrive, executions, and dead lette
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -29,8 +29,10 @@ from executions.public.database import transaction
 from executions.public.errors import ConcurrencyConflict, QuotaExceeded, ValkyrError, WrongState
 from executions.public.models import WorkflowExecution
 from executions.public.payload_store import PayloadStoreUnavailable
+from executions.public.starting import StoredInput
 from executions.public.templates import Allowance, TimeSpent
 from runners.public.forks import ForkRequest, Overrides, fork_execution, merged_payload
+from runners.public.repair import put_changes
 from valkyr_plugins.redrive import items, patching
 from valkyr_plugins.redrive.items import Queued, Sent
 from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveItem, RedriveScope
@@ -58,8 +60,14 @@ class Batch:
 def send_batch(redrive_id: UUID, after: int) -> Batch | None:
     """Send the next items after the ID `after`, as pace and limits allow.
 
-    Return None if the redrive is not running, or if another process drives it.
+    Return None if the redrive is not running, if another process drives it, or if its changes
+    cannot be stored, which is stored with its next item.
     """
+    try:
+        changes = _stored_changes(redrive_id)
+    except PayloadStoreUnavailable as error:
+        items.hold_next(redrive_id, error.message)
+        return None
     with transaction.atomic():
         redrive = items.running(redrive_id)
         if redrive is None:
@@ -70,7 +78,7 @@ def send_batch(redrive_id: UUID, after: int) -> Batch | None:
             queue = items.queued(redrive, after=after, most=min(most, BATCH))
             if queue:
                 batch.last = queue[-1].id
-                _send(redrive, queue, batch)
+                _send(redrive, queue, batch, changes)
         items.save(redrive)
     return batch
 
@@ -119,7 +127,20 @@ def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching
     return found
 
 
-def _send(redrive: Redrive, queue: list[Queued], batch: Batch) -> None:
+def _stored_changes(redrive_id: UUID) -> StoredInput | None:
+    """Return the same changes for all steps of a redrive, stored once; None for small changes.
+
+    Raises PayloadStoreUnavailable and the errors of sealing.
+    """
+    if not payload_store.enabled():
+        return None
+    rows = Redrive.objects.exclude(scope=RedriveScope.EXECUTION).filter(overrides__isnull=False)
+    redrive = rows.only("workspace_id", "overrides").filter(pk=redrive_id).first()
+    found = None if redrive is None else put_changes(redrive.workspace_id, None, redrive.overrides)
+    return found if isinstance(found, StoredInput) else None
+
+
+def _send(redrive: Redrive, queue: list[Queued], batch: Batch, changes: StoredInput | None) -> None:
     out: list[tuple[int, str]] = []
     ready: list[Queued] = []
     patches = patches_of(redrive, queue)
@@ -138,7 +159,7 @@ def _send(redrive: Redrive, queue: list[Queued], batch: Batch) -> None:
     else:
         batch.one_by_one = [item for item in ready if item.careful]
         together = [item for item in ready if not item.careful]
-        out += _send_together(redrive, together, patches, batch)
+        out += _send_together(redrive, together, _with_stored(patches, changes), batch)
     items.skip(redrive, out)
     batch.skipped = len(out)
 
@@ -178,6 +199,15 @@ def _send_together(
     return [(by_entry[entry].id, NOT_NEWEST) for entry in done.outdated]
 
 
+def _with_stored(
+    patches: dict[UUID, patching.Patched], changes: StoredInput | None
+) -> dict[UUID, patching.Patched]:
+    """Return the patches, with the stored changes in place of the equal patch of each entry."""
+    if changes is None:
+        return patches
+    return {entry: replace(patched, patch=changes) for entry, patched in patches.items()}
+
+
 def _dead_step(item: Queued, patches: dict[UUID, patching.Patched]) -> DeadStep:
     patched = patches.get(item.entry_id)
     return DeadStep(
@@ -204,10 +234,11 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
 
     Return None if the redrive has no capacity, is not running, or is held back by a limit, which is
     stored with the item. Then the other items need not be tried. A changed payload that is in the
-    payload store is loaded and stored before the transaction.
+    payload store is loaded and stored before the transaction, as are large changes.
     """
     try:
         payload, refused = _changed_payload(redrive_id, item)
+        changes = _stored_changes(redrive_id)
         with transaction.atomic():
             redrive = items.running(redrive_id)
             if redrive is None or not allowed(redrive):
@@ -216,7 +247,7 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
                 items.skip(redrive, [(item.id, refused)])
                 moved = True
             else:
-                moved = _try(redrive, item, payload)
+                moved = _try(redrive, item, payload, changes)
             items.save(redrive)
             return moved
     except (QuotaExceeded, ConcurrencyConflict, PayloadStoreUnavailable) as error:
@@ -251,10 +282,10 @@ def _changed_payload(redrive_id: UUID, item: Queued) -> tuple[Any, str]:
     return changed, ""
 
 
-def _try(redrive: Redrive, item: Queued, payload: Any) -> bool:
+def _try(redrive: Redrive, item: Queued, payload: Any, changes: StoredInput | None) -> bool:
     if not RedriveItem.objects.filter(pk=item.id, state=ItemState.QUEUED).exists():
         return False  # it was sent with another entry of its execution
-    patched = patches_of(redrive, [item]).get(item.entry_id)
+    patched = _with_stored(patches_of(redrive, [item]), changes).get(item.entry_id)
     try:
         # A savepoint: a rejected item leaves only its reason.
         with transaction.atomic():

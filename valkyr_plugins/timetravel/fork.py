@@ -23,7 +23,14 @@ from executions.public.starting import (
     from_row,
     start_execution,
 )
-from runners.public.forks import LATEST, PINNED, ForkRequest, Overrides, merged_payload
+from runners.public.forks import (
+    LATEST,
+    PINNED,
+    ForkRequest,
+    Overrides,
+    merged_payload,
+    with_stored_steps,
+)
 from runners.public.models import Run
 from valkyr_plugins.timetravel import checkpoints, restore_points, statements
 from valkyr_plugins.timetravel.fork_changes import (
@@ -76,6 +83,7 @@ def fork(  # noqa: PLR0913 - one door for all forks
             origin.state,
         )
     point = _point(origin, checkpoint_id, step_path, named=named)
+    overrides = with_stored_steps(origin.workspace_id, overrides)
     beginning = _Beginning(origin, point, overrides, named)
     given: Any = payload
     if given is None and overrides.input is None:

@@ -13,6 +13,7 @@ from executions.public.errors import InvalidPayload, PayloadError, WithProblems
 from executions.public.graphs import Compiled, Graph, Place, compiled, find
 from executions.public.models import VersionKind, WorkflowExecution
 from executions.public.sealing import PayloadSealer
+from executions.public.starting import StoredInput, row_of
 from executions.public.values import payloads
 from runners.public.forks import (
     APPROVAL,
@@ -20,6 +21,7 @@ from runners.public.forks import (
     PINNED,
     Overrides,
     insert_first,
+    keep_changes,
     refuse_other_inputs,
 )
 from runners.public.models import Run
@@ -79,7 +81,7 @@ def changed_variables(
 
 
 def override_steps(
-    made: WorkflowExecution, steps: Mapping[str, Mapping[str, Any]], *, named: bool
+    made: WorkflowExecution, steps: Mapping[str, Mapping[str, Any] | StoredInput], *, named: bool
 ) -> None:
     """Plan the first steps of the fork, with their changed inputs.
 
@@ -100,9 +102,10 @@ def override_steps(
         refuse_other_inputs(ready[path][1], path)
     sealer = PayloadSealer(made.pk, made.workspace_id)
     for path, inputs in steps.items():
-        text = json.dumps({"inputs": dict(inputs)})
+        text = payloads.dump({"inputs": row_of(inputs)}, f"changed inputs of step {path}")
         sealed = json.loads(sealer.json(text, "overrides", path))
         Run.objects.filter(pk=ready[path][0]).update(overrides=sealed)
+    keep_changes([(made.pk, row_of(inputs)) for inputs in steps.values()])
 
 
 def _not_first(path: str, first: Iterable[str]) -> DefinitionProblem:

@@ -28,6 +28,7 @@ from executions.public.graphs import (
     task_outcomes,
 )
 from executions.public.models import WorkflowExecution
+from executions.public.payload_store import items_at
 from executions.public.sealing import opened
 from executions.public.templates import TemplateError
 from runners.public.models import Run
@@ -232,7 +233,9 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
         inputs = given.inputs if given is not None else None
         past.items[place.holder] = inputs.get("items") if isinstance(inputs, dict) else None
     items = past.items[place.holder]
-    if isinstance(items, list) and place.index < len(items):
+    if isinstance(items, dict):
+        data.items |= items_at(past.execution.workspace_id, items, [place.index])
+    elif isinstance(items, list) and place.index < len(items):
         data.items[place.index] = items[place.index]
 
 

@@ -30,6 +30,7 @@ from executions.public.errors import NotFound
 from executions.public.jobs import Job, JobFailed, JobState, wait
 from executions.public.models import WorkflowExecution
 from runners.public.api import VersionField
+from runners.public.forks import with_stored_steps
 from valkyr_plugins.timetravel import verification
 from valkyr_plugins.timetravel.fork import Overrides, fork, replay
 from valkyr_plugins.timetravel.fork_changes import change_of, origins
@@ -197,6 +198,12 @@ class ForkExecution(Endpoint):
     """The endpoint that forks an execution."""
 
     starts = True
+    ready: Overrides | None = None  # the changes, of which large ones are stored
+
+    def before_once(self, request: Request, id: UUID) -> None:  # noqa: A002
+        """Store large changes of steps, which an idempotent request's transaction cannot."""
+        found, _, given = self._allowed(id)
+        self.ready = with_stored_steps(found.workspace_id, _overrides(given.get("overrides") or {}))
 
     @operation(
         "forkWorkflowExecution",
@@ -216,13 +223,8 @@ class ForkExecution(Endpoint):
         `redrive_with_overrides` and *operate*, to override variables and steps. A fork from a point
         after an approval starts right before the approval, which is requested again.
         """
-        found, may = obtain(self.user, origins(), id, Action.TRIGGER)
-        given = self.body(Fork)
+        _, may, given = self._allowed(id)
         checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
-        overrides = _overrides(given.get("overrides") or {})
-        inside = checkpoint_id is not None or bool(step_path)
-        version = given["version"]
-        check_change(may, change_of(found, inside=inside, version=version, overrides=overrides))
         if checkpoint_id is not None and step_path is not None:
             raise ValidationError(
                 {"checkpointId": "Give checkpointId or stepPath, not both."}, code="one_point"
@@ -231,13 +233,24 @@ class ForkExecution(Endpoint):
             id,
             checkpoint_id=checkpoint_id,
             step_path=step_path,
-            version=version,
-            overrides=overrides,
+            version=given["version"],
+            overrides=self.ready or _overrides(given.get("overrides") or {}),
             actor=self.actor,
             reason=given["reason"],
             named=may.allows(Action.VIEW),
         )
         return _accepted(made, may)
+
+    def _allowed(self, pk: UUID) -> tuple[WorkflowExecution, Powers, dict[str, Any]]:
+        """Return the origin, the caller's powers and the body, if the caller may start the fork."""
+        found, may = obtain(self.user, origins(), pk, Action.TRIGGER)
+        given = self.body(Fork)
+        inside = given.get("checkpointId") is not None or bool(given.get("stepPath"))
+        overrides = _overrides(given.get("overrides") or {})
+        check_change(
+            may, change_of(found, inside=inside, version=given["version"], overrides=overrides)
+        )
+        return found, may, given
 
 
 class ReplayExecution(Endpoint):

@@ -1,0 +1,30 @@
+"""Large inputs and results that operators give to steps: stored before the transaction.
+
+The new run refers to the file. Inside a transaction, the values stay in the row.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from executions import payloads
+from executions.payload_store import writing
+from executions.triggers.stored_input import stored
+
+
+def put(workspace_id: UUID, execution_id: UUID | None, value: Any) -> Any:
+    """Return a value; if it is above the threshold, store it and return a StoredInput.
+
+    The execution, if it exists, then uses the value. Raises PayloadStoreUnavailable and the errors
+    of sealing.
+    """
+    return stored(workspace_id, value, user=execution_id, most=payloads.MAX_BYTES)
+
+
+def keep(pairs: Iterable[tuple[UUID, Any]]) -> None:
+    """Let each execution use the stored values in its run's changes.
+
+    Call it in the transaction that inserts the runs. Raises PayloadStoreUnavailable if a stored
+    value was collected in the meantime.
+    """
+    writing.keep_each(pairs, all_there=True)
