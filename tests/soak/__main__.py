@@ -27,6 +27,7 @@ execution was lost."""
 # Seconds: between two readings; how long the machine's load is measured.
 EVERY, MEASURED = 5.0, 30.0
 WARM_UP = 1 / 12  # of the minutes, at the highest load, by default
+AT_ONCE, FANS = 40, 25  # steps of each fan for the `io` worker, which has 16 threads
 SHARE = 0.6  # of the machine's processors
 SHOWN = ("web: memory, MB", "default-1: memory, MB", "chain: median, s")
 
@@ -91,6 +92,7 @@ def _capacity(world: "World", warm_up: float) -> float:
     divided by the busy share of the CPUs.
     """
     _begin(world, 1_000.0)
+    _use_all_threads(world)
     world.pause(warm_up)
     _busy()
     already, began = len(world.load.accepted), time.monotonic()
@@ -102,6 +104,14 @@ def _capacity(world: "World", warm_up: float) -> float:
     world.wait_all_ended(150)
     world.watch.stop()
     return starts / busy
+
+
+def _use_all_threads(world: "World") -> None:
+    """Give the `io` worker more steps than it has threads: each of them fills its own caches."""
+    from tests.support.workflows import effect, publish, start_many
+
+    parts = [{**effect(f"part{n}", seconds=0.2), "queue": "io"} for n in range(AT_ONCE)]
+    world.own(start_many(publish({"tasks": parts}), [{}] * FANS))
 
 
 def _busy() -> float:
