@@ -31,7 +31,8 @@ EPILOG = """workloads:
 
 only if --only names them (`shipped` is all of these, and idle: 10 minutes; --quick takes 4):
   shipped-chain   the whole stack as `make up` starts it, compared with plain Celery with acks_late
-                  and the bare worker: chains of 20 by execute-batch; CPU of all processes and servers
+                  and the bare worker: chains of 20 by execute-batch; CPU of all processes and of
+                  both servers
   shipped-fan     the same with fans of 50 + 2: never timed, warm, and pure
   shipped-single  the same with executions of one step: by batches, and from a backlog
   shipped-http    one by one over HTTP: to the first line on an idle stack; 16 clients at once
