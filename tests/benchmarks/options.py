@@ -12,7 +12,7 @@ WORKLOADS = tuple(name for name in PARTS if name.startswith("W"))
 # Each in a separate process and database; see part.py.
 APART = ("crowd", "backlog", "full")
 EVERYTHING = tuple(name for name, part in PARTS.items() if not part.named)
-DESCRIPTION = "Measure the engine beside plain Celery canvas on PostgreSQL and Redis of its own."
+DESCRIPTION = "Compare the engine with plain Celery canvas, on its own PostgreSQL and Redis."
 EPILOG = """workloads:
   W1e      chain of 20 steps that declare an effect, each reading the one before; 400 executions
   W1p      the same with pure inline steps
@@ -22,7 +22,7 @@ EPILOG = """workloads:
   W6       one execution that maps over 10,000 items with one pure step; Celery's side is a chord
   W3       one single-step execution at a time over HTTP: time to the first line, and to the record
   W4       800 executions, each one HTTP call of 2 s, on one io worker of 256 threads
-  W5       16 clients trigger, one by one and in batches, beside a bare DRF view
+  W5       16 clients trigger, one by one and in batches, compared with a bare DRF view
   crowd    10,000 executions alive and 250,000 steps pending: ticks, API, CPU, memory for a minute
   backlog  100,000 single-step executions worked off: the rate and the CPU of each tenth
   full     W1e and W1p over tables with 1,000,000 finished executions, and over empty ones
@@ -30,8 +30,9 @@ EPILOG = """workloads:
   idle     everything that `make up` starts, doing nothing: memory and CPU by process
 
 only if --only names them (`shipped` is all of these, and idle: 10 minutes; --quick takes 4):
-  shipped-chain   the whole stack as `make up` starts it, beside plain Celery with acks_late and
-                  the bare worker: chains of 20 by execute-batch; CPU of all processes and servers
+  shipped-chain   the whole stack as `make up` starts it, compared with plain Celery with acks_late
+                  and the bare worker: chains of 20 by execute-batch; CPU of all processes and of
+                  both servers
   shipped-fan     the same with fans of 50 + 2: never timed, warm, and pure
   shipped-single  the same with executions of one step: by batches, and from a backlog
   shipped-http    one by one over HTTP: to the first line on an idle stack; 16 clients at once

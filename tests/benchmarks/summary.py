@@ -18,9 +18,9 @@ def targets(figures: Mapping[str, float]) -> None:
     rows = judged(figures)
     if not rows:
         return
-    print(f"\n{'target':48} {'measured':>12} {'wanted':>12}")
+    print(f"\n{'target':54} {'measured':>12} {'wanted':>12}")
     for row in rows:
-        print(f"{row.words:48} {row.measured:>12} {row.wanted:>12}  {row.verdict}")
+        print(f"{row.words:54} {row.measured:>12} {row.wanted:>12}  {row.verdict}")
     met = sum(row.verdict == "met" for row in rows)
     print(f"{met} of {len(rows)} met; {RECOVERY}")
 

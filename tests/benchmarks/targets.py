@@ -37,23 +37,37 @@ class Row:
 
 
 TARGETS = (
-    Target("W1e.ratio", "W1e: chain with effects, beside plain Celery", 3.0, least=True, unit="x"),
-    Target("W1e.cpu_ms", "W1e: CPU a step", 0.6, unit="ms"),
-    Target("W1p.ratio", "W1p: pure chain, beside plain Celery", 8.0, least=True, unit="x"),
-    Target("W1p.cpu_ms", "W1p: CPU a step", 0.15, unit="ms"),
-    Target("W2e.ratio", "W2e: fan with effects, beside plain Celery", 1.0, least=True, unit="x"),
     Target(
-        "W2c.ratio", "W2c: new fan with effects, beside plain Celery", 1.5, least=True, unit="x"
+        "W1e.ratio",
+        "W1e: chain with effects, compared with plain Celery",
+        3.0,
+        least=True,
+        unit="x",
     ),
-    Target("W2p.ratio", "W2p: pure fan, beside plain Celery", 5.0, least=True, unit="x"),
+    Target("W1e.cpu_ms", "W1e: CPU a step", 0.6, unit="ms"),
+    Target("W1p.ratio", "W1p: pure chain, compared with plain Celery", 8.0, least=True, unit="x"),
+    Target("W1p.cpu_ms", "W1p: CPU a step", 0.15, unit="ms"),
+    Target(
+        "W2e.ratio", "W2e: fan with effects, compared with plain Celery", 1.0, least=True, unit="x"
+    ),
+    Target(
+        "W2c.ratio",
+        "W2c: new fan with effects, compared with plain Celery",
+        1.5,
+        least=True,
+        unit="x",
+    ),
+    Target("W2p.ratio", "W2p: pure fan, compared with plain Celery", 5.0, least=True, unit="x"),
     Target("W3.answered.p95", "W3: trigger to durable 202, idle, p95", 10, unit="ms"),
     Target("W3.first_line.p95", "W3: trigger to first line over HTTP, p95", 15, unit="ms"),
     Target("W3.lease.p95", "W3: lease acquisition, p95", 10, unit="ms"),
     Target("W3.dispatch.p95", "W3: dispatch (published to claimed), p95", 75, unit="ms"),
     Target("W4.peak", "W4: calls in flight from one io worker", 200, least=True),
-    Target("W5.ratio", "W5: one a request, beside a bare view", 0.6, least=True, unit="x"),
+    Target("W5.ratio", "W5: one per request, compared with a bare view", 0.6, least=True, unit="x"),
     Target("W5.batch", "W5: accepted a second in batches", 2_000, least=True),
-    Target("W6.ratio", "W6: map of 10,000 items, beside plain Celery", 5.0, least=True, unit="x"),
+    Target(
+        "W6.ratio", "W6: map of 10,000 items, compared with plain Celery", 5.0, least=True, unit="x"
+    ),
     Target("W6.rate", "W6: items a second", 5_000, least=True),
     Target("crowd.alive", "executions alive at once", 10_000, least=True),
     Target("crowd.pending", "steps pending at once", 250_000, least=True),

@@ -41,9 +41,9 @@ def _away(world: World, what: str, seconds: float, *, forget: bool) -> None:
 
 def nothing_was_refused(world: World, during: int) -> None:
     """Check that the API accepted `during` requests while the broker was down, rejecting none."""
-    world.figure("requests accepted while it was away", during)
+    world.figure("requests accepted while the broker was down", during)
     world.figure("slowest answer", f"{world.load.slowest:.2f} s")
-    assert during, f"nothing was accepted while the broker was away; {dict(world.load.refused)}"
+    assert during, f"nothing was accepted while the broker was down; {dict(world.load.refused)}"
     assert not world.load.refused, f"the API refused: {dict(world.load.refused)}; expected 202"
 
 
@@ -86,7 +86,7 @@ def _failed_over(world: World) -> None:
         steps_run_again(world, back)
         primary.launch()
         sentinels.wait_whole()
-    world.figure("until the Sentinels named a new primary", f"{max(elections):.1f} s at most")
+    world.figure("time until the Sentinels named a new primary", f"{max(elections):.1f} s at most")
     nothing_was_refused(world, during)
 
 
