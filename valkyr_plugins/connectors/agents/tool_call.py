@@ -78,7 +78,9 @@ class ToolCallOutputs(ModuleOutputs):
 
     name: str = Field(description="The tool.")
     arguments: Any = Field(description="The arguments.")
-    error: str = Field(description="The mistake in the call, for the model, or an empty text.")
+    error: str = Field(
+        description="The mistake in the call, described for the model; empty if there is none."
+    )
     summary: str = Field(description="The tool and its arguments, for the call's approver.")
 
 

@@ -42,7 +42,7 @@ class AgentTurnInputs(ModuleInputs):
     turn: int = Field(1, ge=1, description="The number of this turn, from 1.")
     model: str = Field("", description="The name of the requested model, for its price.")
     max_turns: int = Field(
-        MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers of the model."
+        MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers from the model."
     )
     max_cost: float | None = Field(
         None, gt=0, description="The maximum cost of all turns, by the price list."

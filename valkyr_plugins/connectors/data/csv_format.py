@@ -38,9 +38,9 @@ class CsvForm(ModuleInputs):
         min_length=1,
         max_length=4,
         description=(
-            "The character between two fields, or `auto`: the comma, semicolon, tab or bar that "
-            "splits the first lines into the same, and largest, number of fields; if none does, "
-            "the comma."
+            "The character between two fields. `auto` selects the comma, semicolon, tab or bar "
+            "that splits each of the first lines into the same, and largest, number of fields; "
+            "if none does, the comma."
         ),
         examples=[";"],
     )

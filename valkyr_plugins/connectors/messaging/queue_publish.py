@@ -103,7 +103,7 @@ class QueuePublish(Module[QueuePublishInputs]):
     list have no ids, so put an id into the body. The step creates missing lists and streams in
     Redis, but nothing in RabbitMQ.
 
-    Messages to the engine's own broker are rejected; so are private addresses unless an
+    Messages to the engine's own broker are rejected. Private addresses are also rejected, unless an
     administrator allows their range.
     """
 

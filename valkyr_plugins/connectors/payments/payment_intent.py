@@ -152,9 +152,9 @@ class PaymentIntentOutputs(ModuleOutputs):
 class PaymentIntent(StripeModule[PaymentIntentInputs]):
     """Creates, confirms, captures, cancels or reads a payment at Stripe.
 
-    Each attempt sends the same idempotency key, so Stripe makes only one payment, for at least 24
-    hours. If a payment needs the customer's consent, the step succeeds with the status
-    `requires_action`; use an event or a webhook to continue. A declined card fails the step
+    Each attempt sends the same idempotency key, which Stripe keeps for at least 24 hours, so Stripe
+    makes only one payment. If a payment needs the customer's consent, the step succeeds with the
+    status `requires_action`; use an event or a webhook to continue. A declined card fails the step
     permanently or, with `onDecline: branch`, leads to the outcome `declined`. Stripe's client
     secret is not part of the output; a page that needs it can fetch it from Stripe by the id.
     """

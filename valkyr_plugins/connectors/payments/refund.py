@@ -32,7 +32,8 @@ class RefundInputs(StripeInputs):
     charge: ChargeId | None = Field(None, description="The charge to refund.")
     amount: Amount | None = Field(
         None,
-        description="In the currency's smallest unit; by default, the rest of the payment.",
+        description="The amount in the currency's smallest unit; by default, the rest of the "
+        "payment.",
         examples=[500],
     )
     reason: Literal["duplicate", "fraudulent", "requested_by_customer"] | None = Field(
