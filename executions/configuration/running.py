@@ -85,7 +85,7 @@ class WorkerSettings(SettingsModel):
     )
     thread_queues: Words = setting(
         (),
-        "Queues, in addition to `io`, that the threads of one process serve. Modules that compute "
+        "Queues, in addition to `io`, that the threads of one process serve. CPU-bound modules "
         "cannot use these queues; the default queue of such a module cannot be listed here",
         unset="none",
     )

@@ -35,9 +35,9 @@ class ConnectorSettings(SettingsModel):
     )
     s3_endpoint: str = setting(
         "",
-        "The S3 server of steps that name no `endpoint`, such as `http://minio.internal:9000`; "
+        "The S3 server for steps without an `endpoint`, such as `http://minio.internal:9000`; "
         "its address may be private",
-        unset="Amazon's",
+        unset="Amazon S3",
     )
     s3_region: str = setting("us-east-1", "The region of the S3 server")
     sql_allowed_hosts: Words = setting(
@@ -82,7 +82,7 @@ class ConnectorSettings(SettingsModel):
     )
     llm_base_url: str = setting(
         "https://api.openai.com/v1",
-        "The OpenAI-compatible endpoint for `llm.*` steps that name none; if it is in a "
+        "The OpenAI-compatible endpoint for `llm.*` steps without a `baseUrl`; if it is in a "
         "private network, `HTTP_ALLOWED_NETWORKS` must allow it",
     )
     llm_prices: Any = setting(
@@ -91,7 +91,7 @@ class ConnectorSettings(SettingsModel):
         '`{"gpt-4o*": {"input": 2.5, "output": 10, "cached": 1.25, "currency": "USD"}}`. '
         "The most specific pattern that matches a model's name applies. The default "
         "`currency` is the installation's. If the file changes, it is read again",
-        unset="none: tokens are counted, amounts are not",
+        unset="none: only tokens are counted",
     )
 
 

@@ -257,9 +257,9 @@ def workflow(what: Any = "", /, **facts: Any) -> Any:
     Its calls become tasks, and its return value becomes the output. Users see `title`. `input` (a
     model, a dataclass, a TypedDict or a JSON Schema) describes the payload if the parameters do
     not. `schedule`, `webhook`, `event` and `queue` declare triggers by their main value (such as a
-    cron expression), a mapping of all keys, or a list. `concurrency_key` is a template or function
-    of the input. So are the values of `labels`, by which users find executions. `on_failure` is the
-    workflow, or its slug, that starts when an execution fails.
+    cron expression), a mapping of all keys, or a list. `concurrency_key` and the values of `labels`
+    are templates or functions of the input; users find executions by their labels. `on_failure` is
+    the workflow, or its slug, that starts when an execution fails.
 
     Raises TracingError with file and line if a graph cannot express the code.
     """
