@@ -45,7 +45,8 @@ class PlaceSettings(SettingsModel):
     )
     code_workspace: str = setting(
         "default",
-        "The slug of the workspace for workflows from code, which is created if it is missing",
+        "The slug of the workspace for workflows from code; Valkyr creates the workspace if it "
+        "is missing",
         pattern=r"^[a-zA-Z0-9_-]{1,80}$",
     )
     database: str = setting(
@@ -55,8 +56,8 @@ class PlaceSettings(SettingsModel):
     )
     database_direct_url: str = setting(
         "",
-        "The database's address without the pooler, `postgres://…`, for locks that belong to a "
-        "session. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
+        "The database's address that bypasses the pooler, `postgres://…`, for locks that belong "
+        "to a session. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
         unset="none",
     )
     cells: Cells = setting(

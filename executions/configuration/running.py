@@ -75,12 +75,11 @@ class WorkerSettings(SettingsModel):
     )
     worker_memory_mb: int | None = setting(
         None,
-        "Address space of each process in a prefork pool (RLIMIT_AS): a step that needs more "
-        "fails alone, with `MemoryError`. The default is a share of the machine's memory, or of "
-        "the cgroup's limit. At least 512; 0 sets no limit. Workers that also consume queues "
+        "Address space, in MiB, of each process in a prefork pool (RLIMIT_AS): a step that needs "
+        "more fails alone, with `MemoryError`. The default is a share of the machine's memory, or "
+        "of the cgroup's limit. At least 512; 0 sets no limit. Workers that also consume queues "
         "other than Valkyr's have no limit",
-        unit="MiB",
-        unset="a quarter of the memory, 1024 to 4096",
+        unset="a quarter of the memory, 1024 to 4096 MiB",
         ge=0,
     )
     thread_queues: Words = setting(

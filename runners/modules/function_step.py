@@ -95,7 +95,7 @@ def step(
 
 
 def step(what: Any = "", /, **facts: Any) -> Any:
-    """Make a function, plain or `async`, a step: `@step`, or with arguments `@step(...)`.
+    """Turn a plain or `async` function into a step: `@step`, or with arguments `@step(...)`.
 
     The first argument is the module type's name; by default, it is derived from the Python module
     and the function, such as `shop.flows.charge`. Parameters become the inputs: `order_id` is

@@ -20,8 +20,8 @@ class ConnectorSettings(SettingsModel):
         "",
         "The only folder that `file.*` and `archive.*` may use, the same for all workspaces; if "
         "empty, these modules are disabled",
-        unset="none; the stand-alone platform: `$VALKYR_HOME/files`, off if `VALKYR_ALLOWED_HOSTS` "
-        "names more than this machine",
+        unset="none; on the stand-alone platform `$VALKYR_HOME/files`, unless "
+        "`VALKYR_ALLOWED_HOSTS` names more than this machine",
     )
     file_schemes: Words = setting(
         ("local", "s3"),

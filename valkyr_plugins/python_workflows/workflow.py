@@ -250,7 +250,7 @@ def workflow(
 
 
 def workflow(what: Any = "", /, **facts: Any) -> Any:
-    """Make a function a workflow: `@workflow`, or with arguments `@workflow(...)`.
+    """Turn a function into a workflow: `@workflow`, or with arguments `@workflow(...)`.
 
     The first argument is the workflow's name; by default, the function's name (`order_import`
     becomes `order-import`). The function runs once, at import, with handles instead of arguments.

@@ -44,7 +44,9 @@ class CsvForm(ModuleInputs):
         ),
         examples=[";"],
     )
-    quote: str = Field('"', min_length=1, max_length=1, description="The quote around a field.")
+    quote: str = Field(
+        '"', min_length=1, max_length=1, description="The quotation mark around a field."
+    )
     encoding: Encoding = Field(
         "utf-8",
         description="How a file's bytes are decoded; a file that begins with the UTF-8 byte "

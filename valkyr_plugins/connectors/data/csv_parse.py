@@ -105,7 +105,7 @@ class CsvParseOutputs(ModuleOutputs):
         ),
     )
     columns: list[str] = Field(description="The columns' names, in order.")
-    count: int = Field(description="The number of rows in all batches together.")
+    count: int = Field(description="The number of rows; with `batchSize`, in all batches together.")
 
 
 class CsvParse(Module[CsvParseInputs]):

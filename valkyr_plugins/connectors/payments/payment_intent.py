@@ -74,7 +74,7 @@ class PaymentIntentInputs(StripeInputs):
     )
     confirm: bool = Field(False, description="`create`: collect the money at once.")
     off_session: bool = Field(
-        False, description="The customer is not present to answer the bank's questions."
+        False, description="Whether the customer is absent and cannot answer the bank's questions."
     )
     return_url: str | None = Field(
         None,
@@ -87,7 +87,10 @@ class PaymentIntentInputs(StripeInputs):
         description="`manual`: a later step captures the money. By default, Stripe chooses.",
     )
     description: str | None = Field(
-        None, max_length=1_000, description="Shown in Stripe's dashboard.", examples=["ORD-17"]
+        None,
+        max_length=1_000,
+        description="A text that Stripe's dashboard shows.",
+        examples=["ORD-17"],
     )
     metadata: Metadata = Field(
         default_factory=dict, description=METADATA_HELP, examples=[{"orderId": "ORD-17"}]

@@ -145,9 +145,9 @@ def repeat(
 ) -> Iterator[TracedTurns]:
     """Run the steps in the block repeatedly; `with` returns the iteration.
 
-    The loop ends after `count` iterations, or by a condition: `until` or `while_` here, or
-    `turn.until(…)` or `turn.while_(…)` in the block, which can read the results of the block's
-    steps. The step fails after more than `at_most` (1,000 by default) iterations.
+    The loop ends after `count` iterations or by a condition: `until` or `while_` here, or a call to
+    `turn.until(…)` or `turn.while_(…)` in the block. A condition in the block can read the results
+    of the block's steps. The step fails after more than `at_most` (1,000 by default) iterations.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")
