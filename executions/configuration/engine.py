@@ -215,11 +215,12 @@ class AccessSettings(SettingsModel):
     )
     live_viewers: int = setting(
         300,
-        "Live connections (monitors and other clients) of one web process; further ones get a 503",
+        "Live connections (monitors and other clients) of one web process; further connections "
+        "get a 503",
         ge=0,
     )
     live_viewers_each: int = setting(
-        50, "Live connections of one person to one web process; further ones get a 429", ge=0
+        50, "Live connections of one user to one web process; further connections get a 429", ge=0
     )
 
 

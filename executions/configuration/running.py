@@ -53,9 +53,9 @@ class WorkerSettings(SettingsModel):
     )
     stall_seconds: float = setting(
         10,
-        "Time after which a watchdog ends a worker's process that uses a processor while no "
-        "other thread runs; Valkyr counts a crash for the step that stalled the process. 0: no "
-        "watchdog",
+        "Time after which a watchdog ends a worker's process in which one thread uses a "
+        "processor and no other thread runs; Valkyr counts a crash for the step that stalled "
+        "the process. 0: no watchdog",
         unit=SECONDS,
     )
     isolated_steps: int = setting(

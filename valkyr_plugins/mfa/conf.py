@@ -36,8 +36,8 @@ class MfaSettings(SettingsModel):
     )
     recent_sign_in_minutes: float = setting(
         15,
-        "How long after a sign-in a user may see secrets, change credentials, tokens and roles, "
-        "and remove a factor; after this time, the page asks for the password again. 0: the page "
+        "Time after a sign-in in which a user may see secrets, change credentials, tokens and "
+        "roles, and remove a factor; then the page asks for the password again. 0: the page "
         "never asks",
         unit="minutes",
         ge=0,
