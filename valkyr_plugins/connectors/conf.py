@@ -88,9 +88,9 @@ class ConnectorSettings(SettingsModel):
     llm_prices: Any = setting(
         "",
         "The price per million tokens: a YAML or JSON file, or JSON itself, such as "
-        '`{"gpt-4o*": {"input": 2.5, "output": 10, "cached": 1.25, "currency": "USD"}}`. '
-        "The most specific pattern that matches a model's name applies. The default "
-        "`currency` is the installation's. If the file changes, it is read again",
+        '`{"gpt-4o*": {"input": 2.5, "output": 10, "cached": 1.25, "currency": "USD"}}`. The '
+        "most specific pattern that matches a model's name applies. The default `currency` is "
+        "the setting `CURRENCY`. If the file changes, it is read again",
         unset="none: only tokens are counted",
     )
 

@@ -78,7 +78,7 @@ class AgentTurn(Module[AgentTurnInputs]):
     The agent has finished if the model called no tool and its answer fits `outputSchema`. An answer
     that does not fit is returned to the model, at most twice. If `maxTurns` or `maxCost` is reached
     first, the step fails permanently; to let the agent continue, raise the limit in the step's dead
-    letter. An `llm.agent` writes this step into its body. You can also use the step in your own
+    letter. The module `llm.agent` adds this step to its body. You can also use the step in your own
     loops.
     """
 

@@ -78,7 +78,7 @@ class ChatInputs(AskedInputs):
         examples=["required"],
     )
     stop: list[str] = Field(
-        default_factory=list, description="Texts at which the answer ends.", max_length=4
+        default_factory=list, description="Texts that end the answer.", max_length=4
     )
     response_format: Literal["text", "json"] = Field(
         "text",

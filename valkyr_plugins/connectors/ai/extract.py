@@ -25,8 +25,8 @@ class ExtractInputs(AskedInputs):
         alias="schema",
         description=(
             "The schema of the data: a JSON Schema, draft 2020-12, without references to other "
-            "documents. Most providers require an object at the top. Descriptions in the schema "
-            "help the model."
+            "documents. Most providers require an object at the top level. Descriptions in the "
+            "schema help the model."
         ),
         examples=[{"type": "object", "required": ["total"],
                    "properties": {"total": {"type": "number", "description": "with tax"}}}],

@@ -45,7 +45,7 @@ class QueuePublishInputs(ModuleInputs):
         examples=["orders"],
     )
     exchange: Name | None = Field(
-        None, description="An exchange (AMQP), with `routingKey`.", examples=["shop"]
+        None, description="An exchange (AMQP); `routingKey` applies to it.", examples=["shop"]
     )
     routing_key: Annotated[str, StringConstraints(max_length=255)] = Field(
         "", description="The routing key.", examples=["order.paid"]

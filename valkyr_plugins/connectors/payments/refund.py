@@ -37,7 +37,7 @@ class RefundInputs(StripeInputs):
         examples=[500],
     )
     reason: Literal["duplicate", "fraudulent", "requested_by_customer"] | None = Field(
-        None, description="The reason; Stripe learns from `fraudulent`."
+        None, description="The reason for the refund; Stripe learns from `fraudulent`."
     )
     metadata: Metadata = Field(default_factory=dict, description=METADATA_HELP)
 
