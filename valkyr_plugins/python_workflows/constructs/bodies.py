@@ -101,12 +101,12 @@ class TracedTurns:
 
     @property
     def iterations(self) -> int:
-        """Return the number of iterations, after the loop."""
+        """Return the loop's number of iterations; read it after the loop."""
         return cast("int", output_of(self._task).iterations)
 
     @property
     def last(self) -> Any:
-        """Return the outputs of the last iteration, by task, after the loop.
+        """Return the outputs of the last iteration, by task; read them after the loop.
 
         Return None if there were no iterations.
         """
