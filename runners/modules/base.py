@@ -286,8 +286,8 @@ class Module(Generic[InputsT]):
     contain the target; `keeps` are the keys that name something on this machine, such as a file. A
     module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
     and it is not inline. `circuit_target` describes the result of `circuit` for the docs; `example`
-    is an example of valid inputs, as under `with` in a workflow; `bad_inputs` lists errors and
-    their messages. The docstring of a subclass is its description, shown to authors of workflows.
+    is a valid `with`; `bad_inputs` lists errors and their messages. The docstring of a subclass is
+    its description, shown to authors of workflows.
     """
 
     type: ClassVar[str]
