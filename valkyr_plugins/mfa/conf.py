@@ -25,7 +25,7 @@ class MfaSettings(SettingsModel):
 
     mfa_required: Flag = setting(
         False,
-        "Whether users who sign in with a password need a second factor; without it, they can "
+        "Whether users who sign in with a password need a second factor; without one, they can "
         "open only the page to set it up, and their sessions cannot use the API",
     )
     mfa_trusted_backends: Annotated[tuple[str, ...], BeforeValidator(_paths)] = setting(
