@@ -45,7 +45,8 @@ class PlaceSettings(SettingsModel):
     )
     code_workspace: str = setting(
         "default",
-        "The slug of the workspace for workflows from code, which is created if it is missing",
+        "The slug of the workspace for workflows from code; Valkyr creates the workspace if it "
+        "is missing",
         pattern=r"^[a-zA-Z0-9_-]{1,80}$",
     )
     database: str = setting(
@@ -55,8 +56,8 @@ class PlaceSettings(SettingsModel):
     )
     database_direct_url: str = setting(
         "",
-        "The database's address without the pooler, `postgres://…`, for locks that belong to a "
-        "session. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
+        "The database's address that bypasses the pooler, `postgres://…`, for locks that belong "
+        "to a session. Set it only with a pooler ([PgBouncer](../how-to/pgbouncer.md))",
         unset="none",
     )
     cells: Cells = setting(
@@ -214,11 +215,12 @@ class AccessSettings(SettingsModel):
     )
     live_viewers: int = setting(
         300,
-        "Live connections (monitors and other clients) of one web process; further ones get a 503",
+        "Live connections (monitors and other clients) of one web process; further connections "
+        "get a 503",
         ge=0,
     )
     live_viewers_each: int = setting(
-        50, "Live connections of one person to one web process; further ones get a 429", ge=0
+        50, "Live connections of one user to one web process; further connections get a 429", ge=0
     )
 
 

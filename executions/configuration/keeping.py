@@ -89,21 +89,23 @@ class PayloadStoreSettings(SettingsModel):
     )
     payload_store_above: int = setting(
         262_144,
-        "Payloads, inputs, outputs and variables whose JSON is longer than this are stored there",
+        "Payloads, inputs, outputs and variables whose JSON is longer than this are kept in the "
+        "store",
         unit="bytes",
         ge=4_096,
         le=5_242_880,
     )
     payload_store_limit: int = setting(
         67_108_864,
-        "The largest output, inputs or variable of a step with a store",
+        "With a store: the largest output, inputs or variable of a step",
         unit="bytes",
         ge=5_242_880,
     )
     payload_start_limit: int = setting(
         1_048_576,
-        "The largest payload of a start with a store. Without a store, and for starts in the "
-        "caller's transaction, the limit is 1 MiB. For the API, also raise `VALKYR_MAX_BODY_BYTES`",
+        "With a store: the largest payload of a start. Without a store, and for starts in the "
+        "caller's transaction, the limit is 1 MiB. For the API, also raise "
+        "`VALKYR_MAX_BODY_BYTES`",
         unit="bytes",
         ge=1_048_576,
         le=1_073_741_824,
@@ -151,8 +153,8 @@ class MetricsSettings(SettingsModel):
     metrics_networks: Networks = setting(
         (),
         "Addresses or networks that may read `/metrics` without a token",
-        unset="this machine; none where there is a token, or where `ALLOWED_HOSTS` names more than "
-        "this machine (workers and beat: this machine, unless there is a token)",
+        unset="this machine; none if a token is set, or if `ALLOWED_HOSTS` names more than this "
+        "machine (workers and beat: this machine, unless a token is set)",
     )
     metrics_port: int = setting(
         0,
@@ -184,8 +186,8 @@ class SealingSettings(SettingsModel):
 
     key_file: str = setting(
         "",
-        "The file that contains the key. If users other than its owner (this user, or root) can "
-        "read the file, it is rejected. `make up` makes `$VALKYR_HOME/installation.key`",
+        "The file that contains the key. The file is rejected if users other than its owner "
+        "(this user, or root) can read it. `make up` creates `$VALKYR_HOME/installation.key`",
         unset="none",
     )
     key: SecretStr = setting(SecretStr(""), "The key itself", unset="none")

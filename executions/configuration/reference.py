@@ -26,7 +26,7 @@ def lines(kinds: Iterable[type[SettingsModel]]) -> Iterator[str]:
         yield "| setting | default | meaning |"
         yield "|---|---|---|"
         for name, field in kind.model_fields.items():
-            yield f"| {name_of(name, field)} | {default_of(field)} | {meaning_of(field)} |"
+            yield f"| {name_of(name, field)} | {default_of(field)} | {field.description} |"
         yield ""
 
 
@@ -49,12 +49,3 @@ def default_of(field: FieldInfo) -> str:
     if isinstance(value, tuple | SecretStr) or value == "":
         return "none"
     return f"`{value}`"
-
-
-def meaning_of(field: FieldInfo) -> str:
-    """Return a setting's description, with the unit if the default does not show it."""
-    given = about(field)
-    text = str(field.description)
-    if given["unit"] and given["unset"]:
-        text += f" ({given['unit']})"
-    return text

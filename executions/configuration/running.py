@@ -53,9 +53,9 @@ class WorkerSettings(SettingsModel):
     )
     stall_seconds: float = setting(
         10,
-        "Time after which a watchdog ends a worker's process that uses a processor while no "
-        "other thread runs; Valkyr counts a crash for the step that stalled the process. 0: no "
-        "watchdog",
+        "Time after which a watchdog ends a worker's process in which one thread uses a "
+        "processor and no other thread runs; Valkyr counts a crash for the step that stalled "
+        "the process. 0: no watchdog",
         unit=SECONDS,
     )
     isolated_steps: int = setting(
@@ -75,17 +75,16 @@ class WorkerSettings(SettingsModel):
     )
     worker_memory_mb: int | None = setting(
         None,
-        "Address space of each process in a prefork pool (RLIMIT_AS): a step that needs more "
-        "fails alone, with `MemoryError`. The default is a share of the machine's memory, or of "
-        "the cgroup's limit. At least 512; 0 sets no limit. Workers that also consume queues "
+        "Address space, in MiB, of each process in a prefork pool (RLIMIT_AS): a step that needs "
+        "more fails alone, with `MemoryError`. The default is a share of the machine's memory, or "
+        "of the cgroup's limit. At least 512; 0 sets no limit. Workers that also consume queues "
         "other than Valkyr's have no limit",
-        unit="MiB",
-        unset="a quarter of the memory, 1024 to 4096",
+        unset="a quarter of the memory, 1024 to 4096 MiB",
         ge=0,
     )
     thread_queues: Words = setting(
         (),
-        "Queues, in addition to `io`, that the threads of one process serve. Modules that compute "
+        "Queues, in addition to `io`, that the threads of one process serve. CPU-bound modules "
         "cannot use these queues; the default queue of such a module cannot be listed here",
         unset="none",
     )

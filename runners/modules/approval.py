@@ -34,8 +34,8 @@ class ApprovalInputs(ModuleInputs):
         max_length=MAX_APPROVERS,
         description=(
             "The members of the workspace who can decide: user names or roles (ADMIN, WORKFLOW, "
-            "SYSTEM, USER), checked at the decision. If the list is empty, users with the "
-            "permission to operate executions can decide."
+            "SYSTEM, USER), checked when the decision is made. If the list is empty, users with "
+            "the permission to operate executions can decide."
         ),
         examples=[["maria", "ADMIN"]],
     )

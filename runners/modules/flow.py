@@ -290,7 +290,7 @@ class PinnedInputs(ModuleInputs):
 class Pinned(FlowModule):
     """Returns a fixed output and outcome.
 
-    A test run uses this module instead of the module of a task with a pinned result.
+    In a test run, this module replaces the module of each task that has a pinned result.
     """
 
     type = "flow.pinned"

@@ -95,7 +95,7 @@ def step(
 
 
 def step(what: Any = "", /, **facts: Any) -> Any:
-    """Make a function, plain or `async`, a step: `@step`, or with arguments `@step(...)`.
+    """Turn a plain or `async` function into a step: `@step`, or with arguments `@step(...)`.
 
     The first argument is the module type's name; by default, it is derived from the Python module
     and the function, such as `shop.flows.charge`. Parameters become the inputs: `order_id` is
@@ -107,14 +107,15 @@ def step(what: Any = "", /, **facts: Any) -> Any:
     Literal, or a tuple of the outcome and the output. `retry` is a policy's name or your own
     values, such as `{"maxAttempts": 3}`. With the effect `database`, the function runs in the
     transaction that records the step: its writes to Valkyr's database commit with the record, or
-    not at all. Keep such a function short, and do not call other systems in it. A step that
-    `computes` uses the processor for a long time: it cannot use a queue that threads of one process
-    serve, such as `io`.
+    not at all. Keep such a function short, and do not call other systems in it. A step with
+    `computes` is CPU-bound and cannot use a queue that the threads of one process serve, such as
+    `io`.
 
     `circuit` is the target of the step's circuit breaker: a text, or a function of the inputs
     (whose attributes are the parameters) that returns a text or None; `circuit_target` describes
-    it. `costs` is the cost of one successful run, in the installation's currency: an amount, or a
-    function of the inputs and the result. `example` is a valid `with`.
+    the target. `costs` is the cost of one successful run, in the installation's currency: an
+    amount, or a function of the inputs and the result. `example` is an example of valid inputs, as
+    they appear under `with` in a workflow.
 
     Raises TypeError if the function or an argument is not valid for a module.
     """

@@ -20,8 +20,8 @@ class ConnectorSettings(SettingsModel):
         "",
         "The only folder that `file.*` and `archive.*` may use, the same for all workspaces; if "
         "empty, these modules are disabled",
-        unset="none; the stand-alone platform: `$VALKYR_HOME/files`, off if `VALKYR_ALLOWED_HOSTS` "
-        "names more than this machine",
+        unset="none; on the stand-alone platform `$VALKYR_HOME/files`, unless "
+        "`VALKYR_ALLOWED_HOSTS` names more than this machine",
     )
     file_schemes: Words = setting(
         ("local", "s3"),
@@ -35,9 +35,9 @@ class ConnectorSettings(SettingsModel):
     )
     s3_endpoint: str = setting(
         "",
-        "The S3 server of steps that name no `endpoint`, such as `http://minio.internal:9000`; "
+        "The S3 server for steps without an `endpoint`, such as `http://minio.internal:9000`; "
         "its address may be private",
-        unset="Amazon's",
+        unset="Amazon S3",
     )
     s3_region: str = setting("us-east-1", "The region of the S3 server")
     sql_allowed_hosts: Words = setting(
@@ -82,16 +82,16 @@ class ConnectorSettings(SettingsModel):
     )
     llm_base_url: str = setting(
         "https://api.openai.com/v1",
-        "The OpenAI-compatible endpoint for `llm.*` steps that name none; if it is in a "
+        "The OpenAI-compatible endpoint for `llm.*` steps without a `baseUrl`; if it is in a "
         "private network, `HTTP_ALLOWED_NETWORKS` must allow it",
     )
     llm_prices: Any = setting(
         "",
         "The price per million tokens: a YAML or JSON file, or JSON itself, such as "
-        '`{"gpt-4o*": {"input": 2.5, "output": 10, "cached": 1.25, "currency": "USD"}}`. '
-        "The most specific pattern that matches a model's name applies. The default "
-        "`currency` is the installation's. If the file changes, it is read again",
-        unset="none: tokens are counted, amounts are not",
+        '`{"gpt-4o*": {"input": 2.5, "output": 10, "cached": 1.25, "currency": "USD"}}`. The '
+        "most specific pattern that matches a model's name applies. The default `currency` is "
+        "the setting `CURRENCY`. If the file changes, it is read again",
+        unset="none: only tokens are counted",
     )
 
 

@@ -25,7 +25,7 @@ class MfaSettings(SettingsModel):
 
     mfa_required: Flag = setting(
         False,
-        "Whether users who sign in with a password need a second factor; without it, they can "
+        "Whether users who sign in with a password need a second factor; without one, they can "
         "open only the page to set it up, and their sessions cannot use the API",
     )
     mfa_trusted_backends: Annotated[tuple[str, ...], BeforeValidator(_paths)] = setting(
@@ -36,8 +36,8 @@ class MfaSettings(SettingsModel):
     )
     recent_sign_in_minutes: float = setting(
         15,
-        "How long after a sign-in a user may see secrets, change credentials, tokens and roles, "
-        "and remove a factor; after this time, the page asks for the password again. 0: the page "
+        "Time after a sign-in in which a user may see secrets, change credentials, tokens and "
+        "roles, and remove a factor; then the page asks for the password again. 0: the page "
         "never asks",
         unit="minutes",
         ge=0,

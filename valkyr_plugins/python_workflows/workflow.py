@@ -250,16 +250,16 @@ def workflow(
 
 
 def workflow(what: Any = "", /, **facts: Any) -> Any:
-    """Make a function a workflow: `@workflow`, or with arguments `@workflow(...)`.
+    """Turn a function into a workflow: `@workflow`, or with arguments `@workflow(...)`.
 
     The first argument is the workflow's name; by default, the function's name (`order_import`
     becomes `order-import`). The function runs once, at import, with handles instead of arguments.
     Its calls become tasks, and its return value becomes the output. Users see `title`. `input` (a
     model, a dataclass, a TypedDict or a JSON Schema) describes the payload if the parameters do
     not. `schedule`, `webhook`, `event` and `queue` declare triggers by their main value (such as a
-    cron expression), a mapping of all keys, or a list. `concurrency_key` is a template or function
-    of the input. So are the values of `labels`, by which users find executions. `on_failure` is the
-    workflow, or its slug, that starts when an execution fails.
+    cron expression), a mapping of all keys, or a list. `concurrency_key` and the values of `labels`
+    are templates or functions of the input; users find executions by their labels. `on_failure` is
+    the workflow, or its slug, that starts when an execution fails.
 
     Raises TracingError with file and line if a graph cannot express the code.
     """

@@ -114,7 +114,7 @@ class SsoSettings(SettingsModel):
     )
     oidc_create_users: Flag = setting(
         True,
-        "Whether new users get an account. If off, only people whom an administrator has linked "
+        "Whether new users get an account. If not, only people whom an administrator has linked "
         "(`manage.py link_sign_in <user name> <subject>`) can sign in",
     )
     oidc_link_by_email: Flag = setting(

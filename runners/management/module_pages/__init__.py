@@ -186,7 +186,7 @@ def _own_facts(spec: ModuleSpec, common: Common) -> str:
         if fact != common.facts.get(name, "")
     }
     text = _sentences(facts)
-    return _wrapped(text if text.startswith("*") else text and f"*Facts*: {text}")
+    return _wrapped(text if text.startswith("*") else text and f"*Execution*: {text}")
 
 
 def _wrapped(text: str) -> str:

@@ -88,7 +88,7 @@ class AgentInputs(ProviderInputs):
         examples=[{"type": "object", "properties": {"refunded": {"type": "boolean"}}}],
     )
     max_turns: int = Field(
-        MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers of the model."
+        MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers from the model."
     )
     max_cost: float | None = Field(
         None,

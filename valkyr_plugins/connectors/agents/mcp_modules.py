@@ -82,8 +82,8 @@ class McpCall(McpModule[McpCallInputs]):
     Authorization header. Private and special addresses are rejected unless an administrator allows
     their range. The step is retried if the server is unreachable or answers 429 or 5xx. Other
     errors, such as an unknown tool, wrong arguments or an error of the tool, are permanent.
-    `_meta["valkyr/idempotencyKey"]` has the step's idempotency key. After a crash, a tool may be
-    called twice with this key.
+    `_meta["valkyr/idempotencyKey"]` contains the step's idempotency key. After a crash, a tool may
+    be called twice with this key.
     """
 
     type = "mcp.call"

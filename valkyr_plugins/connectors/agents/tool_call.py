@@ -60,7 +60,7 @@ class ToolCallInputs(ModuleInputs):
     """The call, and the tools that the model may call."""
 
     call: CalledTool = Field(
-        description="A call, as an answer's `toolCalls` contains it.", examples=["{{ item }}"]
+        description="A call from the `toolCalls` of an answer.", examples=["{{ item }}"]
     )
     tools: list[OfferedTool] = Field(
         default_factory=list, description="The tools that the model may call."
@@ -78,7 +78,9 @@ class ToolCallOutputs(ModuleOutputs):
 
     name: str = Field(description="The tool.")
     arguments: Any = Field(description="The arguments.")
-    error: str = Field(description="The mistake in the call, for the model, or an empty text.")
+    error: str = Field(
+        description="The mistake in the call, described for the model; empty if there is none."
+    )
     summary: str = Field(description="The tool and its arguments, for the call's approver.")
 
 
@@ -87,8 +89,8 @@ class ToolCallCheck(Module[ToolCallInputs]):
 
     The outcome is that task's id. The outcome is `invalid` if there is no such tool, or if the
     arguments are not JSON or do not fit the tool's schema. In that case, `error` describes the
-    mistake for the model. An `llm.agent` writes this step into its body. You can also use the step
-    in your own loops.
+    mistake for the model. The module `llm.agent` adds this step to its body. You can also use the
+    step in your own loops.
     """
 
     type = "llm.tool_call"
@@ -199,8 +201,8 @@ class ToolResultOutputs(ModuleOutputs):
 class ToolResult(Module[ToolResultInputs]):
     """Creates the message that passes a tool's result to the model.
 
-    The message contains the result, or the error if the call was wrong, not approved, or failed. An
-    `llm.agent` writes this step into its body. You can also use the step in your own loops.
+    The message contains the result, or the error if the call was wrong, not approved, or failed.
+    The module `llm.agent` adds this step to its body. You can also use the step in your own loops.
     """
 
     type = "llm.tool_result"

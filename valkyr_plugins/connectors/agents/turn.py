@@ -42,7 +42,7 @@ class AgentTurnInputs(ModuleInputs):
     turn: int = Field(1, ge=1, description="The number of this turn, from 1.")
     model: str = Field("", description="The name of the requested model, for its price.")
     max_turns: int = Field(
-        MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers of the model."
+        MAX_TURNS, ge=1, le=1_000, description="Maximum number of answers from the model."
     )
     max_cost: float | None = Field(
         None, gt=0, description="The maximum cost of all turns, by the price list."
@@ -61,7 +61,7 @@ class AgentTurnOutputs(ModuleOutputs):
     messages: list[Any] = Field(description="The conversation after the prompt.")
     turns: int = Field(description="The number of answers that the model has given so far.")
     tool_calls: int = Field(description="The number of tool calls so far.")
-    corrections: int = Field(description="How often the model had to correct its last answer.")
+    corrections: int = Field(description="How many times the model had to correct its last answer.")
     max_turns: int = Field(description="The limit on turns; a raised limit applies to later turns.")
     max_cost: float | None = Field(
         description="The limit on costs; a raised limit applies to later turns."
@@ -78,7 +78,7 @@ class AgentTurn(Module[AgentTurnInputs]):
     The agent has finished if the model called no tool and its answer fits `outputSchema`. An answer
     that does not fit is returned to the model, at most twice. If `maxTurns` or `maxCost` is reached
     first, the step fails permanently; to let the agent continue, raise the limit in the step's dead
-    letter. An `llm.agent` writes this step into its body. You can also use the step in your own
+    letter. The module `llm.agent` adds this step to its body. You can also use the step in your own
     loops.
     """
 

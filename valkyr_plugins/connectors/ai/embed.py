@@ -63,7 +63,7 @@ class EmbedOutputs(ModuleOutputs):
 
 
 class LlmEmbed(LlmModule[EmbedInputs]):
-    """Turns texts into vectors with an embedding model. A request contains many texts.
+    """Turns texts into vectors with an embedding model; one request can contain many texts.
 
     Vectors are large: 1,536 numbers are about 20 kB, so about 250 such vectors fill a step's
     output. For more texts, embed batches in a `flow.map`, or set fewer `dimensions`. Everything

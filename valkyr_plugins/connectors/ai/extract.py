@@ -25,8 +25,8 @@ class ExtractInputs(AskedInputs):
         alias="schema",
         description=(
             "The schema of the data: a JSON Schema, draft 2020-12, without references to other "
-            "documents. Most providers require an object at the top. Descriptions in the schema "
-            "help the model."
+            "documents. Most providers require an object at the top level. Descriptions in the "
+            "schema help the model."
         ),
         examples=[{"type": "object", "required": ["total"],
                    "properties": {"total": {"type": "number", "description": "with tax"}}}],
@@ -78,8 +78,8 @@ class LlmExtract(LlmModule[ExtractInputs]):
 
     The prompt always contains the schema. Providers that accept a schema also get it as the
     response format. If the answer does not fit, the model gets it back once, with a list of the
-    errors. If the next answer has errors too, the step fails permanently and lists the errors. Both
-    requests are charged. Everything else is as in `llm.chat`.
+    errors. If the next answer has errors too, the step fails permanently and lists the errors. The
+    provider charges for both requests. Everything else is as in `llm.chat`.
     """
 
     type = "llm.extract"

@@ -181,10 +181,10 @@ class AssessInputs(ModuleInputs):
         COMPLETE_WORDS,
         ge=1,
         le=1_000_000,
-        description="The number of words from which a text counts as complete.",
+        description="The lowest number of words at which a text counts as complete.",
     )
     threshold: float = Field(
-        THRESHOLD, ge=0, le=1, description="The score from which the outcome is `true`."
+        THRESHOLD, ge=0, le=1, description="The lowest score with the outcome `true`."
     )
     weights: Weights = Field(
         default_factory=lambda: Weights.model_validate({}),

@@ -47,7 +47,8 @@ class ArchiveUnzipInputs(StoreInputs):
     pattern: str | None = Field(
         None,
         max_length=500,
-        description="Only files whose names match: * and ? within a name, ** across folders.",
+        description="Unpack only files whose names match: * and ? within a name, ** across "
+        "folders.",
         examples=["**/*.csv"],
     )
     encoding: Encoding = Field("text", description="The encoding of the contents in the output.")

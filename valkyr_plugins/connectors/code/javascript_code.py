@@ -77,9 +77,9 @@ class JavascriptCodeOutputs(ModuleOutputs):
 class JavascriptCode(Module[JavascriptCodeInputs]):
     """Runs a JavaScript function from the workflow, isolated from the system.
 
-    The function can use the language's own objects, and `console` to write to the run's log. It has
-    no access to files, the network or modules. QuickJS runs the function in a separate process, in
-    the sandbox of `python.code`. The function's time, memory, recursion, output and result are
+    The function can use JavaScript's built-in objects, and `console` to write to the run's log. It
+    has no access to files, the network or modules. QuickJS runs the function in a separate process,
+    in the sandbox of `python.code`. The function's time, memory, recursion, output and result are
     limited, and each run begins with new objects. The time zone is UTC. An exception fails the step
     permanently; the error names the line.
 

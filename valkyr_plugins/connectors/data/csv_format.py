@@ -38,13 +38,15 @@ class CsvForm(ModuleInputs):
         min_length=1,
         max_length=4,
         description=(
-            "The character between two fields, or `auto`: the comma, semicolon, tab or bar that "
-            "splits the first lines into the same, and largest, number of fields; if none does, "
-            "the comma."
+            "The character between two fields. `auto` selects the comma, semicolon, tab or bar "
+            "that splits each of the first lines into the same, and largest, number of fields; "
+            "if none does, the comma."
         ),
         examples=[";"],
     )
-    quote: str = Field('"', min_length=1, max_length=1, description="The quote around a field.")
+    quote: str = Field(
+        '"', min_length=1, max_length=1, description="The quotation mark around a field."
+    )
     encoding: Encoding = Field(
         "utf-8",
         description="How a file's bytes are decoded; a file that begins with the UTF-8 byte "

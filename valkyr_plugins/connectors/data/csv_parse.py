@@ -105,7 +105,7 @@ class CsvParseOutputs(ModuleOutputs):
         ),
     )
     columns: list[str] = Field(description="The columns' names, in order.")
-    count: int = Field(description="The number of rows in all batches together.")
+    count: int = Field(description="The number of rows; with `batchSize`, in all batches together.")
 
 
 class CsvParse(Module[CsvParseInputs]):
@@ -113,8 +113,8 @@ class CsvParse(Module[CsvParseInputs]):
 
     A step yields at most 5 MiB of rows. For a larger file, set `path` and `batchSize`: the step
     returns batches, and `flow.map` runs a second `data.csv_parse` for each batch with `batch: "{{
-    item }}"`. The first step reads the file once and keeps one row in memory. If the file changes
-    in between, its batches fail.
+    item }}"`. The first step reads the file once and keeps only one row in memory. If the file
+    changes in between, its batches fail.
     """
 
     type = "data.csv_parse"

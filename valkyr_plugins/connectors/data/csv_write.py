@@ -108,7 +108,7 @@ class CsvWriteInputs(CsvForm):
 class CsvWriteOutputs(ModuleOutputs):
     """The CSV as text, or the path of the written file."""
 
-    text: str | None = Field(None, description="The CSV; absent with `path`.")
+    text: str | None = Field(None, description="The CSV text; absent with `path`.")
     path: str | None = Field(None, description="The path of the file; only with `path`.")
     bytes: int = Field(description="The size in bytes.")
     columns: list[str] = Field(description="The columns' names, in order.")

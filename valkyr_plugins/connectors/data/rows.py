@@ -199,7 +199,7 @@ class SortInputs(ModuleInputs):
         examples=[[{"field": "total", "order": "descending"}, "country"]],
     )
     limit: int | None = Field(
-        None, ge=1, description="Keep only the first rows, up to this number."
+        None, ge=1, description="The maximum number of rows to keep, counted from the first."
     )
 
 
@@ -290,7 +290,7 @@ class DeduplicateOutputs(ModuleOutputs):
 
 
 class Deduplicate(PureModule):
-    """Removes duplicate rows, compared by all fields or by some.
+    """Removes duplicate rows; compares all fields, or only those in `by`.
 
     1 and "1" are different; a missing field equals null.
     """

@@ -61,7 +61,7 @@ class ValidateOutputs(ModuleOutputs):
 
 
 class Validate(Module[ValidateInputs]):
-    """Checks data against a JSON Schema; if it does not match, fails and lists up to 100 mistakes.
+    """Checks data against a JSON Schema; fails with up to 100 errors if the data does not match.
 
     Regular expressions cannot use lookaround or backreferences, because matching takes linear time.
     A check that takes too many evaluations of the schema fails the step.

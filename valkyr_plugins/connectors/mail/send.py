@@ -102,7 +102,7 @@ class EmailSendOutputs(ModuleOutputs):
 
 
 class EmailSend(Module[EmailSendInputs]):
-    """Sends an email through the administrator's server, or through the server of a credential.
+    """Sends an email through the installation's mail server, or through the server in a credential.
 
     After a crash, the email may be sent twice. Both messages have the same Message-ID, by which
     mail programs and servers detect duplicates.

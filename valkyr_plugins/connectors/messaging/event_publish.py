@@ -56,8 +56,9 @@ class EventPublish(Module[EventPublishInputs]):
 
     The event starts every workflow that has an event trigger for its name, and wakes every step
     that waits for the event. The event is published once, however often the step is retried. The
-    step does not wait for the started workflows; to wait, use `flow.subworkflow`. A trigger that
-    cannot start (a quota, an invalid payload) does not fail the step: it is listed in `refused`.
+    step does not wait for the started workflows; to wait, use `flow.subworkflow`. If a quota or an
+    invalid payload prevents a trigger from starting a workflow, the step does not fail: `refused`
+    lists the trigger.
 
     An event can start a workflow that publishes an event. So that a workflow cannot trigger itself
     endlessly, the step fails in a chain of more than ten such events.

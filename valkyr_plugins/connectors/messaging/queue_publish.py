@@ -45,7 +45,7 @@ class QueuePublishInputs(ModuleInputs):
         examples=["orders"],
     )
     exchange: Name | None = Field(
-        None, description="An exchange (AMQP), with `routingKey`.", examples=["shop"]
+        None, description="An exchange (AMQP); `routingKey` applies to it.", examples=["shop"]
     )
     routing_key: Annotated[str, StringConstraints(max_length=255)] = Field(
         "", description="The routing key.", examples=["order.paid"]
@@ -103,7 +103,7 @@ class QueuePublish(Module[QueuePublishInputs]):
     list have no ids, so put an id into the body. The step creates missing lists and streams in
     Redis, but nothing in RabbitMQ.
 
-    Messages to the engine's own broker are rejected; so are private addresses unless an
+    Messages to the engine's own broker are rejected. Private addresses are also rejected, unless an
     administrator allows their range.
     """
 

@@ -149,11 +149,11 @@ class HttpPaginateOutputs(ModuleOutputs):
 class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
-    Reading ends with the last page or at a limit. If a page's next page was already read, the step
-    fails. If a page fails, the step is retried. The next attempt continues at this page if the
-    collected items are small (48 KiB); otherwise it starts again. To lose less work, read a few
-    pages per step (`maxPages`) in a loop, and pass `next` to `start`. Headers and the credential
-    are sent only to the first page's origin.
+    Reading ends with the last page or at a limit. If a page names a next page that was already
+    read, the step fails. If a page fails, the step is retried. The next attempt continues at this
+    page if the collected items are small (at most 48 KiB); otherwise, it starts again at the first
+    page. To lose less work, read a few pages per step (`maxPages`) in a loop, and pass `next` to
+    `start`. Headers and the credential are sent only to the first page's origin.
     """
 
     type = "http.paginate"

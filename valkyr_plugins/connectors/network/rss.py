@@ -78,7 +78,7 @@ class RssReadOutputs(ModuleOutputs):
     etag: str | None = Field(description="The `etag` for the next read.")
     modified: str | None = Field(description="The `modified` for the next read.")
     url: str = Field(description="The address of the feed, after redirects.")
-    damaged: bool = Field(description="Whether the feed was not well-formed XML.")
+    damaged: bool = Field(description="Whether the feed's XML was malformed.")
 
 
 class RssRead(Module[RssReadInputs]):

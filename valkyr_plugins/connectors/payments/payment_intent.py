@@ -74,7 +74,7 @@ class PaymentIntentInputs(StripeInputs):
     )
     confirm: bool = Field(False, description="`create`: collect the money at once.")
     off_session: bool = Field(
-        False, description="The customer is not present to answer the bank's questions."
+        False, description="Whether the customer is absent and cannot answer the bank's questions."
     )
     return_url: str | None = Field(
         None,
@@ -87,7 +87,10 @@ class PaymentIntentInputs(StripeInputs):
         description="`manual`: a later step captures the money. By default, Stripe chooses.",
     )
     description: str | None = Field(
-        None, max_length=1_000, description="Shown in Stripe's dashboard.", examples=["ORD-17"]
+        None,
+        max_length=1_000,
+        description="A text that Stripe's dashboard shows.",
+        examples=["ORD-17"],
     )
     metadata: Metadata = Field(
         default_factory=dict, description=METADATA_HELP, examples=[{"orderId": "ORD-17"}]
@@ -152,9 +155,9 @@ class PaymentIntentOutputs(ModuleOutputs):
 class PaymentIntent(StripeModule[PaymentIntentInputs]):
     """Creates, confirms, captures, cancels or reads a payment at Stripe.
 
-    Each attempt sends the same idempotency key, so Stripe makes only one payment, for at least 24
-    hours. If a payment needs the customer's consent, the step succeeds with the status
-    `requires_action`; use an event or a webhook to continue. A declined card fails the step
+    Each attempt sends the same idempotency key, which Stripe keeps for at least 24 hours, so Stripe
+    makes only one payment. If a payment needs the customer's consent, the step succeeds with the
+    status `requires_action`; use an event or a webhook to continue. A declined card fails the step
     permanently or, with `onDecline: branch`, leads to the outcome `declined`. Stripe's client
     secret is not part of the output; a page that needs it can fetch it from Stripe by the id.
     """

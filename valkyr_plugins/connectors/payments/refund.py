@@ -32,11 +32,12 @@ class RefundInputs(StripeInputs):
     charge: ChargeId | None = Field(None, description="The charge to refund.")
     amount: Amount | None = Field(
         None,
-        description="In the currency's smallest unit; by default, the rest of the payment.",
+        description="The amount in the currency's smallest unit; by default, the rest of the "
+        "payment.",
         examples=[500],
     )
     reason: Literal["duplicate", "fraudulent", "requested_by_customer"] | None = Field(
-        None, description="The reason; Stripe learns from `fraudulent`."
+        None, description="The reason for the refund; Stripe learns from `fraudulent`."
     )
     metadata: Metadata = Field(default_factory=dict, description=METADATA_HELP)
 

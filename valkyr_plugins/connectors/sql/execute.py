@@ -95,7 +95,9 @@ class SqlExecuteOutputs(ModuleOutputs):
     row_count: int = Field(description="The number of rows that all statements affected.")
     results: list[SqlDone] = Field(description="The results of the statements, in order.")
     repeated: bool = Field(
-        description=("With `once`: whether an earlier attempt did this and had this result.")
+        description=(
+            "With `once`: whether an earlier attempt made the change and returned this result."
+        )
     )
 
 

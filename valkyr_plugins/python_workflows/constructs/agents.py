@@ -105,7 +105,7 @@ def agent(  # noqa: PLR0913 - the inputs of llm.agent by their names
     """Let a language model work with tools until it has an answer; return the answer.
 
     `tools` are steps, functions that call one step, and results of `tool`. `output` is the type or
-    the JSON Schema of the answer as data, which `answer.output` contains. `approvers` may approve
+    the JSON Schema of the answer's data, which `answer.output` contains. `approvers` may approve
     the calls of tools with `approve=True`, and `approval_within` limits the wait; `answer_timeout`
     limits each answer of the model. The other arguments are inputs of the module `llm.agent`.
     """

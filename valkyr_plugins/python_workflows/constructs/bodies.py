@@ -101,12 +101,12 @@ class TracedTurns:
 
     @property
     def iterations(self) -> int:
-        """Return the number of iterations, after the loop."""
+        """Return the loop's number of iterations; read it after the loop."""
         return cast("int", output_of(self._task).iterations)
 
     @property
     def last(self) -> Any:
-        """Return the outputs of the last iteration, by task, after the loop.
+        """Return the outputs of the last iteration, by task; read them after the loop.
 
         Return None if there were no iterations.
         """
@@ -145,9 +145,9 @@ def repeat(
 ) -> Iterator[TracedTurns]:
     """Run the steps in the block repeatedly; `with` returns the iteration.
 
-    The loop ends after `count` iterations, or by a condition: `until` or `while_` here, or
-    `turn.until(…)` or `turn.while_(…)` in the block, which can read the results of the block's
-    steps. The step fails after more than `at_most` (1,000 by default) iterations.
+    The loop ends after `count` iterations or by a condition: `until` or `while_` here, or a call to
+    `turn.until(…)` or `turn.while_(…)` in the block. A condition in the block can read the results
+    of the block's steps. The step fails after more than `at_most` (1,000 by default) iterations.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")

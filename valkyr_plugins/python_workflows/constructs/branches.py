@@ -166,7 +166,7 @@ def outcome(result: object) -> Any:
 
 
 def failed(result: object) -> bool:
-    """Return whether a step failed permanently; in `when`, this makes the branch for a failure."""
+    """Return whether a step failed permanently; in `when`, the call creates the failure branch."""
     return cast("bool", outcome(result) == "error")
 
 
