@@ -2,6 +2,6 @@
 SELECT queue, sum(w.processes)::int
   FROM runners_runner w
  CROSS JOIN LATERAL jsonb_array_elements_text(w.queues) AS queue
- WHERE w.seen_at > statement_timestamp() - %(within)s AND w.leaving_at IS NULL
+ WHERE w.seen_at > statement_timestamp() - %(within)s::interval AND w.leaving_at IS NULL
    AND w.pool <> 'remote'
  GROUP BY queue
