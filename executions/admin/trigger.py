@@ -1,4 +1,4 @@
-"""Triggers of published versions, and the record of each due time."""
+"""Triggers of published versions, and the record of each fire time."""
 
 from datetime import datetime
 from typing import Any

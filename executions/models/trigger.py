@@ -69,9 +69,11 @@ class Trigger(models.Model):
 
 
 class CronTick(models.Model):
-    """One fire time of a schedule. Its row ensures that each time fires at most once.
+    """One fire time of a schedule. The row ensures that the schedule fires at most once for this
+    time.
 
-    A QUEUED tick starts no earlier than `start_at`, which a jitter or an exceeded quota delays.
+    A QUEUED tick starts no earlier than `start_at`, which is later than `fire_at` in case of jitter
+    or an exceeded quota.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,7 +1,8 @@
-"""Choose the versions of a workflow's new executions: the latest, and a canary for a share.
+"""Choose the version that new executions use: the latest or, for a share of them, a canary.
 
-Each change holds the lock of the workflow's row, or is one statement that names the canary to
-change. So of two concurrent changes of a canary, the later one changes nothing.
+Each change holds the lock of the workflow's row, or is one statement that applies only while the
+given version is still the canary. A change to a canary that has ended meanwhile therefore has no
+effect.
 """
 
 from dataclasses import dataclass
