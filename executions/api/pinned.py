@@ -36,7 +36,7 @@ class JsonRenderer(JSONRenderer):
 
 
 class AcceptHeader(DefaultContentNegotiation):
-    """Selects the renderer by the `Accept` header, never by a parameter."""
+    """Selects the renderer according to the `Accept` header, never to a parameter."""
 
     settings = FRAMEWORK
 

@@ -142,7 +142,8 @@ def _undo(
     place: _BodyContext,
     ids: tuple[Mapping[str, int], ...],
 ) -> Graph | None:
-    """Return a graph of a body's undo steps, with the same task IDs and no edges; or None."""
+    """Return a graph of a body's undo steps, with the same task IDs and no edges; None without any.
+    """
     tasks = [
         {"id": task["id"], "name": task["name"], "join": "any", "modules": [task["undo"]]}
         for task in documents
