@@ -50,7 +50,9 @@ def prune_counts() -> int:
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Delete responses stored for an `Idempotency-Key` a day ago, every minute; return how many."""
+    """Delete responses stored for an `Idempotency-Key` over a day ago, every minute; return how
+    many.
+    """
     return retention.prune()
 
 

@@ -72,7 +72,7 @@ class _Written:
 
 
 def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVersion]:
-    """Set workflows to their code in one transaction; return their versions by slug.
+    """Make workflows equal to their code in one transaction; return their versions by slug.
 
     Raises SlugTaken if a user, or other code, has a slug; in that case, no workflow is written.
     """

@@ -112,8 +112,8 @@ def roll_back(
     """Withdraw a version: the canary, or else the latest; restore the earlier triggers at once.
 
     `number` names the version. Any canary ends, even if the version was withdrawn before. The draft
-    and the executions stay. Raises NotFound, NotPublished, and WrongState for a version that new
-    executions do not use, a workflow from code, or a workflow without an earlier version.
+    and the executions do not change. Raises NotFound, NotPublished, and WrongState for a version
+    that new executions do not use, a workflow from code, or a workflow without an earlier version.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id)
