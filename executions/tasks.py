@@ -50,8 +50,7 @@ def prune_counts() -> int:
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Delete responses stored for an `Idempotency-Key` over a day ago, every minute; return how
-    many.
+    """Delete stored responses to an `Idempotency-Key` after a day, every minute; return how many.
     """
     return retention.prune()
 

@@ -118,8 +118,7 @@ def exceeded(rate: Rate) -> Excess | None:
 
 
 def of_sign_in(address: str, name: str | None) -> list[Rate]:
-    """Return the rates of a sign-in attempt: one for its address and, if given, one for its name.
-    """
+    """Return a sign-in attempt's rates: one for its address and, if given, one for its name."""
     whom = network_of(address)
     found = [Rate("sign-ins from your address", whom, SIGN_INS_BY_ADDRESS, strict=True)]
     if name is not None:

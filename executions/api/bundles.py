@@ -238,8 +238,7 @@ class ExportBundle(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return a workspace's published workflows and the items that you may configure.
 
-        `planBundle` and `applyBundle` accept the response, which contains at most 500 workflows and
-        is at most 4 MiB in size.
+        `planBundle` and `applyBundle` accept the response (at most 500 workflows and 4 MiB).
         """
         installation = self.query(BundleQuery)["installation"]
         workspace = _workspace(self.user, id, Action.VIEW)

@@ -120,7 +120,7 @@ class Body(CamelCaseSerializer):
 
 
 class Flat(CamelCaseSerializer):
-    """A serializer of plain fields, without nested lists or serializers. Its fields are created
+    """A serializer of plain fields without nested lists or serializers; the fields are created
     once.
 
     DRF would create them for each response, which takes longer than rendering the response. Each

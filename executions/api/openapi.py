@@ -152,8 +152,7 @@ def api_patterns() -> list[URLPattern | URLResolver]:
 
 
 def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
-    """Add descriptions, tags, errors and examples to the generated document; shorten schema names.
-    """
+    """Add descriptions, tags, errors and examples to the generated document; shorten names."""
     result = _shorter_names(result)
     _close_bodies(result)
     result["info"]["description"] = INTRODUCTION
@@ -200,8 +199,7 @@ def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 def summary(description: str) -> str:
-    """Return a description up to its first full stop, semicolon or colon, at most 120 characters.
-    """
+    """Return a description up to the first full stop, semicolon or colon, or 120 characters."""
     first = description.strip().partition("\n\n")[0].replace("\n", " ")
     for end in (". ", "; ", ": "):
         first = first.partition(end)[0]

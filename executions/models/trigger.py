@@ -69,11 +69,9 @@ class Trigger(models.Model):
 
 
 class CronTick(models.Model):
-    """One fire time of a schedule. The row ensures that the schedule fires at most once for this
-    time.
+    """One fire time of a schedule; the row ensures that it fires at most once.
 
-    A QUEUED tick starts no earlier than `start_at`, which is later than `fire_at` in case of jitter
-    or an exceeded quota.
+    A QUEUED tick starts no earlier than `start_at`, which jitter or an exceeded quota delays.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -1,8 +1,7 @@
 """Choose the version that new executions use: the latest or, for a share of them, a canary.
 
 Each change holds the lock of the workflow's row, or is one statement that applies only while the
-given version is still the canary. A change to a canary that has ended meanwhile therefore has no
-effect.
+given version is the canary. So a change to a canary that has ended meanwhile has no effect.
 """
 
 from dataclasses import dataclass

@@ -95,8 +95,8 @@ def count_use(
 ) -> list[tuple[Any, ...]]:
     """Count `more` uses of a resource in the windows of these limits, and lock the counters.
 
-    Returns a row for each limit: its user and window, the current use, the start of the window, and
-    the current time.
+    Returns a row for each limit: its user and window, the use including `more`, the start of the
+    window, and the current time.
     """
     return statements.fetch(
         "count_use",
