@@ -50,8 +50,7 @@ def prune_counts() -> int:
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Delete stored responses to an `Idempotency-Key` after a day, every minute; return how many.
-    """
+    """Delete responses stored for `Idempotency-Key` after a day, every minute; return how many."""
     return retention.prune()
 
 

@@ -63,8 +63,7 @@ def _past(
 def _due(
     trigger: Trigger, now: datetime, last: date, zone: ZoneInfo
 ) -> tuple[Counter[date], date | None]:
-    """Return the number of future fire times by day, and the day on which counting stopped or None.
-    """
+    """Return the number of future fire times by day, and the day on which counting stopped."""
     if not trigger.enabled or "schedule" not in trigger.settings:
         return Counter(), None
     schedule = rule(beat_entries.settings_of(trigger)).schedule

@@ -88,8 +88,7 @@ class TokenAuthentication(JWTAuthentication):
         return found
 
     def get_header(self, request: Request) -> Any:
-        """Return the Authorization header, regardless of AUTH_HEADER_NAME; None if it is missing.
-        """
+        """Return the Authorization header, regardless of AUTH_HEADER_NAME; None if missing."""
         return request.META.get("HTTP_AUTHORIZATION", "").encode("iso-8859-1") or None
 
     def get_raw_token(self, header: bytes) -> bytes | None:

@@ -120,8 +120,7 @@ class Body(CamelCaseSerializer):
 
 
 class Flat(CamelCaseSerializer):
-    """A serializer of plain fields without nested lists or serializers; the fields are created
-    once.
+    """A serializer without nested lists or serializers, whose plain fields are created once.
 
     DRF would create them for each response, which takes longer than rendering the response. Each
     response gets its own copies, because a field refers to its serializer.

@@ -94,10 +94,9 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 
     `joined` starts the execution as part of the caller's transaction, which may stay open for a
     long time. With limits or a concurrency key, the execution is then counted and admitted only
-    after the commit. If that key is taken, the execution waits, regardless of the conflict rule.
-    Limits are first checked without a lock, so a start over a limit is rejected as usual. Starts in
-    other open transactions are not visible, so the execution may still have to wait for a free
-    slot.
+    after the commit. If that key is taken, it waits, regardless of the rule for conflicts. Limits
+    are first checked without a lock, so a start over a limit is rejected as usual. Starts in other
+    open transactions are not visible, so the execution may still have to wait for a free slot.
 
     A large payload is written to the payload store first; a caller that begins a transaction calls
     `stored_input.stored` before it. Raises InvalidPayload, NotPublished, WorkflowDisabled, NotFound
