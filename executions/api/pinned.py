@@ -36,7 +36,7 @@ class JsonRenderer(JSONRenderer):
 
 
 class AcceptHeader(DefaultContentNegotiation):
-    """Selects the renderer according to the `Accept` header, never to a parameter."""
+    """Selects the renderer from the `Accept` header, never from a parameter."""
 
     settings = FRAMEWORK
 

@@ -401,7 +401,7 @@ def slug_of(name: str) -> str:
 
 
 def kept(workflow: Workflow) -> dict[str, Any]:
-    """Return a workflow's values for the audit trail, with only the draft's checksum."""
+    """Return a workflow's values for the audit trail, with a checksum in place of the draft."""
     draft = payloads.digest(payloads.dump(workflow.definition, "definition", MAX_DRAFT_BYTES))
     plain = {name: getattr(workflow, name) for name in CHANGEABLE if name != "definition"}
     return told(plain) | {"revision": workflow.revision, "draftChecksum": draft}
