@@ -79,7 +79,7 @@ def when_ready(call: Callable[[], None]) -> None:
 
 
 def be_ready() -> None:
-    """Record that Django has loaded all apps, and make the calls that were waiting for this."""
+    """Call the functions that waited until Django had loaded all apps."""
     while _waiting:
         _waiting.pop()()
 

@@ -86,7 +86,7 @@ class PluginConfig(ApiConfig):
     """The function that wraps the platform's ASGI application; "" for none."""
 
     api_tags: ClassVar[Mapping[str, str]] = {}
-    """The tags of its operations in the OpenAPI document, with a description of each tag."""
+    """The tags of the plugin's operations in the OpenAPI document, with descriptions."""
 
     schedule: ClassVar[Mapping[str, PeriodicTask]] = {}
     """The tasks that beat sends, by a name that states their purpose."""

@@ -75,7 +75,7 @@ undo succeeded or is running. The execution's row is locked.
 """
 
 failed_step: Port[[UUID], dict[str, str] | None] = Port("executions.ports.failed_step", "runners")
-"""Return the step whose failure ended an execution, and the error's class; None if none did."""
+"""Return the step whose failure ended an execution, with the error's class; None without one."""
 
 second_factor: Port[[Any, str, Any], None] = Port("executions.ports.second_factor", "mfa")
 """Check the second factor of an account whose password was correct, if it needs one.
@@ -106,7 +106,7 @@ ArchiveUnavailable. Optional.
 """
 
 archived_page: Port[[Any, str], str] = Port("executions.ports.archived_page", "archive")
-"""Return the address of an archived execution's page in the admin, by the request and the ID.
+"""Return the address of an archived execution's page in the admin.
 
-Returns "" if there is no such execution, or the user may not see it. Optional.
+The arguments are the request and the ID. Returns "" if the user sees no such execution. Optional.
 """

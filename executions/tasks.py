@@ -1,4 +1,4 @@
-"""The Celery tasks of this app: each makes one call, with the ID that it receives, if any."""
+"""The Celery tasks of this app; they contain no logic, but call other modules."""
 
 from uuid import UUID
 
@@ -50,7 +50,7 @@ def prune_counts() -> int:
 
 @task("executions.prune_answers")
 def prune_answers() -> int:
-    """Delete responses stored for an `Idempotency-Key` a day ago, every minute; return how many."""
+    """Delete `Idempotency-Key` responses older than a day, every minute; return their number."""
     return retention.prune()
 
 
@@ -62,13 +62,13 @@ def seal_audit() -> int:
 
 @task("executions.prune_sessions")
 def prune_sessions() -> int:
-    """Delete expired sessions every hour; return the number of sessions."""
+    """Delete expired sessions every hour; return their number."""
     return sessions.prune()
 
 
 @task("executions.clear_browser_sessions")
 def clear_browser_sessions() -> int:
-    """Delete expired sessions of Django every hour; return the number of sessions."""
+    """Delete Django's expired sessions every hour; return their number."""
     return browser_sessions.clear()
 
 

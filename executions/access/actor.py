@@ -39,7 +39,7 @@ class Actor:
 
     @classmethod
     def of_request(cls, request: Any) -> "Actor":
-        """Return a request's signed-in user, entry point and peer address.
+        """Return a request's actor: the signed-in user, with the entry point and the peer address.
 
         Uses the peer's own address, since the caller could forge a forwarded address. Behind a
         proxy, configure the server to trust the proxy (docs/explanation/security.md).

@@ -44,7 +44,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Part of a change in words, and sets of powers: all powers of one set allow this part."""
+    """Part of a change in words, and sets of powers; users need all powers of at least one set."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]

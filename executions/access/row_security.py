@@ -68,7 +68,7 @@ class RowLevelSecurity:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response; a limit on rows that the request sets ends with the request."""
+        """Return the response; a limit that the request sets on rows ends with the request."""
         with limited(None):
             response: HttpResponseBase = limit_stream(self._get_response(request))
             return response

@@ -139,7 +139,7 @@ def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Worksp
 
 
 def workspace_path(model: type[Model]) -> str:
-    """Return the lookup from a model to its workspace's ID, by the model's foreign keys.
+    """Return the lookup from a model to its workspace's ID, according to the model's foreign keys.
 
     Raises TypeError for a model without such a key.
     """

@@ -188,7 +188,7 @@ def _places(digest: str) -> list[str]:
 def _token_in(
     places: Sequence[str], digest: str, likely: Likely
 ) -> tuple[ApiToken, datetime] | None:
-    """Return the token from the first database that has it, and use that database; or None.
+    """Return the token from the first database that has it, and use that database; else None.
 
     Raises OperationalError if none has it and one of them does not respond.
     """

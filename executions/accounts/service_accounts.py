@@ -91,7 +91,7 @@ def change_service_account(
 
 
 def disable_service_account(account_id: UUID, *, actor: Actor, reason: str = "") -> ServiceAccount:
-    """Disable the account and all its tokens at once; its rows stay. Raises NotFound."""
+    """Disable the account and all its tokens at once; no row is deleted. Raises NotFound."""
     return change_service_account(account_id, {"enabled": False}, actor=actor, reason=reason)
 
 

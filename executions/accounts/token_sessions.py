@@ -83,7 +83,7 @@ def sign_in(user: Any, client: SessionClient) -> Pair:
 
 
 def refresh(text: str, client: SessionClient, request: Any = None) -> Pair:
-    """Return the next pair for a session's current refresh token; the session's expiry stays.
+    """Return the next pair for a session's current refresh token; keep the session's expiry.
 
     Raises TokenRefused for an invalid token, an ended session, and an account that may not sign in.
     A token that was already exchanged also raises TokenRefused, and ends the session.

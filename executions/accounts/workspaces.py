@@ -1,7 +1,7 @@
 """Workspaces and their tiers: create, rename, move to another tier, archive and restore.
 
-Triggers start nothing in an archived workspace; accepted executions run to their end, and every row
-stays.
+Triggers start nothing in an archived workspace; accepted executions run to their end, and no row is
+deleted.
 """
 
 from collections.abc import Mapping
@@ -34,8 +34,8 @@ CHANGEABLE = ("name", "tier", "archived", "egress_hosts", "publish_from_git")
 def create_workspace(name: str, tier: Tier, *, actor: Actor, slug: str = "") -> Workspace:
     """Create a workspace; derive the slug from the name if none is given. A slug never changes.
 
-    Raises Taken if the slug exists, and WithProblems without a slug or in a process of one cell.
-    With cells, every cell must respond, because a slug is unique across all cells.
+    Raises Taken if the slug exists. Raises WithProblems if no slug can be derived, or in a process
+    of one cell. With cells, every cell must respond, because a slug is unique across all cells.
     """
     slug = slug or slugify(name)[:80].strip("-")
     if not slug:

@@ -90,8 +90,8 @@ class OperatingAdmin(ScopedAdmin):
     ) -> None:
         """Add a page of one object at `<id>/<name>/`; `view(admin, request, id)` returns it.
 
-        The object's page shows its button if `fits(row)` and the user has the power `needs` (if
-        None, the permission to view the object). The view itself must check both again.
+        The object's page has a button for it if `fits(row)` and the user has the power `needs` (if
+        None, the permission to view the object). The view itself must check both conditions again.
         """
 
         def shown(admin: OperatingAdmin, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -127,7 +127,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show the page with two buttons and a menu of the others; without Unfold, all buttons."""
+        """Show the page with two buttons and a menu of the rest or, without Unfold, all buttons."""
         buttons = context.get("actions_detail") or []
         if row := context.get("original"):
             buttons = with_primary(buttons, self.primary_of(row))

@@ -240,7 +240,7 @@ class ActivityAdmin(FactAdmin):
 
 
 def _difference(row: Activity) -> PageSection:
-    """Return a table with one row per field: its old value and its new value."""
+    """Return a section with one row per changed field: its name, old value and new value."""
     before, after = row.before or {}, row.after or {}
     names = sorted({*before, *after})
     return PageSection(

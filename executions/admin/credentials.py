@@ -124,7 +124,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("allowed hosts"))
     def goes_to(self, row: Credential) -> Any:
-        """Return the credential's hosts; a mark if any host is allowed, or if no host is."""
+        """Return the credential's hosts; a mark if every host is allowed, or if no host is."""
         if ANY in row.hosts:
             return marks.mark(gettext("any host"), "warning", "amber")
         return marks.clipped(", ".join(row.hosts), 60) or marks.mark(
@@ -259,7 +259,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
 
 def _token(row: Credential) -> SafeString:
-    """Return the time until the credential's token expires; steps then get a new token."""
+    """Return a text that says when the credential's token expires or expired."""
     end = row.issued_until
     expired = end is not None and end <= timezone.now()
     text = gettext("token expired {time}") if expired else gettext("token expires {time}")

@@ -153,7 +153,7 @@ def title_of(row: WorkflowExecution, *, shown: bool) -> str:
 
 
 def _first_values(payload: Any) -> list[str]:
-    """Return some simple values of a payload, without secrets, each after its name."""
+    """Return some simple values of a payload, without secrets, each preceded by its name."""
     # The database keeps the keys of an object in an order of its own.
     found = sorted(_values(masked(payload)), key=lambda one: not IDENTIFIES.search(one[0]))
     return [f"{name} {text}" for name, text in found[:TITLE_VALUES]]

@@ -72,7 +72,7 @@ class StateTabFilter(TabFilter):
     field = "state"
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows of the chosen group, by an index; all rows if none is chosen."""
+        """Return the rows of the chosen group, using an index; all rows if none is chosen."""
         states = self.groups.get(self.value() or "")
         return queryset if states is None else queryset.filter(in_states(*states))
 
@@ -88,7 +88,7 @@ class AgeFilter(SimpleListFilter):
         return [(key, title) for key, (title, _) in AGES.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows up to the chosen age, by the time in the ID; all rows by default."""
+        """Return the rows up to the chosen age, using the time in the ID; all rows by default."""
         chosen = AGES.get(self.value() or "")
         if chosen is None:
             return queryset
@@ -98,8 +98,8 @@ class AgeFilter(SimpleListFilter):
 class EndedFilter(SimpleListFilter):
     """Filter executions by the period in which they ended.
 
-    Links pass the period as an ISO 8601 interval in UTC. `chip` is the period as text, and the URL
-    without the period.
+    Links pass the period as an ISO 8601 interval in UTC. `chip` consists of the period as text and
+    the URL without the period.
     """
 
     title = lazy("ended")
@@ -174,7 +174,7 @@ class VersionKindFilter(KindFilter):
 
 
 class WorkflowFilter(SimpleListFilter):
-    """Filter by workflow; the choices are the first 100 visible workflows by name."""
+    """Filter by workflow; the choices are the first 100 visible workflows, ordered by name."""
 
     title = lazy("workflow")
     parameter_name = "workflow"

@@ -1,7 +1,7 @@
 """Search the admin for objects by any kind of ID, workflows by name, and lists by title.
 
-The command palette (`executions/static/executions/palette.js`) calls `search`. Every finder is
-bounded: a few rows by an index, and only rows that the user may see.
+The command palette (`executions/static/executions/palette.js`) calls `search`. Each finder uses an
+index and returns only a few rows, which the user may see.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Triggers of published versions, and the record of each due time."""
+"""Triggers of published versions, and the record of each fire time."""
 
 from datetime import datetime
 from typing import Any
@@ -68,7 +68,7 @@ def _paused(trigger: Trigger) -> bool:
 
 
 def standing(trigger: Trigger) -> str:
-    """Return, in words, whether the trigger starts executions, with the reason if it does not."""
+    """Return in words whether the trigger is enabled, with a pause's end, or why it is disabled."""
     if trigger.enabled and _paused(trigger):
         return gettext("yes, paused until {until:%Y-%m-%d %H:%M} UTC").format(
             until=trigger.paused_until
@@ -212,7 +212,7 @@ def _next(trigger: Trigger) -> Any:
 
 
 def _entry(trigger: Trigger) -> Any:
-    """Return a link to the schedule's entry in beat's admin, or a text that there is no entry."""
+    """Return a link to the schedule's entry in beat's admin, or a text that says there is none."""
     entry = beat_entries.entry_of(trigger)
     if entry is None:
         return gettext("none: beat has no entry for the schedule")

@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation, for a copy also in the workspace."""
+        """Return whether the user may perform the operation; copies also need a workspace power."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)
@@ -363,7 +363,7 @@ class WorkflowAdmin(OperatingAdmin):
     def tell(
         self, request: HttpRequest, operation: AdminOperation, report: OperationReport
     ) -> None:
-        """Store the report; after publishing, also store the definition's warnings."""
+        """Store the report as a message; after publishing, add the definition's warnings."""
         super().tell(request, operation, report)
         if operation is PUBLISH and isinstance(report.result, WorkflowVersion):
             version = report.result

@@ -118,7 +118,7 @@ def exceeded(rate: Rate) -> Excess | None:
 
 
 def of_sign_in(address: str, name: str | None) -> list[Rate]:
-    """Return the rate limits of a sign-in attempt: by the address, and by the name if given."""
+    """Return a sign-in attempt's rates: one for its address and, if given, one for its name."""
     whom = network_of(address)
     found = [Rate("sign-ins from your address", whom, SIGN_INS_BY_ADDRESS, strict=True)]
     if name is not None:

@@ -67,7 +67,7 @@ class TokenAuthentication(JWTAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """Return a live session's account and the token; None if there is no bearer token.
 
-        Returns None also for a bearer token that Valkyr did not issue, if the project's own
+        Also returns None for a bearer token that Valkyr did not issue, if the project's own
         authentication classes may accept it. Raises AuthenticationFailed or InvalidToken for all
         other rejected tokens.
         """
@@ -88,7 +88,7 @@ class TokenAuthentication(JWTAuthentication):
         return found
 
     def get_header(self, request: Request) -> Any:
-        """Return the `Authorization` header, for any AUTH_HEADER_NAME; None if it is missing."""
+        """Return the Authorization header, regardless of AUTH_HEADER_NAME; None if missing."""
         return request.META.get("HTTP_AUTHORIZATION", "").encode("iso-8859-1") or None
 
     def get_raw_token(self, header: bytes) -> bytes | None:

@@ -164,7 +164,7 @@ class AppliedShape(CamelCaseSerializer):
 
 
 class AppliedBundleShape(CamelCaseSerializer):
-    """The origin in Git, the user and the time of the bundle that was applied last."""
+    """The last applied bundle: its origin in Git, the user who applied it, and the time."""
 
     repository = serializers.CharField()
     commit = serializers.CharField()
@@ -238,7 +238,7 @@ class ExportBundle(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return a workspace's published workflows and the items that you may configure.
 
-        `planBundle` and `applyBundle` accept the response. It has at most 500 workflows and 4 MiB.
+        `planBundle` and `applyBundle` accept the response (at most 500 workflows and 4 MiB).
         """
         installation = self.query(BundleQuery)["installation"]
         workspace = _workspace(self.user, id, Action.VIEW)

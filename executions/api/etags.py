@@ -33,8 +33,8 @@ def tag(number: int) -> str:
 def asked(request: Request, present: int) -> int | None:
     """Return the number that If-Match requires; None if there is no header, or it is `*`.
 
-    If one of several tags is the present number, return that number, otherwise the first tag's.
-    Tags in an unknown form match no number.
+    If one of several tags is the current number (`present`), returns that number, and otherwise the
+    first tag's number. Tags in an unknown form match no number.
     """
     given = request.headers.get("If-Match")
     if given is None or given.strip() == "*":
@@ -48,8 +48,8 @@ def asked(request: Request, present: int) -> int | None:
 def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
     """Return the response with `told`, content that changes only with a release.
 
-    Clients keep the response for `fresh` seconds. They then get a 304 if the ETag, a digest of the
-    content, is unchanged.
+    Clients keep the response for `fresh` seconds. After that, they get a 304 if the ETag, a digest
+    of the content, is unchanged.
     """
     digest = f'"{payloads.digest(JsonRenderer().render(told).decode())[:32]}"'
     headers = {"ETag": digest, "Cache-Control": f"private, max-age={fresh}"}

@@ -107,7 +107,7 @@ class Events(Endpoint):
     ready: StoredInput | None = None  # a large payload
 
     def before_once(self, request: Request) -> None:
-        """Store a large payload, which is impossible in an idempotent request's transaction."""
+        """Store a large payload now: in an idempotent request's transaction, this is impossible."""
         given = self.body(PublishEvent)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
         found = stored(workspace.pk, given["payload"], most=MAX_PAYLOAD_BYTES)

@@ -120,14 +120,14 @@ class Body(CamelCaseSerializer):
 
 
 class Flat(CamelCaseSerializer):
-    """A shape of plain fields, without nested lists or shapes: its fields are created once.
+    """A serializer without nested lists or serializers, whose plain fields are created once.
 
     DRF would create them for each response, which takes longer than rendering the response. Each
-    response has its own copies, since a field refers to its shape.
+    response gets its own copies, because a field refers to its serializer.
     """
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return copies of the fields by name, not yet bound to a shape."""
+        """Return copies of the fields by name, not yet bound to a serializer."""
         return {name: copy(field) for name, field in _made(type(self)).items()}
 
 

@@ -29,7 +29,7 @@ Component = dict[str, str]
 
 
 class Health(CamelCaseSerializer):
-    """The status of each part, and overall: DEGRADED if a part is DOWN that is not required."""
+    """The status of each part and of the whole, DEGRADED if a part that is not required is DOWN."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)

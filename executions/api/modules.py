@@ -25,7 +25,7 @@ FRESH = 300
 
 
 class BadInputShape(CamelCaseSerializer):
-    """A kind of bad input: its description, and the type and text of the resulting failure."""
+    """A kind of bad input: a description, the type of its error, and part of the error message."""
 
     what = serializers.CharField()
     error_type = serializers.ChoiceField(["TRANSIENT", "PERMANENT", "TIMEOUT"])
@@ -177,6 +177,6 @@ class WorkflowTemplates(Endpoint):
         parameters=[IF_NONE_MATCH],
     )
     def get(self, request: Request) -> Response:
-        """List the examples that can be published here unchanged, in the order of their names."""
+        """List the examples that can be published here unchanged, sorted by name."""
         told = WorkflowTemplate(samples(), many=True).data
         return etags.unless_known(request, told, fresh=FRESH)

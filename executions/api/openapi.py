@@ -152,7 +152,7 @@ def api_patterns() -> list[URLPattern | URLResolver]:
 
 
 def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
-    """Add descriptions, tags, errors and examples to the generated document; shorten its names."""
+    """Add descriptions, tags, errors and examples to the generated document; shorten names."""
     result = _shorter_names(result)
     _close_bodies(result)
     result["info"]["description"] = INTRODUCTION

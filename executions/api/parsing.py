@@ -1,4 +1,4 @@
-"""Parse bodies: size, encoding and shape are checked before any field.
+"""Parse bodies: size, encoding and nesting are checked before any field.
 
 Accepted values can be stored: finite numbers, limited nesting, and no NUL or lone surrogate.
 """

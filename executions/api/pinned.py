@@ -36,7 +36,7 @@ class JsonRenderer(JSONRenderer):
 
 
 class AcceptHeader(DefaultContentNegotiation):
-    """Selects the renderer by the `Accept` header, never by a parameter."""
+    """Selects the renderer from the `Accept` header, never from a parameter."""
 
     settings = FRAMEWORK
 

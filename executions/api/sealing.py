@@ -62,7 +62,7 @@ class WorkspaceSealing(Endpoint):
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Seal new payloads, stop sealing them, or use a new key; for superusers.
 
-        Stored payloads stay as they are until `manage.py payload_keys reseal` runs.
+        Stored payloads do not change until `manage.py payload_keys reseal` runs.
         """
         found(self.user, id)
         require_root(self.user, "change how a workspace seals its payloads")

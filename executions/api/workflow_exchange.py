@@ -77,7 +77,7 @@ class ExportWorkflow(Endpoint):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the draft as YAML, or as JSON by `Accept`; `importWorkflow` accepts both."""
+        """Return the draft as YAML or JSON, according to `Accept`; `importWorkflow` reads both."""
         workflow, _ = obtain(self.user, workflows(), id, Action.VIEW)
         document = {"schema": "valkyr/1", "name": workflow.name, **workflow.definition}
         suffix = request.accepted_renderer.format

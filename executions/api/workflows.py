@@ -371,7 +371,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Archive a workflow: triggers no longer start it; its executions stay."""
+        """Archive a workflow: triggers no longer start it; its executions are kept."""
         workflow, _ = obtain(self.user, workflows(), id, ARCHIVE.needs)
         expected = etags.expected(request, workflow)
         ARCHIVE.apply(id, self.actor, {"expected_revision": expected})

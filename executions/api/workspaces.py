@@ -292,7 +292,7 @@ class OneWorkspace(Endpoint):
 
     @operation("archiveWorkspace", "Workspace", {204: None}, errors=[403, 404])
     def delete(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Archive a workspace: no execution starts in it; its rows stay. For superusers only."""
+        """Archive a workspace: no execution starts in it. Its rows are kept. Superusers only."""
         found(self.user, id)
         require_root(self.user, "archive a workspace")
         workspaces.archive_workspace(id, actor=self.actor)

@@ -1,8 +1,8 @@
 """Sealing: a duty adds links for new rows to the hash chain over the audit trail.
 
-Writing a row does not wait: a duty seals it seconds later. Links follow the transactions' numbers,
-up to the oldest open one, so that no row appears before a sealed one. Only one process seals at a
-time, under an advisory lock; a link's number is also its primary key.
+Writing a row does not wait: a duty seals it seconds later. Links follow the order of transaction
+numbers, up to the oldest open transaction, so that no row is added before a sealed one. Only one
+process seals at a time, under an advisory lock; a link's number is also its primary key.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """Find the rows of the audit trail that a user may read, and apply the filters of requests.
 
-Administrators read all of their workspaces. Users who may see a workflow (or its executions) read
-the rows about it. Superusers also read the rows about the whole installation.
+Administrators can read all rows about their workspaces. Users who may see a workflow (or its
+executions) can read the rows about it. Superusers can also read installation-wide rows.
 """
 
 from collections.abc import Mapping

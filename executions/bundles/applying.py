@@ -65,10 +65,9 @@ def apply(
 ) -> AppliedResult:
     """Carry out the bundle's plan, if it still has the fingerprint; "" accepts any plan.
 
-    Without a source, such as for a promoted version, the workspace's recorded source stays.
-
-    Raises PlanOutdated, InvalidBundle with all problems, and the errors of publishing. An error
-    leaves the workspace as it was.
+    Without a source, such as for a promoted version, the workspace keeps its recorded source.
+    Raises PlanOutdated, InvalidBundle with all problems, and the errors of publishing. If an error
+    occurs, nothing is changed.
     """
     prepare(bundle)
     with transaction.atomic():
@@ -144,7 +143,7 @@ def _note(
 def _moved(
     applied: AppliedBundle, found: BundleComparison, source: BundleSource, *, pruned: bool
 ) -> bool:
-    """Set the record to the bundle's source and objects; return whether anything changed."""
+    """Update the record with the bundle's source and objects; return whether anything changed."""
     facts = {
         "repository": source.repository[:300],
         "commit": source.commit[:80],
@@ -169,6 +168,6 @@ def _brought(found: BundleComparison, *, pruned: bool) -> set[str]:
 
 
 def _unread(applied: AppliedBundle, found: BundleComparison) -> set[str]:
-    """Return the recorded keys whose kinds this bundle does not name: their objects stay."""
+    """Return the recorded keys of kinds that this bundle does not name; their objects are kept."""
     read = {WORKFLOWS, *(each.kind.name for each in found.items)}
     return {key for key in applied.keys if key.partition("/")[0] not in read}

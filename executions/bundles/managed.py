@@ -33,7 +33,7 @@ class GitState:
 
 
 def applied_bundle(workspace: Workspace) -> AppliedBundle | None:
-    """Return the record of the bundle that was applied last to a workspace, if any."""
+    """Return the record of the bundle last applied to a workspace, if any."""
     return AppliedBundle.objects.filter(workspace=workspace).first()
 
 

@@ -39,9 +39,9 @@ CREATE, CHANGE, LAYOUT, ARCHIVE, DELETE = "create", "change", "layout", "archive
 class Bundle:
     """The definitions that a workspace should have.
 
-    A kind that `resources` does not name stays as it is. `checksums` maps slugs to the checksums
-    that the versions must have. `prune` archives or deletes objects of earlier bundles that this
-    bundle lacks.
+    Items of kinds that `resources` does not name are not changed. `checksums` maps slugs to the
+    checksums that the versions must have. `prune` archives or deletes objects of earlier bundles
+    that this bundle lacks.
     """
 
     workflows: Mapping[str, Any]
@@ -113,7 +113,7 @@ def plan(
 ) -> BundlePlan:
     """Return the effects of applying the bundle; write nothing.
 
-    For `readable` kinds that the bundle does not name, the plan lists the items that stay.
+    Without `prune`, the plan also lists the kept items of `readable` kinds that the bundle omits.
     """
     prepare(bundle)
     with transaction.atomic():

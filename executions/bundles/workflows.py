@@ -92,7 +92,7 @@ class WorkflowVerdict:
 def live_workflows(
     workspace: Workspace, slugs: Collection[str] | None, *, lock: bool, most: int | None = None
 ) -> dict[str, LiveWorkflow]:
-    """Return the workspace's live workflows with these slugs (None: all), in the order of slugs.
+    """Return the workspace's live workflows with these slugs (None: all), ordered by slug.
 
     Returns at most `most` workflows. `lock` locks their rows in this order, against every writer of
     drafts and versions.

@@ -126,8 +126,8 @@ def reseal(
 ) -> list[RotationProgress]:
     """Reseal every value that the primary key does not seal; return the progress by column.
 
-    `tell` is called after each batch. An unreadable value stays and is reported. You can stop the
-    resealing and run it again at any time. Raises NoKeyset or SealingError.
+    `tell` is called after each batch. An unreadable value is reported and not changed. You can stop
+    the resealing and run it again at any time. Raises NoKeyset or SealingError.
     """
     primary = standing().primary
     found = []

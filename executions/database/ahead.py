@@ -27,7 +27,7 @@ def reading() -> Iterator[None]:
 
 
 def fetch(statement: BoundStatement, likely: Sequence[BoundStatement] = ()) -> Rows:
-    """Return a statement's rows: kept rows, or rows queried now, together with `likely` ones."""
+    """Return a statement's rows: kept earlier, or queried now together with those of `likely`."""
     kept = _kept.get()
     if kept is None:
         return run(statement)

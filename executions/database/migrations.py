@@ -47,9 +47,9 @@ class Migration(migrations.Migration):
 class AddIndexWhileWritten(AddIndexConcurrently):
     """Builds an index of a table while others write to the table; its migration is not atomic.
 
-    An interrupted build is repeated, and an index that already exists stays. The build waits for
-    all older transactions; unlike other waits for a lock, it blocks no writer. For a partitioned
-    table, it builds the index of each partition and then attaches it.
+    An interrupted build is repeated, and an existing valid index is kept. The build waits for all
+    older transactions; unlike other waits for a lock, it blocks no writer. For a partitioned table,
+    it builds the index of each partition and then attaches it.
     """
 
     def database_forwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:

@@ -1,4 +1,4 @@
-"""In a statement, replace the partitioned table by the partition that holds the statement's rows.
+"""Replace the partitioned table in a statement with the partition that holds the statement's rows.
 
 If a statement names the partitioned table, a kept plan names all partitions. PostgreSQL locks and
 costs all of them, so it plans the statement again at each call. A statement that names one
@@ -36,7 +36,7 @@ _tables: list[PartitionedTable] = []  # at most one
 
 
 def register(table: PartitionedTable) -> None:
-    """Let statements name the partitions of this table; it replaces a table registered before."""
+    """Let statements name the partitions of this table; it replaces the one registered before."""
     _tables[:] = [table]
 
 

@@ -178,7 +178,7 @@ class Router:
     """Routes Valkyr's models to its database; with cells, also the models of celery-beat."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Return the alias for Valkyr's models and models to which its rows refer; or None."""
+        """Return the alias for Valkyr's models and the models its rows refer to; otherwise None."""
         row = hints.get("instance")
         if getattr(model, GLOBAL, False):
             return first()

@@ -1,7 +1,7 @@
 """Row-level security: a policy for each table whose rows belong to a workspace.
 
-A row belongs to the workspace that its column names; otherwise to the workspace of the row to which
-it refers by the first foreign key that leads to a workspace. The policies restrict only the role of
+A row belongs to the workspace that its column names. Without such a column, the first foreign key
+that leads to a workspace determines the row's workspace. The policies restrict only the role of
 `row_scope`; other roles are unrestricted, so that the engine's statements keep their plans.
 """
 

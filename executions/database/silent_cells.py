@@ -58,7 +58,7 @@ def part_in(of: str) -> Iterator[None]:
 def _limited(seconds: float) -> Iterator[None]:
     """Limit each wait for a database in the block; a longer wait raises OperationalError.
 
-    An enclosing limit that is shorter stays in force.
+    A shorter limit of an enclosing block remains in force.
     """
     outer = _limit.get()
     token = _limit.set(seconds if outer is None else min(seconds, outer))

@@ -1,7 +1,7 @@
 """Check all parts concurrently, in bounded time, at most once a second.
 
-Each check (one at the broker, one through each database) has its own thread. If a check does not
-end, for example because a server is frozen, no request waits for it and no second check starts:
+Each check (one of the broker, and one through each database) has its own thread. If a check does
+not end, for example because a server is frozen, no request waits for it and no second check starts:
 until the check ends, its parts have no result.
 """
 

@@ -71,7 +71,7 @@ FAILED = "job_failed"
 
 
 def run(job_id: UUID) -> bool:
-    """Run a queued job; return False if it is not queued, or failed at its deadline meanwhile."""
+    """Run a queued job; return False if it is not queued, or has failed at its deadline."""
     job = Job.objects.filter(pk=job_id, state=JobState.QUEUED).first()
     if job is None or not _begin(job, kind_named(job.kind)):
         return False

@@ -3,7 +3,7 @@
 Each pair of a workflow and a state is one range. One statement reads the next rows of every range.
 The result is complete up to the point where the first range may have further rows. The density of
 the rows in each range determines how many are read next. So a list of 2,000 rows reads a few
-thousand, not 2,000 of each range.
+thousand rows, not 2,000 from each range.
 """
 
 from collections import defaultdict

@@ -97,7 +97,7 @@ class LiveAnswer(StreamingHttpResponse):
         )
 
     async def frames(self) -> AsyncGenerator[Frame | None, None]:
-        """Yield the viewer's frames until the connection should end."""
+        """Yield frames, or None after a quiet period, until the connection should end."""
         # After the middleware: the request's connection is returned before the wait. `connection`
         # is a proxy for another one in each thread, so it is closed in the right one.
         with serving(self._alias):

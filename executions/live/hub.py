@@ -151,7 +151,7 @@ class Hub:
         return rest
 
     async def _rest(self, seconds: float) -> None:
-        """Wait until the next read; a new viewer ends the pause."""
+        """Wait until the next read, or until no viewer is left; welcome new viewers meanwhile."""
         until = time.monotonic() + seconds
         while (self._watched or self._joining) and (left := until - time.monotonic()) > 0:
             self._joined.clear()

@@ -1,4 +1,4 @@
-"""The bundle of definitions that was applied last to a workspace."""
+"""The bundle of definitions last applied to a workspace."""
 
 from django.db import models
 

@@ -32,10 +32,10 @@ class Keyset(models.Model):
 class Credential(models.Model):
     """A named secret of a workspace: `secrets.<name>` in a workflow, or a module's credential.
 
-    `sealed` is an AES-256-GCM value over the JSON object of its fields, bound to this row's ID;
-    `key_id` is the data key it is sealed with. `hosts`, `modules`, `workflows` (IDs) and `remote`
-    are its boundary (`credentials.boundary`): where it may be sent. Without hosts it may not be
-    sent anywhere.
+    `sealed` is the JSON object of the fields, encrypted with AES-256-GCM and bound to this row's
+    ID; `key_id` is the data key that seals it. `hosts`, `modules`, `workflows` (IDs) and `remote`
+    are the credential's boundary (`credentials.boundary`): where it may be sent. Without hosts, it
+    may not be sent anywhere.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

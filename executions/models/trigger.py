@@ -1,4 +1,4 @@
-"""Triggers, which start executions automatically, and the record of each due time."""
+"""Triggers, which start executions automatically, and the record of each fire time."""
 
 from uuid import UUID
 
@@ -18,8 +18,8 @@ class Trigger(models.Model):
     """One entry of a published version's `triggers:`; publishing keeps these rows in sync.
 
     `enabled` is set by users, and False for a retired trigger, which the newest version no longer
-    has. Times before `enabled_at` and before `paused_until` do not fire. `next_at` is a schedule's
-    first time that has no tick yet; None if there is no such time.
+    has. Times before `enabled_at` or `paused_until` do not fire. `next_at` is a schedule's first
+    time that has no tick yet; None if there is no such time.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -69,9 +69,9 @@ class Trigger(models.Model):
 
 
 class CronTick(models.Model):
-    """One fire time of a schedule. Its row ensures that each time fires at most once.
+    """One fire time of a schedule; the row ensures that it fires at most once.
 
-    A QUEUED tick starts no earlier than `start_at`, which a jitter or an exceeded quota delays.
+    A QUEUED tick starts no earlier than `start_at`, which jitter or an exceeded quota delays.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -143,7 +143,7 @@ class WebhookDelivery(models.Model):
 
 
 class Event(models.Model):
-    """An outside event, published once, which starts workflows and wakes waiting runs.
+    """An event, published once, which starts workflows and wakes waiting runs.
 
     `delivered_at` is set once every waiting run has been checked. `delivered_to` is the last run
     that was checked so far, and `looked_at` is the time of that check.

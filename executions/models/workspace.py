@@ -10,7 +10,7 @@ from executions.states import Permission, Role
 
 
 class Tier(models.Model):
-    """Limits on executions, applied to each workspace of the tier; an empty field: no limit."""
+    """Limits on the executions of each workspace of the tier; an empty field means no limit."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.SlugField(unique=True, max_length=50)

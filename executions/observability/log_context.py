@@ -27,7 +27,7 @@ def ids() -> Mapping[str, object]:
 
 
 def at(them: Callable[[], Mapping[str, object]] | None) -> None:
-    """Add the IDs that `them` returns to log lines, until the next call or `reset`."""
+    """Add to log lines the IDs that `them` returns, until the next call or `reset`."""
     _at.set(them)
 
 

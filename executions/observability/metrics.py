@@ -46,5 +46,5 @@ def ended(sender: Any = None, *, state: str, **_: Any) -> None:
 
 
 def connect() -> None:
-    """Count the ends of executions from now on, by the signal `execution_ended`."""
+    """Start counting executions that end, using the signal `execution_ended`."""
     execution_ended.connect(ended, dispatch_uid="executions.observability.metrics")

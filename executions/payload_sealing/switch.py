@@ -92,7 +92,7 @@ def remove_old_keys(workspace_id: UUID, *, actor: Actor, reason: str = "") -> li
 def reseal(
     workspace_id: UUID, *, actor: Actor, reason: str = "", tell: object = None
 ) -> WalkResult:
-    """Bring all rows into the workspace's present state, and write an audit row; see `walk`."""
+    """Seal or unseal all rows as the workspace now requires; write an audit row; see `walk`."""
     found = walk(workspace_id, tell=tell if callable(tell) else None)
     record(
         actor,

@@ -41,8 +41,8 @@ def items_at(
 ) -> dict[int, Any]:
     """Return items of a stored list, by index; references in them are not loaded.
 
-    Returns the first items if all of them exceed the load limit. Call it outside any transaction.
-    Raises StoredValueTooLarge if the first items exceed it, and the errors of `reading.part_of`.
+    Returns the first items if together they exceed the load limit. Call it outside any transaction.
+    Raises StoredValueTooLarge if one block exceeds it, and the errors of `reading.part_of`.
     """
     found: dict[int, Any] = {}
     first, start, size = 0, 1, 0  # after the list's bracket

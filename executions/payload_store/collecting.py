@@ -1,8 +1,8 @@
 """Delete stored values that no execution needs, one batch after another.
 
-A value stays while an execution or an event that declared its use exists, or a plugin holds a copy
-of it. A batch is marked under row locks, which are released before any file is deleted. A value
-that is needed again after its mark gets a new row and a new file.
+A value is kept while an execution or an event that declared its use exists, or a plugin holds a
+copy of it. A batch is marked under row locks, which are released before any file is deleted. A
+value that is needed again after its mark gets a new row and a new file.
 """
 
 import time

@@ -117,7 +117,7 @@ class ObjectStorage:
                 self._system.rm_file(self._path(name))
 
     def for_fsspec(self, names: list[str]) -> tuple[list[str], Any]:
-        """Return the paths of files, and the file system of fsspec that opens them."""
+        """Return the paths of files, and the fsspec file system that opens them."""
         if (folder := self.folder) is not None:
             from fsspec.implementations.local import LocalFileSystem
 
@@ -172,7 +172,7 @@ def _up_to(parts: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 
 def _discard(file: Any) -> None:
-    """Abandon a file of fsspec that is being written, so that no part of it appears."""
+    """Abandon an fsspec file that is being written, so that no part of it appears."""
     with suppress(Exception):
         file.discard()
     # Otherwise the destructor completes the file.

@@ -134,7 +134,7 @@ def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: boo
     """Return a value with its references replaced by values, except references to stored content.
 
     Values inside stored values are loaded as well. Together, the loaded values have at most `most`
-    bytes (default: VALKYR_PAYLOAD_LOAD_LIMIT). With `partly`, references beyond this size stay.
+    bytes (default: VALKYR_PAYLOAD_LOAD_LIMIT). With `partly`, references beyond this size are kept.
     Raises the errors of `text_of`.
     """
     return _Loading(workspace_id, most, partly).loaded(value)

@@ -60,7 +60,7 @@ def write(
 
 
 def archive(ids: Sequence[UUID], actor: Actor) -> None:
-    """Archive workflows: triggers no longer start them; their executions stay."""
+    """Archive workflows: triggers no longer start them; their executions are kept."""
     with transaction.atomic():
         for batch in _batches(ids):
             rows = list(_locked(batch))

@@ -72,7 +72,7 @@ class _Written:
 
 
 def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVersion]:
-    """Set workflows to their code in one transaction; return their versions by slug.
+    """Make workflows equal to their code in one transaction; return their versions by slug.
 
     Raises SlugTaken if a user, or other code, has a slug; in that case, no workflow is written.
     """
@@ -130,7 +130,7 @@ def _new(workspace: Workspace, one: CodeContent, now: Any) -> Workflow:
 
 
 def refuse_foreign(workspace: str, slug: str, *, has: str, says: str) -> None:
-    """Raise SlugTaken if the workflow with this slug comes from a source other than the code."""
+    """Raise SlugTaken if the workflow with this slug has a source (`has`) other than `says`."""
     if has != says:
         whose = f"is from {has}" if has else "belongs to a person"
         raise SlugTaken(

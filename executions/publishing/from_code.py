@@ -67,7 +67,7 @@ def publish_from_code(
     line: int | None = None,
     workspace: Workspace | None = None,
 ) -> CodeVersion:
-    """Publish a definition under a slug, unless the newest version has the same content.
+    """Publish a definition under a slug, unless the latest version has the same content.
 
     `origin` names its source, such as `shop.flows:fulfil`, and `line` its line there. A missing
     workflow is created. If the content equals that of an earlier version, that version becomes the

@@ -1,7 +1,7 @@
-"""Choose the versions of a workflow's new executions: the latest, and a canary for a share.
+"""Choose the version that new executions use: the latest or, for a share of them, a canary.
 
-Each change holds the lock of the workflow's row, or is one statement that names the canary to
-change. So of two concurrent changes of a canary, the later one changes nothing.
+Each change holds the lock of the workflow's row, or is one statement that applies only while the
+given version is the canary. So a change to a canary that has ended meanwhile has no effect.
 """
 
 from dataclasses import dataclass
@@ -111,8 +111,8 @@ def roll_back(
     """Withdraw a version: the canary, or else the latest; restore the earlier triggers at once.
 
     `number` names the version. Any canary ends, even if the version was withdrawn before. The draft
-    and the executions stay. Raises NotFound, NotPublished, and WrongState for a version that new
-    executions do not use, a workflow from code, or a workflow without an earlier version.
+    and the executions do not change. Raises NotFound, NotPublished, and WrongState for a version
+    that new executions do not use, a workflow from code, or a workflow without an earlier version.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id)

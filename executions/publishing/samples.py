@@ -34,7 +34,7 @@ class PayloadSample:
 
 @lru_cache(maxsize=1)
 def samples() -> tuple[PayloadSample, ...]:
-    """Return the publishable examples that consist of one file, by name."""
+    """Return the publishable examples that consist of one file, sorted by name."""
     found = (_read(path) for path in sorted(FOLDER.glob("*/workflow.yaml")) if _alone(path))
     return tuple(sample for sample in found if not versioning.check(sample.definition))
 

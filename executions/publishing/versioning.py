@@ -122,7 +122,7 @@ def archive_workflow(
     expected_revision: int | None = None,
     reason: str = "",
 ) -> Workflow:
-    """Archive a workflow: triggers no longer start it; its executions stay.
+    """Archive a workflow: triggers no longer start it; its executions are kept.
 
     Raises NotFound, StaleRevision, and PublishedFromGit.
     """
@@ -148,13 +148,13 @@ def publish(
 ) -> WorkflowVersion:
     """Make an immutable version of the draft, fully resolved.
 
-    A published version becomes the latest and its triggers take effect; a test version does
-    neither. With `percent`, the version becomes the canary: that share of new executions uses it,
-    while triggers stay those of the latest version. A new latest version or canary ends an earlier
-    canary. `again` is the number of an earlier published version: its source is published again,
-    and the draft stays as it is. Raises NotFound, InvalidDefinition with all problems, Unchanged,
-    FromCode if a user publishes a workflow from code, PublishedFromGit where only Git publishes,
-    and NotPublished for a canary if there is no latest version.
+    A published version becomes the latest, and its triggers take effect; a test version has neither
+    effect. With `percent`, the version becomes the canary: that share of new executions uses it,
+    while the triggers of the latest version remain in effect. A new latest version or canary ends
+    an earlier canary. `again` is the number of an earlier published version: its source is
+    published again, and the draft does not change. Raises NotFound, InvalidDefinition with all
+    problems, Unchanged, FromCode if a user publishes a workflow from code, PublishedFromGit where
+    only Git publishes, and NotPublished for a canary if there is no latest version.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)
@@ -401,7 +401,7 @@ def slug_of(name: str) -> str:
 
 
 def kept(workflow: Workflow) -> dict[str, Any]:
-    """Return a workflow's values for the audit trail, with only the draft's checksum."""
+    """Return a workflow's values for the audit trail, with a checksum in place of the draft."""
     draft = payloads.digest(payloads.dump(workflow.definition, "definition", MAX_DRAFT_BYTES))
     plain = {name: getattr(workflow, name) for name in CHANGEABLE if name != "definition"}
     return told(plain) | {"revision": workflow.revision, "draftChecksum": draft}

@@ -95,8 +95,8 @@ def count_use(
 ) -> list[tuple[Any, ...]]:
     """Count `more` uses of a resource in the windows of these limits, and lock the counters.
 
-    Returns a row for each limit: its user and window, the present use, the start of the window, and
-    the current time.
+    Returns a row for each limit: its user and window, the use including `more`, the start of the
+    window, and the current time.
     """
     return statements.fetch(
         "count_use",
@@ -180,7 +180,7 @@ class Present:
 
 
 def present(counters: Iterable[Counter]) -> Present:
-    """Return the present values of the counters. Uses two queries for any number of counters."""
+    """Return the current values of the counters. Uses two queries, regardless of their number."""
     wanted = set(counters)
     now = database_now()
     starts = {name.value: start_of(name, now) for name in QuotaWindow}

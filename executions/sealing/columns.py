@@ -72,7 +72,7 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 
 
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
-    """Seal values that were copied into a row for their new places, and save the row.
+    """Seal values for their new places after they were copied into a row, and save the row.
 
     `places` has the old places, by column. Returns whether a value was sealed. Raises SealBroken.
     """

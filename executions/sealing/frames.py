@@ -2,8 +2,8 @@
 
 A file begins with a header: `valkyr`, the format's version, the size of a frame, and a random salt.
 The salt and the workspace's key give the file's own key, by HMAC-SHA-256. Each frame is AES-256-GCM
-under that key. It is bound to the header, the workspace, the file's name, its number, and whether
-it is the last. So a frame that is missing, repeated, moved, or from another file does not open.
+under that key. It is bound to the header, the workspace, the file's name, the frame's number, and
+whether it is the last. So a missing, repeated, moved or foreign frame does not open.
 
 Tink's streaming AEAD is not suitable: its readers in Python cannot seek, which batches of a CSV
 require.

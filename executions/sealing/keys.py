@@ -63,7 +63,7 @@ def with_new_primary(keys: Keys) -> Keys:
 
 
 def with_more(keys: Keys, others: Keys) -> Keys:
-    """Return the keys together with those of another set; the primary key stays."""
+    """Return the keys together with those of another set; the primary key does not change."""
     keyset = _proto(keys)
     keyset.key.extend(key for key in _proto(others).key if key.key_id not in keys.ids)
     return _of(keyset)

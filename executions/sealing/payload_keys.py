@@ -169,7 +169,7 @@ def make(workspace_id: UUID) -> int:
 
 
 def stop(workspace_id: UUID) -> bool:
-    """Stop sealing the workspace's payloads; its keys stay.
+    """Stop sealing the workspace's payloads; keep its keys.
 
     Returns whether the workspace sealed payloads before.
     """

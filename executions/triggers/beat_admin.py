@@ -1,4 +1,4 @@
-"""Apply changes that users make to a schedule's entry in beat's own admin to the trigger.
+"""Apply to a trigger the changes that users make to its entry in beat's own admin.
 
 Beat's admin belongs to the project, and some of its actions send no signal (its bulk actions, a
 crontab that several entries share). So this module uses no signal: `follow` reads the entry before

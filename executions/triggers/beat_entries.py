@@ -79,7 +79,7 @@ def write(trigger: Trigger) -> None:
 
 
 def disable(trigger: Trigger) -> None:
-    """Stop beat from sending a disabled trigger's task; the trigger's entry stays."""
+    """Stop beat from sending a disabled trigger's task; keep the trigger's entry."""
     entry = entry_of(trigger)
     if entry is not None and entry.enabled:
         entry.enabled = False

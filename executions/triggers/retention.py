@@ -1,6 +1,6 @@
 """Retention of events, resolved refused messages and stored responses.
 
-Undelivered events and unresolved messages stay.
+Undelivered events and unresolved messages are kept.
 """
 
 from datetime import datetime, timedelta

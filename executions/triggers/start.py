@@ -89,8 +89,8 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 
     A canary version is started instead of the latest version for its share of keys.
 
-    `trial` is the version of a test run, which only a user starts. A known idempotency key returns
-    the earlier execution. `trigger` is the workflow's trigger that caused the start, if any.
+    `trial` is the version of a test run, which only a user starts. For a known idempotency key,
+    returns the earlier execution. `trigger` is the trigger that caused the start, if any.
 
     `joined` starts the execution as part of the caller's transaction, which may stay open for a
     long time. With limits or a concurrency key, the execution is then counted and admitted only

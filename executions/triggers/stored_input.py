@@ -57,12 +57,11 @@ def stored(
 ) -> Any:
     """Return the payload; if it is above the threshold, store it and return a StoredInput.
 
-    Call it before the transaction that starts the execution. Inside a transaction, the payload
-    stays as it is, and is stored in the row. `release` frees the connection before the file is
-    written; by default, the connection is closed. `user` is the execution that will use the
-    payload, if it exists. A payload that cannot be stored, or is longer than `most` (default:
-    `most_bytes`), is left to the check of the row. Raises PayloadStoreUnavailable and the errors of
-    sealing.
+    Call it before the transaction that starts the execution. Inside a transaction, the payload is
+    returned unchanged, for the row. `release` frees the connection before the file is written; by
+    default, the connection is closed. `user` is the execution that will use the payload, if it
+    exists. A payload that cannot be stored, or is longer than `most` (default: `most_bytes`), is
+    left to the check of the row. Raises PayloadStoreUnavailable and the errors of sealing.
     """
     if (
         not payload_store.enabled()

@@ -1,4 +1,4 @@
-"""Publish messages that differ only in their execution: Celery makes one, and the others copy it.
+"""Publish messages that differ only in their execution: Celery makes one; the others are copies.
 
 Celery's work for a message (options, routing, representations, an empty canvas) takes 0.2 ms and
 gives the same result for all executions of a version. A copy has its own IDs, and is published like

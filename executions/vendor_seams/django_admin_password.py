@@ -17,7 +17,7 @@ View = Callable[..., HttpResponse]
 
 
 def replace_password_change(view: View) -> View:
-    """Replace the site's view for password changes by `view`; return the previous view."""
+    """Replace the site's view for password changes with `view`; return the previous view."""
     theirs: View = admin.site.password_change
     admin.site.password_change = view  # type: ignore[method-assign, assignment]
     return theirs

@@ -5,7 +5,7 @@ answer. py-amqp waits for both without a timeout: web requests, beat and workers
 would hang until the cluster recovers.
 
 Relies on: `wait(method, callback, timeout, returns_tuple)` of a channel and of a connection waits
-for every answer of the broker except deliveries, `Channel.basic_publish_confirm(*args,
+for every response from the broker except deliveries, `Channel.basic_publish_confirm(*args,
 confirm_timeout)` for confirmations; `Transport.Connection` and `Connection.Channel` (py-amqp 5.2
 to 5.4, kombu 5.5 to 5.7).
 No public way: each message has an option for the timeout of its confirmation, and other answers
@@ -31,7 +31,7 @@ class LimitedWait:
         timeout: float | None = None,
         returns_tuple: bool = False,
     ) -> Any:
-        """Wait for an answer of the broker. Raises TimeoutError."""
+        """Wait for a response from the broker. Raises TimeoutError."""
         limit = timeout or ANSWER_SECONDS
         waited: Any = super()
         return waited.wait(method, callback, timeout=limit, returns_tuple=returns_tuple)

@@ -63,7 +63,7 @@ def cycles(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
 
 
 def _knots(following: list[list[int]], preceding: list[list[int]]) -> list[set[int]]:
-    """Return the strongly connected components, by Kosaraju's two passes."""
+    """Return the strongly connected components, using Kosaraju's algorithm."""
     finished: list[int] = []
     seen: set[int] = set()
     for start in range(len(following)):

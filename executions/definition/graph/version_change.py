@@ -300,7 +300,7 @@ def _body(graph: Graph, place: str) -> Graph | None:
 
 
 def _hands_out(root: Graph, place: str) -> bool:
-    """Return whether a step reads the callback URL of the task at `place` or in its body."""
+    """Return whether a step reads the callback URL of the task at `place`, or of a task in it."""
     return any(
         read == place or read.startswith(f"{place}.") for read in _callbacks(Place("", root))
     )

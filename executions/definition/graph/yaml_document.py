@@ -17,7 +17,7 @@ _NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions")
 def definition_yaml(document: Any) -> str:
     """Return a stored definition as YAML, which `load_text` reads back as an equal document.
 
-    Parts that do not have the schema's shape are written as they are.
+    Parts that do not match the schema are written unchanged.
     """
     ordered = _ordered(document, WORKFLOW_SCHEMA)
     if isinstance(ordered, dict) and isinstance(ordered.get("input"), dict):

@@ -5,10 +5,10 @@ result. So no expression can block a process or fill its memory. Work and memory
 measured: the same template with the same scope spends the same everywhere. The clock, read
 occasionally, ends anything that the counts miss.
 
-    RenderBudget()                                    what this kind of process allows a rendering
+    RenderBudget()                                    the limits of this kind of process
     RenderBudget(seconds=5, deadline=monotonic() + 5) the same, within the time limit of a step
-    RenderBudget(profile=WEB)                         what a web process allows, anywhere
-    begin_request() … end_request()                   the same for all that a request renders
+    RenderBudget(profile=WEB)                         the limits of a web process, in any process
+    begin_request() … end_request()                   the same for everything a request renders
     while_planning()                                  while an execution's row is locked
 """
 

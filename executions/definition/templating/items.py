@@ -245,8 +245,8 @@ def counted(budget: RenderBudget, value: Iterable[Any], units: int) -> Iterator[
 def each(name: str) -> Callable[..., Any]:
     """Return `map`, `select`, `reject`, or their variant for an attribute, such as `selectattr`.
 
-    They are Jinja's own filters, over counted items. A filter or test must be named by text, and
-    each item is charged for the call and its arguments.
+    They are Jinja's own filters, over counted items. The name of a filter or test must be a text,
+    and each item is charged for the call and its arguments.
     """
     function: Any = FILTERS[name]
     at = 1 if name.endswith("attr") else 0

@@ -53,7 +53,7 @@ def concatenated(budget: RenderBudget, values: list[Any]) -> str:
 
 
 def escaped(budget: RenderBudget, value: Any) -> str:
-    """Apply the filter `e` (`escape`), which replaces a character by at most six characters."""
+    """Apply the filter `e` (`escape`), which replaces a character with at most six characters."""
     text = as_text(budget, value)
     budget.spend(4 * scan(text))
     grown = 5 * sum(text.count(character) for character in "&<>\"'")

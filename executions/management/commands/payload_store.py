@@ -27,7 +27,7 @@ class Command(BaseCommand):
     help = HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the actions as subcommands; `collect` has options for its time and values' age."""
+        """Add the actions as subcommands; `collect` has options for a time limit and an age."""
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         for name, text in ACTIONS.items():
             action = actions.add_parser(name, help=text, description=text)

@@ -1,1 +1,1 @@
-"""The rules of a definition beyond its shape, one subject per file; each yields problems."""
+"""The rules that a definition's JSON Schema cannot express, by subject; each yields problems."""

@@ -61,7 +61,7 @@ class Trial:
 
 
 def trial(document: Mapping[str, Any], catalog: Catalog, asked: TrialRequest) -> Trial:
-    """Return the definition of a test run; `document` and `asked` may both have problems."""
+    """Return the definition of a test run; `document` and `asked` may each have problems."""
     kept = _without_company(document)
     untouched = asked.everything and not asked.pinned
     # Parts beyond the limits are not checked; validation reports them.

@@ -21,7 +21,7 @@ from executions.definition.templating.errors import Pointer
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A read of a task, and its place; `called` says that only the task's callback URL is read."""
+    """A read of a task, and its pointer; `called` says that only the callback URL is read."""
 
     pointer: Pointer
     name: str
