@@ -165,7 +165,8 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Yield a finding for each queue whose work the rule covers and no worker serves.
+    """Yield a finding for each queue that no worker serves, and in which runs that the rule covers
+    wait.
 
     Uses one query if there are only Valkyr's own queues and workers serve all of them.
     """

@@ -86,7 +86,7 @@ class Nodes(ABC):
                 self.place(level, self.graph.nodes[name])
 
     def place(self, level: Level, node: Node) -> None:
-        """Draw the task of one node, and its edges."""
+        """Create the task of one node, and its edges."""
         ports = self.ports_into(level, node)
         if node.kind == LOOP and known(node) and not node.disabled:
             self.loop(level, node, ports)
@@ -103,7 +103,7 @@ class Nodes(ABC):
 
     @abstractmethod
     def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
-        """Draw the body of a node that iterates over its items."""
+        """Create the body of a node that iterates over its items."""
 
     def ports_into(self, level: Level, node: Node) -> dict[int, list[NodePort]]:
         """Return the ports that lead to a node, grouped by the node's inputs."""

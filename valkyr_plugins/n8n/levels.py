@@ -27,7 +27,7 @@ class NodePort:
 
 @dataclass(slots=True)
 class Level:
-    """One body: its nodes, and the tasks drawn so far."""
+    """One body: its nodes, and the tasks created so far."""
 
     names: set[str]
     outer: "Level | None" = None
