@@ -39,7 +39,7 @@ class StepFigures:
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, longest total time first; the shares of all steps sum to 1."""
+    """Steps, in descending order of their total time; the shares of all steps sum to 1."""
 
     executions: int
     steps: list[StepFigures]
