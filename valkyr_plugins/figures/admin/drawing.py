@@ -35,9 +35,9 @@ class Scale:
 
 
 def linear(values: Iterable[float], least: float = 1.0) -> Scale:
-    """Return a scale from 0 to a round number that is not below any value, nor below `least`.
+    """Return a scale from 0 to the smallest round number that is not below any value.
 
-    A round number is 1, 2 or 5 times a power of ten; `least` itself need not be round.
+    A round number is 1, 2 or 5 times a power of ten. The scale goes at least to `least`.
     """
     top = round_up(max(values, default=least) or least)
     top = max(top, least)
