@@ -1,4 +1,4 @@
-"""A level: the tasks and edges of one body while it is drawn, and its nodes' outputs."""
+"""A level: the tasks and edges of one body during the import, and its nodes' outputs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -102,7 +102,8 @@ def common(ports: Iterable[NodePort]) -> Branch:
 
 
 def exclude(branches: Iterable[Branch]) -> bool:
-    """Return whether a gate separates any two of the branches, so that at most one is taken."""
+    """Return whether a gate separates at least two of the branches, so that both are never taken.
+    """
     given = list(branches)
     for place, first in enumerate(given):
         for second in given[place + 1 :]:
