@@ -40,7 +40,7 @@ LOGIN = (
 
 @dataclass(frozen=True, slots=True)
 class RoleLimits:
-    """The limits of a login role: seconds for a statement, and concurrent connections."""
+    """The limits of a login role: seconds per statement, and concurrent connections."""
 
     seconds: float = 60
     connections: int = 5
