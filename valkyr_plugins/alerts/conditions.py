@@ -165,8 +165,7 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Yield a finding for each queue that no worker serves, and in which runs that the rule covers
-    wait.
+    """Yield a finding for each queue without a worker in which runs of the rule wait too long.
 
     Uses one query if there are only Valkyr's own queues and workers serve all of them.
     """

@@ -26,8 +26,7 @@ class FailureRate:
 
 
 def rate(counts: Mapping[datetime, int], now: datetime) -> FailureRate:
-    """Return the rate at `now` (UTC), from the counts per clock hour, keyed by the start of the
-    hour.
+    """Return the rate at `now` (UTC), from counts that are keyed by the start of the hour.
 
     A missing hour counts as 0.
     """

@@ -124,9 +124,7 @@ MOST_AT_ONCE = 1_000
 
 
 def notice(rule: AlertRule, finding: Finding) -> Alert:
-    """Open or reopen the rule's alert about the finding, or update the open alert; return the
-    alert.
-    """
+    """Open, reopen or update the rule's alert about the finding; return the alert."""
     with transaction.atomic():
         alert = _newest(rule, finding)
         if alert is not None:

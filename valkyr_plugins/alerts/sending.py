@@ -185,8 +185,7 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send the message once, under its workspace's egress rules; return the result. Uses no query.
-    """
+    """Send the message once, under the workspace's egress rules; return the result. No queries."""
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 

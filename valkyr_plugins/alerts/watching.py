@@ -89,8 +89,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """Return the IDs of redrives that are still stopped; an empty set without the plugin `redrive`.
-    """
+    """Return the IDs of redrives that are still stopped; none if `redrive` is not installed."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 

@@ -125,9 +125,7 @@ def _side(name: str, params: dict[str, Any], slow: float | None) -> Side:
 
 
 def _groups(canary: Canary) -> list[GroupCounts]:
-    """Return the canary version's failure groups, in descending order of its dead letters; at most
-    20.
-    """
+    """Return up to 20 failure groups of the canary version, those with most dead letters first."""
     numbers = {canary.version.number: "canary", canary.latest.number: "latest"}
     rows = GroupVersion.objects.filter(group__workflow_id=canary.workflow_id, count__gt=0)
     mine = rows.filter(number=canary.version.number).order_by("-count", "group_id")

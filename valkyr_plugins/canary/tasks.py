@@ -7,7 +7,9 @@ from executions.public.messaging import CONTROL, send, task
 
 @task("valkyr_canary.watch")
 def watch() -> int:
-    """Stop or promote canaries whose conditions are met; return how many ended. Runs every second.
+    """Stop or promote canaries if their conditions are met; return how many ended.
+
+    Runs every second.
     """
     from valkyr_plugins.canary import watching
 
@@ -24,7 +26,9 @@ def look(execution_id: str) -> bool:
 
 @task("valkyr_canary.settle")
 def settle() -> int:
-    """Settle executions that started on withdrawn versions; return their number. Runs every second.
+    """Settle executions that started on withdrawn versions; return their number.
+
+    Runs every second.
     """
     from valkyr_plugins.canary import settling
 

@@ -183,9 +183,7 @@ class DurableResult:
         return rows.filter(module="celery.task")
 
     def _error(self, failed: Any) -> BaseException:
-        """Return the task's exception, restored by Celery, or an exception that describes the
-        failure.
-        """
+        """Return the task's exception as Celery restores it, or an error that describes the end."""
         if failed.state == "CANCELLED":
             return TaskRevokedError(failed.reason or "revoked")
         run = self._failed_run()
@@ -213,9 +211,7 @@ def _task_state(run: Any) -> TaskState:
 
 
 def _in_order(runs: Mapping[str, Any]) -> list[str]:
-    """Return step paths (`add.main`, `add[12].one`) in the canvas's order, with items in numeric
-    order.
-    """
+    """Return step paths (`add.main`, `add[12].one`) in the canvas's order, with items by number."""
     from executions.public.graphs import compiled
 
     if not runs:

@@ -260,7 +260,9 @@ def _learn(key: Key, done: breaker_rows.Change) -> None:
 
 
 def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
-    """Return the wait of a held step, at most its remaining time. Raises StepError if none remains.
+    """Return the wait of a held step, at most its remaining time.
+
+    Raises StepError if no time remains.
     """
     circuit = known.circuit(key)
     held = asked.work.held_seconds

@@ -134,8 +134,7 @@ QUOTAS = QuotaKind()
 
 @dataclass(frozen=True, slots=True)
 class QuotaUses:
-    """The current use of quotas: their counters, and the number of held slots, keyed by quota ID.
-    """
+    """The current use of quotas: their counters, and the held slots, keyed by quota ID."""
 
     counters: Present
     held: Mapping[UUID, int]

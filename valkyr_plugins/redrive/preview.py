@@ -106,7 +106,9 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A step with side effects that `count` entries would repeat; its path has `[]` for iterations.
+    """A step with side effects that `count` entries would repeat.
+
+    In the step's path, iterations are written as `[]`.
     """
 
     step: str

@@ -232,10 +232,10 @@ MOST_TOGETHER = 1_000
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     """Send an item, or skip it with the error; return whether it moved.
 
-    Return None if the redrive has no capacity, is not running, or is held back by a limit; the
-    limit is stored with the item. In these cases, the other items need not be tried. A changed
-    payload that is in the payload store is loaded and stored before the transaction, as are large
-    changes.
+    Return None if the redrive has no capacity, is not running, or is held back by a limit or an
+    unavailable payload store; the reason for holding back is stored with the item. In these cases,
+    the other items need not be tried. A changed payload that is in the payload store is loaded and
+    stored before the transaction, as are large changes.
     """
     try:
         payload, refused = _changed_payload(redrive_id, item)

@@ -42,9 +42,7 @@ _published: dict[TaskShape, CodeVersion] = {}
 
 
 def shape_of(task: AnyTask, options: TaskOptions) -> TaskShape:
-    """Return the properties that determine the task's workflow, from the task and its backend's
-    options.
-    """
+    """Return the properties that determine the workflow, from a task and its backend's options."""
     return TaskShape(
         backend=task.backend,
         path=task.module_path,

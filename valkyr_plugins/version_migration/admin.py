@@ -123,9 +123,7 @@ class MigrationForm(ReasonForm):
     )  # fmt: skip
 
     def clean_names(self) -> dict[str, str]:
-        """Return the new names of the renamed steps, keyed by the old names. Raises
-        ValidationError.
-        """
+        """Return the new names of the renamed steps, keyed by old name. Raises ValidationError."""
         return _pairs(self.cleaned_data["names"])
 
 

@@ -236,8 +236,7 @@ def information(work: NodeWork) -> Made:
 
 @family("textClassifier", "sentimentAnalysis")
 def classifier(work: NodeWork) -> Made:
-    """Make an `llm.extract` task that chooses a category, and a `flow.switch` task for the
-    categories.
+    """Make an `llm.extract` task that chooses a category, and a `flow.switch` task for it.
 
     Raises Left if the node chooses several categories, or if the model or categories are unknown.
     """

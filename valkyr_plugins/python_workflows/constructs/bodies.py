@@ -96,8 +96,7 @@ class TracedTurns:
 
     @property
     def previous(self) -> Any:
-        """Return the outputs of the previous iteration, keyed by task; None in the first iteration.
-        """
+        """Return the outputs of the previous iteration, keyed by task; None in the first one."""
         return self._loop("previous", Any)
 
     @property
