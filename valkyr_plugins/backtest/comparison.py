@@ -26,7 +26,7 @@ FAILED_RUN = ("FAILED", "DLQ")
 
 @dataclass(slots=True)
 class StepComparison:
-    """The verdicts by step path; `changed` lists the steps whose result differs or is unknown."""
+    """The verdicts, keyed by step path; `changed` are the steps with a new or unknown result."""
 
     verdicts: dict[str, StepVerdict] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)

@@ -185,7 +185,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the name of the step's target without secrets, cut to fit; None without a target."""
+    """Return the name of the step's target, shortened and without secrets; None without one."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -325,7 +325,7 @@ def wake_held() -> int:
 def forget_unused() -> int:
     """Delete at most 1,000 clean circuits that are older than a month; return their number.
 
-    Otherwise, the rows of targets that were called only once would stay.
+    Otherwise, the rows of targets that were called only once would never be deleted.
     """
     before = first_id_at(datetime.now(UTC), -KEPT)
     return len(statements.fetch("prune", {"before": before, "batch": SWEPT_AT_ONCE}))

@@ -49,7 +49,7 @@ class Standing:
 
 
 def room(standing: Standing) -> int | None:
-    """Return how many more entries may be in flight; None without a limit.
+    """Return how many more entries may be in flight; None if there is no limit.
 
     Canaries are sent first, and all of them must end before the others are sent. A redrive with a
     failure limit keeps at most its window in flight.

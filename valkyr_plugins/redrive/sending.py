@@ -128,7 +128,7 @@ def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching
 
 
 def _stored_changes(redrive_id: UUID) -> StoredInput | None:
-    """Return the same changes for all steps of a redrive, stored once; None for small changes.
+    """Return the changes that all steps of a redrive share, stored once; None for small changes.
 
     Raises PayloadStoreUnavailable and the errors of sealing.
     """

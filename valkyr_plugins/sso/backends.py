@@ -24,7 +24,7 @@ class PasswordBackend(ModelBackend):
     """
 
     def user_can_authenticate(self, user: Any) -> bool:
-        """Return whether this user may be, or stay, signed in by password."""
+        """Return whether this user may sign in, or remain signed in, with a password."""
         return may_use_a_password(user) and super().user_can_authenticate(user)
 
 

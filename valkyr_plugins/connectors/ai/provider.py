@@ -89,7 +89,7 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the time limit of the inputs, otherwise of the target, otherwise of the model.
+    """Return the time limit of the inputs or, without one, of the target or the model.
 
     The limit is always a little shorter than the remaining time.
     """
