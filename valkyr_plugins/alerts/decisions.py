@@ -72,11 +72,11 @@ def next_attempt(
     give_up: float,
     asked: float | None = None,
 ) -> datetime | None:
-    """Return the time of the next attempt after this many failed ones; None gives the message up.
+    """Return the time of the next attempt after this many failed ones.
 
-    The wait begins with `first` seconds and triples, up to an hour. It is at least `asked` seconds
-    (the receiver's Retry-After), but never longer than an hour. The message is given up `give_up`
-    seconds after it was queued.
+    Return None if the message is given up, which happens `give_up` seconds after it was queued. The
+    wait begins with `first` seconds and triples, up to an hour. It is at least `asked` seconds (the
+    receiver's Retry-After), but never longer than an hour.
     """
     # Beyond the twentieth power nothing changes but the number's size.
     wait = timedelta(seconds=min(first * FACTOR ** min(attempts - 1, 20), LONGEST.total_seconds()))

@@ -185,7 +185,10 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send the message once, under the workspace's egress rules; return the result. No queries."""
+    """Send the message once, under the workspace's egress rules; return the result.
+
+    Uses no query.
+    """
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 

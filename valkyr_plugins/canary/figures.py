@@ -125,7 +125,10 @@ def _side(name: str, params: dict[str, Any], slow: float | None) -> Side:
 
 
 def _groups(canary: Canary) -> list[GroupCounts]:
-    """Return up to 20 failure groups of the canary version, those with most dead letters first."""
+    """Return at most 20 failure groups of the canary version.
+
+    The groups with the most dead letters of this version come first.
+    """
     numbers = {canary.version.number: "canary", canary.latest.number: "latest"}
     rows = GroupVersion.objects.filter(group__workflow_id=canary.workflow_id, count__gt=0)
     mine = rows.filter(number=canary.version.number).order_by("-count", "group_id")

@@ -211,7 +211,10 @@ def _task_state(run: Any) -> TaskState:
 
 
 def _in_order(runs: Mapping[str, Any]) -> list[str]:
-    """Return step paths (`add.main`, `add[12].one`) in the canvas's order, with items by number."""
+    """Return step paths in the canvas's order, with the items of a map in numeric order.
+
+    A path is, for example, `add.main` or `add[12].one`.
+    """
     from executions.public.graphs import compiled
 
     if not runs:

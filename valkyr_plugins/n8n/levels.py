@@ -102,7 +102,7 @@ def common(ports: Iterable[NodePort]) -> Branch:
 
 
 def exclude(branches: Iterable[Branch]) -> bool:
-    """Return whether a gate separates two of the branches, so that both are never taken."""
+    """Return whether a gate separates two of the branches, so that at most one of them is taken."""
     given = list(branches)
     for place, first in enumerate(given):
         for second in given[place + 1 :]:
