@@ -42,7 +42,10 @@ def end(**_: Any) -> None:
 
 
 def look(since: datetime) -> int:
-    """Raise and send alerts if beat has been silent since `since` or later; return their number."""
+    """Raise and send alerts if beat is silent for too long; return the number of reported alerts.
+
+    The silence is counted from beat's last pulse, or from `since` if that is later.
+    """
     from dlq.public.beat import pulse
     from executions.public.database import AdvisoryLock, alone
     from valkyr_plugins.alerts.lifecycle import notice, tell

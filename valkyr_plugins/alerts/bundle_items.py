@@ -1,4 +1,4 @@
-"""Alert rules as items of a bundle; their secrets come from credentials, by name."""
+"""Alert rules as items of a bundle; an item names the credential that contains its secret."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def _default(column: str) -> Any:
 
 
 class AlertRuleItems(BundleKind):
-    """A workspace's alert rules, by name.
+    """A workspace's alert rules, identified by name.
 
     `credential` names a credential of the workspace, from which the rule copies its secret. A plan
     shows whether the two values differ.
@@ -106,7 +106,10 @@ class AlertRuleItems(BundleKind):
 
 
 def _secret(workspace: Workspace, item: Item) -> str | None:
-    """Return the value in the item's credential; None if it names none. Raises AlertRuleRefused."""
+    """Return the secret in the item's credential; None if the item names none.
+
+    Raises AlertRuleRefused.
+    """
     name = item["credential"]
     if name is None:
         return None

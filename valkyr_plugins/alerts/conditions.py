@@ -165,9 +165,10 @@ Queue = tuple[str, UUID | None]
 
 
 def unserved_queues(rule: AlertRule, now: datetime) -> Iterator[Finding]:
-    """Yield a finding for each queue whose work the rule covers and no worker serves.
+    """Yield a finding for each queue without a worker in which runs have waited too long.
 
-    Uses one query if there are only Valkyr's own queues and workers serve all of them.
+    Only runs that the rule covers count. Uses one query if there are only Valkyr's own queues and
+    workers serve all of them.
     """
     served = _served(now)
     waiting: Counter[Queue] = Counter()

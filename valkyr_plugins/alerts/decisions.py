@@ -26,7 +26,7 @@ class FailureRate:
 
 
 def rate(counts: Mapping[datetime, int], now: datetime) -> FailureRate:
-    """Return the rate at `now` (UTC) from the counts of clock hours, by the start of the hour.
+    """Return the rate at `now` (UTC), from counts that are keyed by the start of the hour.
 
     A missing hour counts as 0.
     """
@@ -72,10 +72,11 @@ def next_attempt(
     give_up: float,
     asked: float | None = None,
 ) -> datetime | None:
-    """Return the time of the next attempt after this many failed attempts; None if there is none.
+    """Return the time of the next attempt after this many failed ones.
 
-    The wait begins with `first` seconds and triples up to an hour; `asked` is the receiver's
-    Retry-After, in seconds. The message is given up `give_up` seconds after it was queued.
+    Return None if the message is given up, which happens `give_up` seconds after it was queued. The
+    wait begins with `first` seconds and triples, up to an hour. It is at least `asked` seconds (the
+    receiver's Retry-After), but never longer than an hour.
     """
     # Beyond the twentieth power nothing changes but the number's size.
     wait = timedelta(seconds=min(first * FACTOR ** min(attempts - 1, 20), LONGEST.total_seconds()))

@@ -64,7 +64,10 @@ WITHIN = timedelta(minutes=10)
 
 
 def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> Sequence[Alert]:
-    """Queue messages in this transaction; return the alerts, or () if the rule sent too many."""
+    """Queue messages in this transaction; return the alerts.
+
+    If the rule has sent too many messages, return () and queue none, except all clears.
+    """
     if not alerts or (reason != DeliveryReason.OVER and _is_loud(rule)):
         return ()
     together = [alerts] if len(alerts) > EACH else [[alert] for alert in alerts]
@@ -121,7 +124,7 @@ MOST_AT_ONCE = 1_000
 
 
 def notice(rule: AlertRule, finding: Finding) -> Alert:
-    """Open or reopen the rule's alert about the finding, or count it again; return the alert."""
+    """Open, reopen or update the rule's alert about the finding; return the alert."""
     with transaction.atomic():
         alert = _newest(rule, finding)
         if alert is not None:

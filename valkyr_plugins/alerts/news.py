@@ -139,7 +139,7 @@ BATCH = 500
 
 
 def fold() -> int:
-    """Process up to 500 rows of news; return the number of alerts to report."""
+    """Process up to 500 rows of news; return the number of alerts with queued notifications."""
     wanted: dict[AlertRule, None] = {}
     with transaction.atomic():
         rows = list(AlertNews.objects.select_for_update(skip_locked=True).order_by("id")[:BATCH])

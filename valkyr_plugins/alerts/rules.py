@@ -262,7 +262,7 @@ def create_rule(
 def change_rule(
     rule_id: UUID, changes: Mapping[str, Any], *, secret: str | None = None, actor: Actor
 ) -> AlertRule:
-    """Change the given fields; an omitted secret stays unless the channel changes.
+    """Change the given fields; an omitted secret is kept unless the channel changes.
 
     An empty secret removes the current one. Raises NotFound, AlertRuleRefused or AlertRuleExists.
     """

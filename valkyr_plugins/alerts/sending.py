@@ -1,10 +1,11 @@
 """Send queued messages: take a few, send them concurrently, and record each result.
 
 A process takes a message for the longest possible duration of an attempt. After a crash, the next
-process sends the message with the same idempotency key. Only the result of the process that took
-the message last is recorded. One process sends at a time, and waits for no message longer than the
-HTTP timeout. A slow mail server occupies only its own thread, which records the result, while other
-messages are sent.
+process sends the message with the same idempotency key. Only the result of the process that last
+took the message is recorded.
+
+One process sends at a time, and waits for no message longer than the HTTP timeout. A slow mail
+server occupies only its own thread, which records the result, while other messages are sent.
 """
 
 import time
@@ -184,7 +185,10 @@ def _attempt(delivery: AlertDelivery) -> Outcome:
 def _ruled(
     delivery: AlertDelivery, credential: dict[str, str] | None, rules: EgressRules | None
 ) -> Outcome:
-    """Send the message once, by its workspace's egress rules; return the result. Uses no query."""
+    """Send the message once, under the workspace's egress rules; return the result.
+
+    Uses no query.
+    """
     with ruled_by(lambda: rules):
         return attempt(delivery.rule, credential, delivery.message, delivery.pk)
 

@@ -5,7 +5,7 @@ from executions.public.messaging import task
 
 @task("valkyr_alerts.tell")
 def tell() -> dict[str, int]:
-    """Turn news into alerts every 5 s, and send messages that are due."""
+    """Turn news into alerts, and send messages that are due. Runs every 5 s."""
     from valkyr_plugins.alerts import watching
 
     return watching.deliver()
@@ -21,7 +21,7 @@ def watch() -> dict[str, int]:
 
 @task("valkyr_alerts.forget")
 def forget() -> int:
-    """Delete alerts and tests that ended long ago, once an hour; return their number."""
+    """Delete alerts and tests that ended long ago; return their number. Runs once an hour."""
     from valkyr_plugins.alerts import watching
 
     return watching.forget()

@@ -52,7 +52,7 @@ def still_by_kind() -> dict[AlertKind, Lasting]:
 
 
 def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
-    """Yield the open alerts of a kind for problems that are over.
+    """Yield the open alerts of a kind whose problem is over.
 
     Uses two queries per 500 alerts; the functions of plugins may use more.
     """
@@ -89,7 +89,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """Return the IDs of redrives that are still stopped; none without the plugin `redrive`."""
+    """Return the IDs of redrives that are still stopped; none if `redrive` is not installed."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 

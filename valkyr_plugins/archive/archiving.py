@@ -99,7 +99,7 @@ def _archive(wanted: RetentionPeriods | None, seconds: float, done: ArchivingTur
 def look(
     wanted: RetentionPeriods, since: PruningPosition, seconds: float
 ) -> tuple[Found, PruningPosition | None]:
-    """Return the IDs of executions to archive, by workspace and day, and the next position.
+    """Return the IDs of executions to archive, grouped by workspace and day, and the next position.
 
     The position is None at the end.
     """

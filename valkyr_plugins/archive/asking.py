@@ -1,7 +1,7 @@
-"""Run one SELECT over files of the archive with DuckDB, in this process but without its rights.
+"""Run one SELECT over files of the archive with DuckDB, in this process.
 
-DuckDB sees three views and nothing else: pyarrow reads the files, and DuckDB itself can open no
-file, address or extension, and cannot change these settings again.
+DuckDB sees only three views. pyarrow reads the files; DuckDB cannot open files or addresses, load
+extensions, or lift these restrictions.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ class ArchiveSqlRefused(ValkyrError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveQuestion:
-    """A statement, the workspaces and days that it reads, and its limits of rows and seconds."""
+    """A statement, the workspaces and days that it reads, and the maximum rows and seconds."""
 
     statement: str
     workspaces: Sequence[UUID]

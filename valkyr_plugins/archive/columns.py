@@ -35,7 +35,10 @@ BESIDES = {
 
 
 def fields(model: type[models.Model]) -> dict[str, Any]:
-    """Return a model's stored fields by column; for a foreign key, the field that it refers to."""
+    """Return a model's stored fields, keyed by attribute name.
+
+    A foreign key is replaced by the field to which it refers.
+    """
     return {one.attname: _plain(one) for one in model._meta.concrete_fields}
 
 
@@ -169,5 +172,5 @@ def keys_in(row: Row) -> set[int]:
 
 
 def readable(made: Any) -> Row:
-    """Return a row's values by column; sealed values are opened."""
+    """Return a row's values, keyed by column, with sealed values opened."""
     return {one.attname: getattr(made, one.attname) for one in made._meta.concrete_fields}

@@ -1,8 +1,8 @@
 """Restore an archived execution to the tables as it was, so that it can be replayed and forked.
 
 The copy stays in the archive, so retention deletes the rows again the next time it runs, or once
-the forks have ended. The dead letters are resolved and do not return to the list of dead letters.
-`KeptLetter` keeps them for the case that the execution is archived again.
+the forks have ended. The restored dead letters are resolved, and are not listed again. `KeptLetter`
+keeps them in case the execution is archived again.
 """
 
 from collections.abc import Iterable

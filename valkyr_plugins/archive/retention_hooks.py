@@ -66,7 +66,7 @@ def _keep(rows: Iterable[columns.Row]) -> None:
 
 
 def archived() -> QuerySet[Any]:
-    """Return the archived executions; their large values stay in the payload store."""
+    """Return the archived executions, whose large values are kept in the payload store."""
     return ArchivedExecution.objects.filter(file__isnull=False)
 
 

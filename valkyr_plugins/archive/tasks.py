@@ -5,7 +5,10 @@ from executions.public.messaging import CONTROL, broker_priority, send, task
 
 @task("valkyr_archive.write")
 def write() -> int:
-    """Archive expired executions every hour, and at once while more wait; return their number."""
+    """Archive expired executions; return their number.
+
+    Beat runs the task every hour; the task queues itself again while more executions wait.
+    """
     from valkyr_plugins.archive import archiving
 
     done = archiving.turn()

@@ -122,7 +122,7 @@ class CancelBacktest(Endpoint):
         "cancelBacktest", TAG, {200: BacktestShape}, request=BacktestReason, errors=[403, 404, 409]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Cancel a backtest; its results so far stay."""
+        """Cancel a backtest; its results so far are kept."""
         data = self.body(BacktestReason)
         _, may = obtain(self.user, backtests(), id, operations.CANCEL.needs)
         row, _ = self.perform(operations.CANCEL, backtests(), id, data)

@@ -26,7 +26,7 @@ FAILED_RUN = ("FAILED", "DLQ")
 
 @dataclass(slots=True)
 class StepComparison:
-    """The verdicts by step path; `changed` lists the steps whose result differs or is unknown."""
+    """The verdicts, keyed by step path; `changed` are the steps with a new or unknown result."""
 
     verdicts: dict[str, StepVerdict] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
@@ -112,7 +112,7 @@ class StepComparison:
     def leftovers(
         self, record: RecordedExecution, version: Compiled, results: ComputedResults
     ) -> None:
-        """Add a verdict for each recorded, uncomputed step that was not skipped or cancelled."""
+        """Add a verdict for each recorded step without one, except skipped and cancelled steps."""
         source = next(iter(results.unknown.values()), "")
         for path, runs in record.attempts.items():
             last = runs[-1]

@@ -75,7 +75,7 @@ class Summary:
         return {"groups": list(self.groups.values()), "leftOut": self.left_out}
 
     def by_step(self) -> dict[str, dict[str, int]]:
-        """Return the counts of each step's verdicts, by the step's path without iterations."""
+        """Return the counts of each step's verdicts, keyed by the path without iterations."""
         return {path: dict(counts) for path, counts in self.steps.items()}
 
     def _group(self, execution_id: UUID, path: str, one: StepVerdict, keys: set[str]) -> None:
@@ -114,7 +114,7 @@ class Summary:
 
 
 def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the groups with differences, then the incomparable ones, both largest first."""
+    """Return the groups with differences, then the incomparable ones, each in descending size."""
     return sorted(groups, key=lambda one: (one["verdict"] not in DIFFERENT, -one["count"]))
 
 

@@ -45,7 +45,8 @@ class BacktestWish:
     """The definition to compare, and the executions to compare it with.
 
     Without `version` and `definition`, the draft is compared. `selection` can contain `states`,
-    `from`, `until` (ISO 8601) and `version`. `most` limits the executions; the newest are chosen.
+    `from`, `until` (ISO 8601) and `version`. At most `most` executions are compared, the newest
+    ones.
     """
 
     version: int | None = None
@@ -82,7 +83,7 @@ def create(workflow_id: UUID, wish: BacktestWish, *, actor: Actor) -> Backtest:
 
 
 def cancel(backtest_id: UUID, *, actor: Actor, reason: str = "") -> Backtest:
-    """Cancel a backtest; its results so far stay. Raises NotFound or WrongState."""
+    """Cancel a backtest; its results so far are kept. Raises NotFound or WrongState."""
     with transaction.atomic():
         found = Backtest.objects.select_for_update(no_key=True).filter(pk=backtest_id).first()
         if found is None:

@@ -92,7 +92,10 @@ def load(rows: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
 
 
 def _sizes(ids: list[UUID]) -> dict[UUID, tuple[int, int]]:
-    """Return the number of runs and the bytes of their payloads, by execution. Uses one query."""
+    """Return the number of runs of each execution and the stored bytes of their inputs and outputs.
+
+    The result is keyed by execution ID. Uses one query.
+    """
     sizes = [
         Func(F(name), function="pg_column_size", output_field=IntegerField())
         for name in ("inputs", "outputs")

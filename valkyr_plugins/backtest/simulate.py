@@ -46,7 +46,7 @@ ENDED = ("SUCCESS", "SKIPPED", *FAILED_RUN)
 
 
 def backtest(record: RecordedExecution, version: Compiled) -> list[StepVerdict]:
-    """Return the verdicts on the steps and the end of a past execution, as if it ran this version.
+    """Return the verdicts on a past execution's steps and end, as if it had run this version.
 
     Return one verdict if the execution cannot be compared. Raises PayloadStoreUnavailable.
     """

@@ -42,7 +42,7 @@ class Side:
     ids: Sequence[UUID]
 
     def costs(self) -> list[dict[str, Any]]:
-        """Return the average cost of the newest executions, by currency. Uses one query."""
+        """Return the average cost of the newest executions in each currency. Uses one query."""
         if not spent_by.provided or not self.ids:
             return []
         return [
@@ -73,7 +73,7 @@ def rule_of(canary: Canary) -> StopRule | None:
 def compare(canary: Canary) -> SideBySide:
     """Return the current counts of both versions.
 
-    Uses five short queries for any number of executions.
+    Uses five short queries, regardless of the number of executions.
     """
     since = {"workflow": canary.workflow_id, "since": canary.created_at}
     latest = _side("latest_side", since | {"version": canary.latest_id}, None)
@@ -125,7 +125,10 @@ def _side(name: str, params: dict[str, Any], slow: float | None) -> Side:
 
 
 def _groups(canary: Canary) -> list[GroupCounts]:
-    """Return the canary version's failure groups with the most dead letters, largest first."""
+    """Return at most 20 failure groups of the canary version.
+
+    The groups with the most dead letters of this version come first.
+    """
     numbers = {canary.version.number: "canary", canary.latest.number: "latest"}
     rows = GroupVersion.objects.filter(group__workflow_id=canary.workflow_id, count__gt=0)
     mine = rows.filter(number=canary.version.number).order_by("-count", "group_id")

@@ -78,8 +78,8 @@ def change(
     """Change the share, the stop rule or the promotion time of a running canary.
 
     `changes` has some of `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
-    now, or None). Starts whose key selects the canary also use it after the share is raised. Raises
-    NotFound, WrongState, and PublishedFromGit for a larger share where only Git publishes.
+    now, or None). A key that selects the canary still selects it after the share is raised. Raises
+    NotFound, WrongState, and PublishedFromGit if the share is raised where only Git publishes.
     """
     with transaction.atomic():
         canary = _get(canary_id)

@@ -29,8 +29,9 @@ MOVES = {
 class Canary(models.Model):
     """A version for a share of its workflow's new executions; the others use the latest version.
 
-    `stop` is the stop rule as JSON, null without a rule. `figures` has both versions' figures when
-    the canary ended. `watched_at` is the start of the last check after which the canary continued.
+    `stop` is the stop rule as JSON, null without a rule. `figures` contains both versions' figures
+    at the end of the canary. `watched_at` is the start of the last check after which the canary
+    continued.
     """
 
     AUDITED_AS = "Canary"

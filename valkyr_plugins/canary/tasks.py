@@ -7,7 +7,10 @@ from executions.public.messaging import CONTROL, send, task
 
 @task("valkyr_canary.watch")
 def watch() -> int:
-    """Stop and promote canaries by their conditions, every second; return how many ended."""
+    """Stop or promote canaries if their conditions are met; return how many ended.
+
+    Runs every second.
+    """
     from valkyr_plugins.canary import watching
 
     return watching.watch()
@@ -23,7 +26,10 @@ def look(execution_id: str) -> bool:
 
 @task("valkyr_canary.settle")
 def settle() -> int:
-    """Settle executions on withdrawn versions, every second; return the number of executions."""
+    """Settle executions that started on withdrawn versions; return their number.
+
+    Runs every second.
+    """
     from valkyr_plugins.canary import settling
 
     turn = settling.settle_alone()

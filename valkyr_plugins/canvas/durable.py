@@ -33,7 +33,7 @@ class Durable:
     def definition(self) -> Mapping[str, Any]:
         """Return the definition of the workflow that runs the canvas.
 
-        Canvases of the same shape share one definition.
+        Canvases with the same structure share one definition.
         """
         return self._translated.definition
 
@@ -45,9 +45,9 @@ class Durable:
     def start(self, key: str | None = None, priority: int | None = None) -> DurableResult:
         """Start an execution, which is committed or rolled back with the caller's transaction.
 
-        If the key was used for an equal canvas, the earlier result is returned; if it was used for
-        a canvas of this shape with other arguments, KeyReused is raised. `priority` is from 0 to 9
-        (most urgent). Raises the errors of `start_from_code`.
+        If the key was used for an equal canvas, the earlier result is returned. If it was used for
+        a canvas with the same structure but other arguments, KeyReused is raised. `priority` is
+        from 0 to 9 (most urgent). Raises the errors of `start_from_code`.
         """
         return start(self._translated, key, priority)
 

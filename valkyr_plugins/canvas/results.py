@@ -40,7 +40,7 @@ RUN_STATES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """One task of a canvas, by its newest attempt; `result` is None until the task succeeds."""
+    """One task of a canvas, as of its newest attempt; `result` is None until the task succeeds."""
 
     name: str
     state: str
@@ -183,7 +183,7 @@ class DurableResult:
         return rows.filter(module="celery.task")
 
     def _error(self, failed: Any) -> BaseException:
-        """Return the task's exception as Celery restores it; otherwise one for the failure."""
+        """Return the task's exception as Celery restores it, or an error that describes the end."""
         if failed.state == "CANCELLED":
             return TaskRevokedError(failed.reason or "revoked")
         run = self._failed_run()
@@ -211,7 +211,10 @@ def _task_state(run: Any) -> TaskState:
 
 
 def _in_order(runs: Mapping[str, Any]) -> list[str]:
-    """Return step paths (`add.main`, `add[12].one`) in the canvas's order, items by number."""
+    """Return step paths in the canvas's order, with the items of a map in numeric order.
+
+    A path is, for example, `add.main` or `add[12].one`.
+    """
     from executions.public.graphs import compiled
 
     if not runs:

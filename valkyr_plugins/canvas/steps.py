@@ -70,7 +70,7 @@ def step_of(
 
 
 def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
-    """Return the step that delays a task; None without a countdown or an ETA.
+    """Return the step that delays a task; None if the task has neither countdown nor ETA.
 
     As in Celery, a countdown takes precedence over an ETA.
     """

@@ -1,6 +1,6 @@
 """Celery's soft time limit: an exception that the task may catch to clean up.
 
-As in Celery, pools of threads do not support it; in these, only the step's limit applies.
+As in Celery, thread pools do not support it; there, only the step's limit applies.
 """
 
 import signal

@@ -198,7 +198,7 @@ def closed(circuit: Circuit) -> Circuit:
 
 
 def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
-    """Return the number of held runs that may be woken now; None for any number.
+    """Return the number of held runs that may be woken now; None if the number is not limited.
 
     Until `called_until`, no further runs are woken while some of the woken runs have not asked
     again.

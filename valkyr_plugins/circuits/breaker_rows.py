@@ -71,7 +71,7 @@ def look(key: Key) -> tuple[Circuit, datetime]:
 
 
 def change(key: Key, move: Move) -> Change:
-    """Change a circuit by a pure decision, under its lock; return the change.
+    """Change a circuit with a pure decision, under its lock; return the change.
 
     If the circuit opens, the same transaction reports the condition and writes an audit entry.
     """

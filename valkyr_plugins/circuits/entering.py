@@ -41,7 +41,7 @@ def enter_one(call: WantedCall, known: Memory) -> Entry:
 
 
 def enter_all(calls: Mapping[Key, Sequence[WantedCall]], known: Memory) -> dict[UUID, Entry]:
-    """Decide whether several calls may run; return the decisions by run ID.
+    """Decide whether several calls may run; return the decisions, keyed by run ID.
 
     Calls to the same target are considered in the order of their list.
     """
@@ -72,7 +72,7 @@ def _entered(
 ) -> Circuit:
     """Decide whether each call may run, and return the new circuit.
 
-    The decisions are stored in `entries`, by run ID.
+    The decisions are stored in `entries`, keyed by run ID.
     """
     for call in calls:
         circuit, entries[call.caller.run_id] = enter(circuit, call.caller, limits, now)

@@ -98,9 +98,10 @@ def memory() -> Memory:
 
 
 def ask(asked: Asked) -> "Passing | Wait | None":
-    """Let a step call its target, or hold it while the circuit is open.
+    """Return a permit for the step's call of its target, or the wait of a held step.
 
-    Returns None without a target or if circuits are off. Raises StepError after the maximum time.
+    Returns None if the step has no target, or if circuits are off. Raises StepError if the step was
+    held for the maximum time.
     """
     target = target_of(asked) if config().enabled else None
     if target is None:
@@ -112,7 +113,7 @@ def ask(asked: Asked) -> "Passing | Wait | None":
 
 
 def ask_all(asked: Sequence[Asked]) -> "list[Passing | Wait | Exception | None]":
-    """Return `ask`'s answer or error for each step of several that are leased together.
+    """For each of several steps that are leased together, return the result or the error of `ask`.
 
     Uses a fixed number of queries, and none if all their targets are known to answer.
     """
@@ -184,7 +185,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the name of the step's target without secrets, cut to fit; None without a target."""
+    """Return the name of the step's target, shortened and without secrets; None without one."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -259,7 +260,10 @@ def _learn(key: Key, done: breaker_rows.Change) -> None:
 
 
 def _hold(asked: Asked, key: Key, known: Memory) -> Wait:
-    """Return the wait of a held step, at most for its remaining time. Raises StepError."""
+    """Return the wait of a held step, at most its remaining time.
+
+    Raises StepError if no time remains.
+    """
     circuit = known.circuit(key)
     held = asked.work.held_seconds
     most = asked.work.step.circuit_wait_seconds
@@ -321,7 +325,7 @@ def wake_held() -> int:
 def forget_unused() -> int:
     """Delete at most 1,000 clean circuits that are older than a month; return their number.
 
-    Otherwise, the rows of targets that were called only once would stay.
+    Otherwise, the rows of targets that were called only once would never be deleted.
     """
     before = first_id_at(datetime.now(UTC), -KEPT)
     return len(statements.fetch("prune", {"before": before, "batch": SWEPT_AT_ONCE}))

@@ -26,7 +26,7 @@ class KnownCircuit:
 
 
 def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
-    """Return, by run ID, why each of these runs waits for its target. Uses one query."""
+    """Return the reason for the wait of each of these runs, keyed by run ID. Uses one query."""
     targets = {target_of(run) for run in held.runs}
     rows = CircuitBreaker.objects.filter(workspace_id=held.workspace_id, target__in=targets)
     known = {row.target: KnownCircuit(row.pk, circuit_of(row)) for row in rows}

@@ -1,4 +1,4 @@
-"""The statements of circuits, by name, from `sql/`."""
+"""The SQL statements of circuits, which are read from `sql/` by name."""
 
 from pathlib import Path
 

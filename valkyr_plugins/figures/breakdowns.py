@@ -39,7 +39,7 @@ class StepFigures:
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, longest total time first; the shares of all steps sum to 1."""
+    """Steps, in descending order of their total time; the shares of all steps sum to 1."""
 
     executions: int
     steps: list[StepFigures]
@@ -114,7 +114,7 @@ class VersionFigures:
 
 
 def versions(workflow_id: UUID, since: datetime) -> list[VersionFigures]:
-    """Return the versions of the newest 1,000 finished executions since a time, newest first."""
+    """Return the versions of the newest 1,000 finished executions since a time, latest first."""
     rows: QuerySet[WorkflowExecution, Any] = WorkflowExecution.objects.filter(
         workflow_id=workflow_id, created_at__gte=since, state__in=sorted(FINAL)
     ).exclude(version__kind=VersionKind.TEST)

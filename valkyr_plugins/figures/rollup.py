@@ -84,7 +84,7 @@ def count_hour(hour: datetime) -> bool:
 def sums(
     found: Mapping[Key, Tally],
 ) -> dict[tuple[UUID | None, UUID | None], Tally]:
-    """Return the tallies by workspace and workflow; None stands for the sum over all.
+    """Return the tallies, keyed by workspace and workflow; None stands for the sum over all.
 
     This function is pure.
     """

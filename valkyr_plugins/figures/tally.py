@@ -78,7 +78,8 @@ class Histogram:
     def percentile(self, share: float) -> float | None:
         """Return the milliseconds below which `share` (0 to 1) of the durations lie.
 
-        Return None without data. The nearest rank is used, interpolated within its bucket.
+        Return None if there are no durations. The nearest rank is used, interpolated within its
+        bucket.
         """
         rank = max(1, math.ceil(share * self.total))
         passed = 0

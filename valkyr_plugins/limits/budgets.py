@@ -149,7 +149,7 @@ class Use:
 
 
 def uses_of(budgets: Sequence[Budget]) -> dict[UUID, Use]:
-    """Return the current use of each budget by ID, in two queries."""
+    """Return the current use of each budget, keyed by ID. Uses two queries."""
     if not budgets:
         return {}
     now = database_now()

@@ -29,7 +29,7 @@ class LimitItems(BundleKind):
         return rows.select_related("user").order_by("created_at", "pk")
 
     def item(self, row: SpenderLimit) -> Item:
-        """Return a limit as an item, with its user's name, or None for a whole workspace."""
+        """Return a limit as an item; `user` is the user's name, or None for the whole workspace."""
         return super().item(row) | {"user": row.user.get_username() if row.user else None}
 
     def create(self, context: BundleContext, item: Item) -> None:

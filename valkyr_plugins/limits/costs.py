@@ -80,7 +80,7 @@ def count_tokens(workspace_id: UUID, execution_id: UUID, used: Sequence[tuple[st
 
 @spent_by.provide
 def spent(execution_ids: Sequence[UUID]) -> dict[str, Decimal]:
-    """Return the costs of these executions, by currency. Uses one query."""
+    """Return the costs of these executions, keyed by currency. Uses one query."""
     rows = CostEntry.objects.filter(execution_id__in=execution_ids).order_by()
     return dict(rows.values_list("currency").annotate(spent=Sum("amount")))
 
@@ -118,7 +118,7 @@ class Spend:
 def totals(
     rows: QuerySet[CostEntry], group_by: str, *, users: QuerySet[Any] | None = None
 ) -> list[Spend]:
-    """Return the sums of entries by group and currency, the highest first, at most 1,000.
+    """Return at most 1,000 sums of entries, one per group and currency, the highest amount first.
 
     `users` are the users whose names may be shown; with None, no names are shown. Uses at most two
     queries. Groups by day are in the order of the days.

@@ -98,7 +98,7 @@ class QuotaHold(models.Model):
 
 
 class CostEntry(models.Model):
-    """The spending of one attempt of a step, by model or service; written with the step's result.
+    """The spending of one attempt of a step on one model or service, stored with its result.
 
     `user` is the principal that started the execution (or its root). `amount` is in `currency`.
     Entries are kept longer than executions, so `execution` may be deleted.

@@ -31,7 +31,7 @@ MOST_TRIED = 10
 class QuotaPermit:
     """The slots and counts that a step took.
 
-    If the step ran, its counts stay, regardless of its result.
+    If the step ran, its counts are kept, regardless of its result.
     """
 
     taken: StepQuotaUse

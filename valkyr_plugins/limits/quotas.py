@@ -134,7 +134,7 @@ QUOTAS = QuotaKind()
 
 @dataclass(frozen=True, slots=True)
 class QuotaUses:
-    """The current use of quotas: their counters, and how many slots are held, by quota ID."""
+    """The current use of quotas: their counters, and the held slots, keyed by quota ID."""
 
     counters: Present
     held: Mapping[UUID, int]
@@ -176,7 +176,7 @@ RAISE = "Users who may configure the workspace can raise the quota"
 
 
 def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
-    """Return the reason for the wait of each of these runs, by the run's ID."""
+    """Return the reason why each of these runs waits, keyed by run ID."""
     return {run.pk: held_reason(run, held.since[run.pk]) for run in held.runs}
 
 

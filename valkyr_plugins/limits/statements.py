@@ -1,4 +1,4 @@
-"""The statements of limits, by name, from `sql/`."""
+"""The SQL statements of limits, which are read from `sql/` by name."""
 
 from pathlib import Path
 

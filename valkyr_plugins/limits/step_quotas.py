@@ -142,7 +142,7 @@ def undo_all(taken: Sequence[StepQuotaUse]) -> list[UUID]:
 def free(leases: Sequence[tuple[UUID, int]]) -> list[UUID]:
     """Free the slots of ended leases; return the IDs of the quotas with a freed slot.
 
-    A slot that a run took again under another token stays.
+    A slot that a run took again under another token is not freed.
     """
     if not leases:
         return []
@@ -174,7 +174,7 @@ def _rules_of(askings: Sequence[Asking]) -> list[list[_Rule]]:
 
 
 def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
-    """Return the used-up token quotas, by the numbers of the steps; omit other steps.
+    """Return the used-up token quota of each step, keyed by step number; omit steps without one.
 
     If several windows are used up, the one that ends last counts.
     """
@@ -196,7 +196,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """Lock the quotas with slots; return each full quota, by the number of the step it holds."""
+    """Lock the quotas with slots; return the full quotas, keyed by the number of the held step."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}
@@ -222,7 +222,7 @@ def _count(
 ) -> tuple[list[tuple[tuple[_Window, datetime], ...]], dict[int, Over]]:
     """Count each step in every limited window.
 
-    Return each step's windows, and the used-up quotas of the uncounted steps, by step number.
+    Return each step's windows, and the used-up quotas of the uncounted steps, keyed by step number.
     """
     limits = [
         {}

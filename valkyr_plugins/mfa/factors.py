@@ -61,7 +61,7 @@ class Enrolled:
 
 
 def ids_of(user: Any) -> frozenset[UUID]:
-    """Return the IDs of the account's factors: its app and its passkeys. Uses one query."""
+    """Return the IDs of the account's confirmed app and its passkeys. Uses one query."""
     apps = SecondFactor.objects.filter(user=user.pk, confirmed_at__isnull=False)
     passkeys = Passkey.objects.filter(user=user.pk).order_by().values_list("pk")
     return frozenset(pk for (pk,) in apps.order_by().values_list("pk").union(passkeys))

@@ -1,4 +1,7 @@
-"""Draw the bodies of a graph: maps over many items, and loops, both as `flow.map`."""
+"""Create the containers of an imported workflow.
+
+Nodes that process many items, and n8n's loops, become `flow.map` tasks.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +20,7 @@ AT_ONCE = 10
 
 @dataclass(slots=True)
 class Builder(Nodes):
-    """Implements `open` and `loop` of `Nodes`: draws bodies as `flow.map` tasks."""
+    """Implements `open` and `loop` of `Nodes`: creates bodies as `flow.map` tasks."""
 
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
         """Add a map over a port's items; its body contains the nodes that process single items."""

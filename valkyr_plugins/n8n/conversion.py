@@ -220,7 +220,7 @@ class _Conversion:
             level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
-        """Report as LEFT the models, tools and memories that are part of no task."""
+        """Report the models, tools and memories that do not belong to a task as LEFT."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
                 row = self.rows[node.name]

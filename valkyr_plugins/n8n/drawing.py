@@ -1,4 +1,4 @@
-"""Draw the task of each node through which data flows, with the task's edges and outputs."""
+"""Create the task of each node through which data flows, with the task's edges and outputs."""
 
 import re
 from abc import ABC, abstractmethod
@@ -60,9 +60,9 @@ def known(node: Node) -> bool:
 
 @dataclass(slots=True)
 class Nodes(ABC):
-    """Draws the nodes of a level one by one, and completes the report.
+    """Creates the tasks of a level's nodes one by one, and completes the report.
 
-    For many items, `open` and `loop` draw a body; `containers.Builder` implements them.
+    For many items, `open` and `loop` create a body; `containers.Builder` implements them.
     """
 
     graph: LinkGraph
@@ -77,7 +77,7 @@ class Nodes(ABC):
     depth: int = 0  # bodies around the node being drawn
 
     def draw(self, level: Level) -> None:
-        """Draw all nodes of a level, whose first ports are already set."""
+        """Create the tasks of all nodes of a level, whose first ports are already set."""
         for port, links in list(by_port(level.ports, list(level.ports))):
             if port.shape.items is not None:
                 self.open(level, port, links, links[0].source)
@@ -86,7 +86,7 @@ class Nodes(ABC):
                 self.place(level, self.graph.nodes[name])
 
     def place(self, level: Level, node: Node) -> None:
-        """Draw the task of one node, and its edges."""
+        """Create the task of one node, and its edges."""
         ports = self.ports_into(level, node)
         if node.kind == LOOP and known(node) and not node.disabled:
             self.loop(level, node, ports)
@@ -99,11 +99,11 @@ class Nodes(ABC):
 
     @abstractmethod
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
-        """Draw a body for the nodes that process a port's items one by one."""
+        """Create a body for the nodes that process a port's items one by one."""
 
     @abstractmethod
     def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
-        """Draw the body of a node that iterates over its items."""
+        """Create the body of a node that iterates over its items."""
 
     def ports_into(self, level: Level, node: Node) -> dict[int, list[NodePort]]:
         """Return the ports that lead to a node, grouped by the node's inputs."""
@@ -312,7 +312,7 @@ class Nodes(ABC):
             helper.status = CHANGED if helper.remarks else helper.status
 
     def lead_on(self, level: Level, work: NodeWork, made: Made) -> None:
-        """Set the ports of a node's outputs; draw bodies, and placeholders for links back."""
+        """Set the ports of a node's outputs; create bodies, and placeholders for links back."""
         groups: dict[int, list[NodeLink]] = {}
         for link in (*self.graph.outgoing.get(work.node.name, ()), *self.ways_back(work.node.name)):
             groups.setdefault(link.output, []).append(link)
@@ -359,7 +359,7 @@ class Nodes(ABC):
     def turn_back(
         self, level: Level, port: NodePort, work: NodeWork, links: list[NodeLink]
     ) -> None:
-        """Add a placeholder for links to an earlier node that form no plain loop."""
+        """Add a placeholder for links to an earlier node that do not form a simple loop."""
         names = ", ".join(dict.fromkeys(link.target for link in links))
         reason = (
             f"here n8n returns to {names}: put the tasks from there to here into the body of "

@@ -1,4 +1,4 @@
-"""The order of the nodes by their links, without the links that close loops."""
+"""The order of the nodes, derived from their links, without the links that close loops."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ def loop_ports(node: Node) -> tuple[int, int]:
 class LinkGraph:
     """The links of a level, without links to earlier nodes.
 
-    `bodies` are the bodies of plain loops, by node, and `back` are the links that close them. `cut`
-    are the links that close other cycles.
+    `bodies` are the bodies of simple loops, keyed by the loop's node, and `back` are the links that
+    close these loops. `cut` are the links that close other cycles.
     """
 
     nodes: dict[str, Node]

@@ -1,4 +1,4 @@
-"""A level: the tasks and edges of one body while it is drawn, and its nodes' outputs."""
+"""A level: the tasks and edges of one body during the import, and its nodes' outputs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class NodePort:
 
 @dataclass(slots=True)
 class Level:
-    """One body: its nodes, and the tasks drawn so far."""
+    """One body: its nodes, and the tasks created so far."""
 
     names: set[str]
     outer: "Level | None" = None
@@ -102,7 +102,7 @@ def common(ports: Iterable[NodePort]) -> Branch:
 
 
 def exclude(branches: Iterable[Branch]) -> bool:
-    """Return whether a gate separates any two of the branches, so that at most one is taken."""
+    """Return whether a gate separates two of the branches, so that at most one of them is taken."""
     given = list(branches)
     for place, first in enumerate(given):
         for second in given[place + 1 :]:

@@ -1,4 +1,4 @@
-"""Convert n8n's texts: `=Hello {{ $json.name }}` has expressions; other texts stay unchanged."""
+"""Convert n8n's texts: `=Hello {{ $json.name }}` has expressions; other texts are not changed."""
 
 import json
 import re

@@ -61,7 +61,7 @@ class _Backend(JournalCallableOperationBackend[None]):
 
 
 def _report(ctx: StepContext, response: Any) -> None:
-    """Report the tokens of a model's recorded response, and their cost by the price list."""
+    """Report the tokens of a model's recorded response, and their cost in the price list."""
     while isinstance(response, Mapping) and "usage" not in response and "response" in response:
         response = response["response"]
     if not isinstance(response, Mapping):
@@ -105,7 +105,7 @@ class ValkyrDurability(BaseDurabilityCapability[AgentDepsT]):
     ) -> None:
         """Create the capability.
 
-        `models` are additional models by name; `name` is the agent's name.
+        `models` are additional models, keyed by name; `name` is the agent's name.
         """
         super().__init__(models=models, name=name)
 

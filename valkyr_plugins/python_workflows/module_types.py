@@ -70,7 +70,7 @@ def stub() -> str:
 
 @dataclass(slots=True)
 class _Types:
-    """The classes of results, by name; equal classes are written once."""
+    """The classes of results, keyed by name; equal classes are written once."""
 
     classes: dict[str, str] = field(default_factory=dict)
     _made: dict[str, str] = field(default_factory=dict)  # names by schema

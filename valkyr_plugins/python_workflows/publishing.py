@@ -27,7 +27,7 @@ class UnpublishableError(Exception):
 
 
 def publish_all() -> dict[str, CodeVersion]:
-    """Publish every declared workflow whose content changed; return the versions of all, by slug.
+    """Publish every declared workflow whose content changed; return all versions, keyed by slug.
 
     Uses one query if nothing changed. All workflows are checked before any is written. Raises
     UnpublishableError for the first workflow with problems, and SlugTaken if a user's workflow, or

@@ -1,4 +1,4 @@
-"""The SQL statements of this plugin, by name, from `sql/`."""
+"""The SQL statements of this plugin, which are read from `sql/` by name."""
 
 from pathlib import Path
 

@@ -102,7 +102,7 @@ def abort(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
 
 
 def stop(redrive: Redrive, reason: str) -> None:
-    """Move a redrive from RUNNING to STOPPED after too many failures; the caller holds its lock."""
+    """Move a redrive from RUNNING to STOPPED after too many failures; the caller holds the lock."""
     _move(redrive, State.STOPPED, stop_reason=reason)
     end_redrive(_groups(redrive), False)
     _note(redrive, "stop", DRIVER, reason, State.RUNNING)
@@ -121,7 +121,7 @@ def stop(redrive: Redrive, reason: str) -> None:
 
 
 def finish(redrive: Redrive) -> None:
-    """Move a redrive from RUNNING to DONE after the last entry; the caller holds its lock."""
+    """Move a redrive from RUNNING to DONE after the last entry; the caller holds the lock."""
     _move(redrive, State.DONE, finished_at=ClockTimestamp(), busy=False)
     end_redrive(_groups(redrive), redrive.succeeded > 0 and redrive.failed_again == 0)
     _note(redrive, "done", DRIVER, "", State.RUNNING)

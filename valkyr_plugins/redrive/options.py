@@ -146,7 +146,7 @@ BASES = {LATEST: Base.LATEST, PINNED: Base.PINNED}
 
 
 def needed(wish: RedriveOptions | Redrive, *, by_inputs: bool = False) -> list[Power]:
-    """Return the powers that the user must have over every entry.
+    """Return the powers that the user must have on every entry.
 
     A new execution is a fork, and needs the powers of a fork. A user who selects entries by their
     inputs (`by_inputs`), or computes with the inputs, must be allowed to see them.

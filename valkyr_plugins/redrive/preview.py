@@ -106,7 +106,10 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A step whose side effects `count` entries would repeat; its path has `[]` for iterations."""
+    """A step with side effects that `count` entries would repeat.
+
+    In the step's path, iterations are written as `[]`.
+    """
 
     step: str
     module: str

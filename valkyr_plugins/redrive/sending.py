@@ -61,7 +61,7 @@ def send_batch(redrive_id: UUID, after: int) -> Batch | None:
     """Send the next items after the ID `after`, as pace and limits allow.
 
     Return None if the redrive is not running, if another process drives it, or if its changes
-    cannot be stored, which is stored with its next item.
+    cannot be stored. In the last case, the reason is stored with the next item.
     """
     try:
         changes = _stored_changes(redrive_id)
@@ -101,7 +101,7 @@ def cannot_go(redrive: Redrive, item: Queued) -> str | None:
 
 
 def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching.Patched]:
-    """Return the patch of each entry by the entry's ID; {} if no inputs are changed.
+    """Return each entry's patch, keyed by entry ID; {} if no inputs are changed.
 
     If expressions take too long, later entries are omitted, but never the first.
     """
@@ -128,7 +128,7 @@ def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching
 
 
 def _stored_changes(redrive_id: UUID) -> StoredInput | None:
-    """Return the same changes for all steps of a redrive, stored once; None for small changes.
+    """Return the changes that all steps of a redrive share, stored once; None for small changes.
 
     Raises PayloadStoreUnavailable and the errors of sealing.
     """
@@ -232,9 +232,10 @@ MOST_TOGETHER = 1_000
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     """Send an item, or skip it with the error; return whether it moved.
 
-    Return None if the redrive has no capacity, is not running, or is held back by a limit, which is
-    stored with the item. Then the other items need not be tried. A changed payload that is in the
-    payload store is loaded and stored before the transaction, as are large changes.
+    Return None if the redrive has no capacity, is not running, or is held back by a limit or an
+    unavailable payload store; the reason for holding back is stored with the item. In these cases,
+    the other items need not be tried. A changed payload that is in the payload store is loaded and
+    stored before the transaction, as are large changes.
     """
     try:
         payload, refused = _changed_payload(redrive_id, item)

@@ -1,4 +1,4 @@
-"""The statements of redrives, by name, from `sql/`."""
+"""The SQL statements of redrives, which are read from `sql/` by name."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ from executions.public.messaging import CONTROL, send, task
 
 @task("valkyr_redrive.drive")
 def drive() -> int:
-    """Drive redrives briefly, every second; return how many entries moved."""
+    """Drive redrives briefly; return how many entries moved. Runs every second."""
     from valkyr_plugins.redrive import driver
 
     turn = driver.drive_alone()
@@ -16,7 +16,7 @@ def drive() -> int:
 
 @task("valkyr_redrive.forget")
 def forget() -> int:
-    """Delete drafts that were not started within a day, once an hour; return their number."""
+    """Delete drafts that were not started within a day; return their number. Runs once an hour."""
     from valkyr_plugins.redrive.lifecycle import forget_drafts
 
     return forget_drafts()

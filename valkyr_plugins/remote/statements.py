@@ -1,4 +1,4 @@
-"""The statements of leases, by name, from `sql/`."""
+"""The SQL statements of leases, which are read from `sql/` by name."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Access tokens of an OAuth 2.0 server (RFC 6749): by refresh token, or by client credentials.
+"""OAuth 2.0 access tokens (RFC 6749), requested with a refresh token or client credentials.
 
 A server may rotate the refresh token with each use. The new token is stored sealed, and one process
 at a time requests a token (`executions.credentials.rotating`).

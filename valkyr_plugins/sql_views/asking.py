@@ -40,7 +40,7 @@ class SqlRefused(ValkyrError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlQuestion:
-    """A statement, the IDs of the workspaces to read, and the limits of rows and seconds."""
+    """A statement, the IDs of the workspaces to read, and the maximum rows and seconds."""
 
     statement: str
     workspaces: Sequence[UUID]
@@ -122,9 +122,9 @@ def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
 
 @contextmanager
 def _session(primary: bool) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
-    """Yield a session on the replica, or on the primary if `primary` is set or no replica answers.
+    """Yield a session, and whether it is on the replica.
 
-    Yield also whether the session is on the replica. Raises SqlRefused.
+    The session is on the primary if `primary` is set, or if no replica answers. Raises SqlRefused.
     """
     session = None
     if REPLICA in connections.settings and not primary:

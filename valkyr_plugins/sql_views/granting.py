@@ -40,7 +40,7 @@ LOGIN = (
 
 @dataclass(frozen=True, slots=True)
 class RoleLimits:
-    """The limits of a login role: seconds for a statement, and concurrent connections."""
+    """The limits of a login role: seconds per statement, and concurrent connections."""
 
     seconds: float = 60
     connections: int = 5
@@ -90,7 +90,8 @@ def grant(
 def revoke(role: str, slugs: Sequence[str], *, actor: Actor, reason: str = "") -> bool:
     """Revoke a role's access to these workspaces, or to all if `slugs` is empty.
 
-    Drop the role and return True if no grant is left. Raises NotFound if there is no such grant.
+    Drop the role and return True if no grant is left. Raises NotFound for an unknown workspace, or
+    if there is no such grant.
     """
     places = [_workspace(slug).pk for slug in slugs]
     with transaction.atomic():

@@ -119,7 +119,10 @@ def install() -> bool:
 
 
 def drop_views() -> None:
-    """Drop the views, not the schema. Raises ImproperlyConfigured if other objects need them."""
+    """Drop the views, but not the schema.
+
+    Raises ImproperlyConfigured if other objects need them.
+    """
     names = [name for (name,) in rows(EXISTING, [schema()])]
     # The others read the view of allowed workspaces.
     ours = [one for one in [*(view.name for view in views()), ALLOWED] if one in names]
@@ -138,7 +141,7 @@ def drop_views() -> None:
 
 
 def remove() -> None:
-    """Drop the views, the function that runs statements, and the schema; roles stay."""
+    """Drop the views, the function that runs statements, and the schema; keep the roles."""
     if is_installed():
         with transaction.atomic():
             drop_views()

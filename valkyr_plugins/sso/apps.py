@@ -25,7 +25,7 @@ class SsoConfig(PluginConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Install allauth, enable sessions by the provider, and show the provider's button.
+        """Install allauth, enable sign-in through the provider, and show the provider's button.
 
         The stand-alone platform calls this method. A project calls it at the end of its settings
         module:

@@ -1,4 +1,4 @@
-"""The ways to sign in: by password, or by the identity provider."""
+"""The ways to sign in: with a password, or through the identity provider."""
 
 from typing import Any
 
@@ -19,12 +19,12 @@ def may_use_a_password(user: Any) -> bool:
 class PasswordBackend(ModelBackend):
     """Django's passwords; with VALKYR_OIDC_ONLY, only the passwords of superusers.
 
-    Superusers can sign in by password while the provider is unavailable. Other users' sessions by
-    password end as soon as the setting is on.
+    Superusers can sign in with a password while the provider is unavailable. Other users' sessions
+    that began with a password end as soon as the setting is on.
     """
 
     def user_can_authenticate(self, user: Any) -> bool:
-        """Return whether this user may be, or stay, signed in by password."""
+        """Return whether this user may sign in, or remain signed in, with a password."""
         return may_use_a_password(user) and super().user_can_authenticate(user)
 
 

@@ -42,7 +42,7 @@ _published: dict[TaskShape, CodeVersion] = {}
 
 
 def shape_of(task: AnyTask, options: TaskOptions) -> TaskShape:
-    """Return the shape of a task, from the task and its backend's options."""
+    """Return the properties that determine the workflow, from a task and its backend's options."""
     return TaskShape(
         backend=task.backend,
         path=task.module_path,
@@ -56,7 +56,7 @@ def shape_of(task: AnyTask, options: TaskOptions) -> TaskShape:
 
 
 def start(shape: TaskShape, payload: Any, priority: int) -> Handle:
-    """Start an execution of the shape's workflow; publish the workflow at the first use.
+    """Start an execution of the workflow that `shape` determines; publish it at the first use.
 
     Raises the errors of `publish_from_code` and `start_from_code`, and NotFound for an unknown
     workspace.

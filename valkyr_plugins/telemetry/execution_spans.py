@@ -36,7 +36,7 @@ def tell_start(
 ) -> None:
     """Make the span `execution.start` of each execution: a child of the request's span, if any.
 
-    It is the parent of the execution's other spans.
+    It is the parent of the execution's other spans that have no closer parent.
     """
     at = spans.now()
     for execution in executions:

@@ -213,7 +213,7 @@ def connect() -> None:
 
 
 def parents(runs: Sequence[Run]) -> dict[UUID, str]:
-    """Return the `traceparent` for a remote runner's spans, by the ID of each leased run."""
+    """Return the `traceparent` for a remote runner's spans, keyed by the ID of the leased run."""
     execution_spans.learn([run.execution_id for run in runs])
     return {
         run.pk: spans.traceparent(spans.place(trace_id, run_span_id(run.pk, run.lease_token)))

@@ -36,7 +36,7 @@ def take(
     """Save the execution's current variables; return the checkpoint's ID. Uses one statement.
 
     The caller holds the execution's lock. Automatic checkpoints beyond the newest `keep` are
-    deleted; manual ones stay.
+    deleted; manual ones are kept.
     """
     checkpoint_id: UUID = uuid7()
     statements.fetch(

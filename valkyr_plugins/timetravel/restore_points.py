@@ -100,7 +100,10 @@ def params(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
 
 
 def variables_at(execution: WorkflowExecution, point: Point) -> dict[str, Any]:
-    """Return the variables at the point: those of the checkpoint before it, with later writes."""
+    """Return the variables at the point, computed from the last checkpoint and later writes.
+
+    Without a checkpoint before the point, the workflow's defaults are the start.
+    """
     graph = compiled(execution.version_id).graph
     checkpoint = (
         Checkpoint.objects.filter(

@@ -1,7 +1,7 @@
 """Roll back to a point in one transaction, after which the execution is planned again.
 
-Runs after the point stay as history, marked superseded. The epoch increases, so that results and
-messages of older holders are rejected.
+Runs after the point are kept as history, marked superseded. The epoch increases, so that results
+and messages of older holders are rejected.
 """
 
 from typing import Any

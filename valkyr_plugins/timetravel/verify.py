@@ -240,7 +240,7 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
-    """Return whether a row is a skip that a user or the fork's origin caused, and not the graph.
+    """Return whether a row is a skip by a user or the fork's origin, rather than by the graph.
 
     A skip by a user is a further attempt that was never claimed, so it has no key.
     """

@@ -60,7 +60,10 @@ HIGHEST = 2**31 - 1
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Return new step names by old ones, from lines such as `old = new`. Raises ValidationError."""
+    """Return the new step names, keyed by the old names, from lines such as `old = new`.
+
+    Raises ValidationError.
+    """
     names = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         old, equals, new = (part.strip() for part in line.partition("="))
@@ -120,7 +123,7 @@ class MigrationForm(ReasonForm):
     )  # fmt: skip
 
     def clean_names(self) -> dict[str, str]:
-        """Return the renamed steps: the new names by the old names. Raises ValidationError."""
+        """Return the new names of the renamed steps, keyed by old name. Raises ValidationError."""
         return _pairs(self.cleaned_data["names"])
 
 

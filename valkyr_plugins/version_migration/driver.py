@@ -79,7 +79,10 @@ def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
 
 
 def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
-    """Move due executions until the monotonic time `until`, but at least one; return the result."""
+    """Try to move due executions until the monotonic time `until`; return the result.
+
+    At least one execution is tried.
+    """
     done = MigrationTurn()
     while True:
         items = _due(migration_id)

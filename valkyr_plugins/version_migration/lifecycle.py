@@ -113,7 +113,7 @@ def resume(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMi
 
 
 def cancel(migration_id: UUID, *, actor: Actor, reason: str = "") -> ExecutionMigration:
-    """Cancel a migration; executions that have moved stay. Raises NotFound or WrongState."""
+    """Cancel a migration; moved executions are not moved back. Raises NotFound or WrongState."""
     return _moved(
         migration_id, "cancel", actor, reason, State.CANCELLED, *_sources(State.CANCELLED)
     )

@@ -1,4 +1,4 @@
-"""Preview the effects of a migration by groups of executions; change nothing."""
+"""Preview the effects of a migration on groups of executions; change nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class MigrationPreview:
 
 
 def preview(migration: ExecutionMigration) -> MigrationPreview:
-    """Return the migration's effects on its first 20,000 queued executions, by groups."""
+    """Return the migration's effects on its first 20,000 queued executions, in groups."""
     rows = statements.fetch(
         "groups", {"migration": migration.pk, "source": migration.source_id, "most": EXAMINED}
     )

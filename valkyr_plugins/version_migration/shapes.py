@@ -197,7 +197,7 @@ class MigrationGroupShape(CamelCaseSerializer):
 
 
 class MigrationPreviewShape(CamelCaseSerializer):
-    """The effects that a migration would have now, by groups, the largest first."""
+    """The effects that a migration would have now, in groups, the largest first."""
 
     examined = serializers.IntegerField(help_text="Queued executions, at most 20,000.")
     moves = serializers.IntegerField()

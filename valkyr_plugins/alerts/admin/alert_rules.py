@@ -188,7 +188,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return found.pk
 
     def _secret(self, data: dict[str, Any]) -> str:
-        """Return the typed secret; if it is empty, the rule's own, unless the channel changes."""
+        """Return the typed secret; if it is empty and the channel is unchanged, the current one."""
         typed: str = data.get("secret") or ""
         if typed or self.adds or data["channel"] != self.instance.channel:
             return typed

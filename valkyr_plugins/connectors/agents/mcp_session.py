@@ -148,7 +148,7 @@ async def _session(
 
 
 def _told(error: BaseException, bridge: "_Bridge", who: str, seconds: float) -> StepError:
-    """Return the StepError for a session's failure: for the most specific cause that is known."""
+    """Return the StepError for a session's failure, based on the most specific known cause."""
     causes = list(_causes(error))
     ours = (one for one in [bridge.failure, *causes] if isinstance(one, StepError))
     if (known := next(ours, None)) is not None:

@@ -50,7 +50,10 @@ class Charge:
 
 
 def charge(model: str, usage: Usage) -> Charge | None:
-    """Return the cost by the most specific pattern that matches, or None. Raises StepError."""
+    """Return the cost according to the most specific matching pattern; None if none matches.
+
+    Raises StepError if the price table is invalid.
+    """
     table = price_table()
     fitting = [pattern for pattern in table if matches(pattern, model)]
     if not fitting:

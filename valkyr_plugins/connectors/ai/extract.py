@@ -1,4 +1,4 @@
-"""`llm.extract`: a language model's answer as data that is validated by a JSON Schema."""
+"""`llm.extract`: a language model's answer as data, validated against a JSON Schema."""
 
 import json
 from collections.abc import Mapping

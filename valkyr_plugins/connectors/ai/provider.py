@@ -89,7 +89,10 @@ def address(inputs: ProviderInputs) -> str:
 
 
 def seconds_for(inputs: ProviderInputs, ctx: StepContext) -> float:
-    """Return the first time limit of inputs, target and model; at most the time left."""
+    """Return the time limit of the inputs or, without one, of the target or the model.
+
+    The limit is always a little shorter than the remaining time.
+    """
     remaining = ctx.remaining()
     left = remaining - min(0.2, remaining * 0.05)
     usual = ctx.target_timeout or timeout_seconds(inputs.model)

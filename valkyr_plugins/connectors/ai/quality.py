@@ -1,4 +1,4 @@
-"""`quality.assess`: decide by a score whether a text is good enough."""
+"""`quality.assess`: score a text, and decide whether it is good enough."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -153,7 +153,10 @@ class ArchiveZip(Module[ArchiveZipInputs]):
 
 
 def _files(inputs: ArchiveZipInputs, opened: Stores) -> dict[str, bytes]:
-    """Return the content of the files to pack, by name. Raises StepError above `maxBytes`."""
+    """Return the files' contents, keyed by name in the archive.
+
+    Raises StepError if they exceed `maxBytes`.
+    """
     named = [(_inside(path, inputs.folders), path) for path in inputs.paths]
     names = [name for name, _ in named] + [safe_name(name) for name in inputs.contents]
     require_apart(names)

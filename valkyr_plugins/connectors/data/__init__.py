@@ -1,1 +1,1 @@
-"""Modules that shape data: values, records, text, CSV, JSON, XML and HTML."""
+"""Modules that transform data: values, records, text, CSV, JSON, XML and HTML."""

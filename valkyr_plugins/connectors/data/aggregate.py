@@ -132,7 +132,7 @@ class AggregateInputs(ModuleInputs):
         return self
 
     def groups(self) -> dict[str, str]:
-        """Return the fields to group by, by their names in the output."""
+        """Return the fields to group by, keyed by their names in the output."""
         if isinstance(self.group_by, dict):
             return self.group_by
         fields = [self.group_by] if isinstance(self.group_by, str) else self.group_by

@@ -71,9 +71,10 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that splits all first records into the same, largest number of fields.
+    """Return the delimiter that splits all of the first records into the same number of fields.
 
-    Return a comma if no delimiter separates any fields.
+    If several delimiters do, return the one that yields the most fields. Return a comma if no
+    delimiter separates any fields.
     """
     seen = list(islice(lines, SNIFFED_RECORDS))
     widths = {delimiter: _width(seen, delimiter, quote) for delimiter in DELIMITERS}
@@ -306,7 +307,7 @@ def cut(
     size: int,
     ctx: StepContext,
 ) -> Iterator[dict[str, Any]]:
-    """Yield byte ranges, each with at most `size` rows or about MOST bytes. Raises StepError."""
+    """Yield byte ranges, each with at most `size` rows and about MOST bytes. Raises StepError."""
     names = row_overhead(columns)
     start, first_line, rows, before = lines.offset, lines.number + 1, 0, 0
     for number, fields in found:

@@ -1,4 +1,4 @@
-"""`data.html_extract`: extract named values from a page by CSS selectors, also nested records."""
+"""`data.html_extract`: extract named values and nested records from a page, using CSS selectors."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -202,7 +202,7 @@ class _Reader:
         self._bytes = 0
 
     def record(self, fields: dict[str, Any], within: "LexborNode") -> dict[str, Any]:
-        """Return the values of the fields within an element, by name."""
+        """Return the values of the fields within an element, keyed by name."""
         return {
             name: self._value(name, field, within)
             for name, field in (

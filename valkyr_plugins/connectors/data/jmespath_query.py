@@ -1,4 +1,4 @@
-"""`data.jmespath`: select, filter and reshape data by JMESPath, with a limit on the work."""
+"""`data.jmespath`: select, filter and reshape data with JMESPath, with a limit on the work."""
 
 import json
 from collections.abc import Callable

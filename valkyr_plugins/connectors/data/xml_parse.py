@@ -1,4 +1,4 @@
-"""`data.xml_parse`: convert XML to objects and lists, by xmltodict's conventions."""
+"""`data.xml_parse`: convert XML to objects and lists, following xmltodict's conventions."""
 
 from typing import TYPE_CHECKING, Any, cast
 

@@ -38,7 +38,7 @@ def stores(inputs: StoreInputs, ctx: StepContext) -> Stores:
 
 
 def circuit_of(inputs: StoreInputs, *paths: str | None) -> str | None:
-    """Return the circuit target of the S3 server, or None without S3 paths. Raises StepError."""
+    """Return the circuit target of the S3 server; None if no path is in S3. Raises StepError."""
     if not any(path is not None and path.lower().startswith(f"{S3}://") for path in paths):
         return None
     from valkyr_plugins.connectors.files.s3.endpoint import endpoint_of

@@ -26,7 +26,7 @@ _HEAD = re.compile(r"([_A-Za-z]\w*+)\s*+([_A-Za-z]\w*+)?")
 
 
 def operations(document: str) -> dict[str, str]:
-    """Return the kind of each operation by its name, which is "" for an unnamed operation."""
+    """Return the kind of each operation, keyed by name; the name of an unnamed operation is ""."""
     found: dict[str, str] = {}
     *definitions, _ = _outside(document).split("{}")
     for definition in definitions:

@@ -143,7 +143,7 @@ class _Plain:
 
 
 class _Unpacker:
-    """Unpacks gzip, zlib or raw deflate, in one or several members."""
+    """Decompresses gzip, zlib or raw deflate data of one or more members."""
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(GZIP_OR_ZLIB)

@@ -50,7 +50,7 @@ LIBPQ: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Kept:
-    """An engine, and when it was last used, by time.monotonic()."""
+    """An engine, and the value of time.monotonic() at its last use."""
 
     engine: Engine
     used_at: float

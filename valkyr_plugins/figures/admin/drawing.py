@@ -35,7 +35,10 @@ class Scale:
 
 
 def linear(values: Iterable[float], least: float = 1.0) -> Scale:
-    """Return a scale from 0 to a round number (1, 2 or 5 times a power of ten) above all values."""
+    """Return a scale from 0 to the smallest round number that is not below any value.
+
+    A round number is 1, 2 or 5 times a power of ten. The scale goes at least to `least`.
+    """
     top = round_up(max(values, default=least) or least)
     top = max(top, least)
     return Scale(0.0, top, (top, top / 2, 0.0))

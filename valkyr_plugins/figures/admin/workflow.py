@@ -41,7 +41,7 @@ Facts = dict[str, Any]
 
 
 def gather(workflow: Workflow, wanted: Range) -> Facts:
-    """Return the page's data by name; None for data that could not be read in time.
+    """Return the page's data, keyed by name; None for data that could not be read in time.
 
     The caller checks permissions.
     """

@@ -86,7 +86,7 @@ class CostEntryAdmin(FactAdmin):
 
 
 def costs(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return a section with the costs of the execution's own steps; None without costs."""
+    """Return a section with the costs of the execution's own steps; None if there are none."""
     found = cost_of(execution.pk)
     if not found:
         return None

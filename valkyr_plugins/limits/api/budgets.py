@@ -163,7 +163,7 @@ class OneBudget(BudgetEndpoint):
 
     @operation("patchBudget", "Budget", {200: BudgetShape}, request=BudgetChange, errors=[403, 404])
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Change the amount, the threshold or the kill switch; the recorded spending stays."""
+        """Change the amount, the threshold or the kill switch; the recorded spending is kept."""
         return self.changed(id, BudgetChange)
 
     @operation("deleteBudget", "Budget", {204: None}, errors=[403, 404])

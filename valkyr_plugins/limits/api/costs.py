@@ -135,11 +135,11 @@ class Costs(Endpoint):
 
 
 class SpendReport(Endpoint):
-    """The endpoint that sums cost entries by group and currency."""
+    """The endpoint that sums cost entries for each group and currency."""
 
     @operation("getSpend", "CostEntry", {200: SpendShape(many=True)}, parameters=[SpendQuery])
     def get(self, request: Request) -> Response:
-        """Return the spending by group and currency, the highest first; days are in order.
+        """Return the spending per group and currency, the highest amount first; days are in order.
 
         Returns at most 1,000 groups. Sums contain only costs that you may view, so other users may
         get other sums.

@@ -328,7 +328,7 @@ def tool_calculator(work: NodeWork) -> Made:
 
 @family("toolWikipedia", "toolSerpApi")
 def tool_search(work: NodeWork) -> Made:
-    """Make an `http.request` task that searches Wikipedia, or Google by SerpAPI. Raises Left."""
+    """Make an `http.request` task that searches Wikipedia, or Google with SerpAPI. Raises Left."""
     query = "{{ " + _argument(work, "query", "What to search for.") + " }}"
     if work.node.kind == "toolWikipedia":
         work.remark("It gave the articles' texts; the search's answer has their first sentences.")

@@ -101,7 +101,7 @@ def condition(
 
 
 def condition_template(texts: Texts, parameters: Mapping[str, Any]) -> str:
-    """Return the template of a node's conditions, or a `todo` call if one is not translated."""
+    """Return the template of a node's conditions; a `todo` call if one cannot be translated."""
     given, combinator = conditions_of(parameters)
     sensitive = below(parameters, "conditions.options.caseSensitive", True)
     caseless = sensitive is False or below(parameters, "options.ignoreCase") is True
@@ -166,7 +166,10 @@ def filter_(work: NodeWork) -> Made:
 
 @family("switch")
 def switch(work: NodeWork) -> Made:
-    """Make a `flow.switch` task over a value that all cases compare, or over the first true one."""
+    """Make a `flow.switch` task over a value that all cases compare, or over the first true case.
+
+    In the mode `expression`, the value is the number of an output.
+    """
     if work.word("mode") == "expression":
         return _by_number(work)
     cases = _new_cases(work) or _old_cases(work)

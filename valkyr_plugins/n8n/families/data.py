@@ -51,7 +51,7 @@ def _of_json(work: NodeWork) -> Made:
 
 
 def _fields(work: NodeWork) -> dict[str, Any]:
-    """Return the raw values of the fields by name, from the parameters of any version."""
+    """Return the raw values of the fields, keyed by name, from the parameters of any version."""
     found: dict[str, Any] = {}
     for row in (*work.names("assignments.assignments"), *work.names("fields.values")):
         kind = str(row.get("type", "stringValue"))

@@ -236,7 +236,10 @@ def information(work: NodeWork) -> Made:
 
 @family("textClassifier", "sentimentAnalysis")
 def classifier(work: NodeWork) -> Made:
-    """Make an `llm.extract` and a `flow.switch` task, which choose by category. Raises Left."""
+    """Make an `llm.extract` task that chooses a category, and a `flow.switch` task for it.
+
+    Raises Left if the node chooses several categories, or if the model or categories are unknown.
+    """
     model = _attached(work)
     names, about = _categories(work)
     if work.get("options.multiClass") is True:

@@ -1,4 +1,4 @@
-"""Convert the nodes of services into `http.request`, by the table in `services`."""
+"""Convert the nodes of services into `http.request`, using the table in `services`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The services whose nodes become requests: one table, by n8n's node type."""
+"""The services whose nodes become requests: one table, keyed by n8n's node type."""
 
 from collections.abc import Mapping
 

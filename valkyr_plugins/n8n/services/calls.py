@@ -43,7 +43,7 @@ class ServiceCall:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A service's API, and its calls by n8n's "resource: operation".
+    """A service's API, and its calls, keyed by n8n's "resource: operation".
 
     `resource` and `operations` are the defaults for a node that names none. `sign` is the
     authentication of requests. `bearer` and `basic` use a credential, "" sends none, and `secret`

@@ -79,7 +79,7 @@ def _found_row(work: NodeWork) -> str:
 
 
 def _columns(work: NodeWork) -> tuple[dict[str, Any], list[str]]:
-    """Return the row's raw values by column, and the names of all columns in their order."""
+    """Return the row's raw values, keyed by column, and the names of all columns in their order."""
     values = work.get("columns.value")
     rows = work.names("fieldsUi.values") or work.names("fieldsUi.fieldValues")
     if rows:

@@ -96,7 +96,7 @@ class TracedTurns:
 
     @property
     def previous(self) -> Any:
-        """Return the outputs of the previous iteration, by task; None in the first."""
+        """Return the outputs of the previous iteration, keyed by task; None in the first one."""
         return self._loop("previous", Any)
 
     @property
@@ -106,7 +106,7 @@ class TracedTurns:
 
     @property
     def last(self) -> Any:
-        """Return the outputs of the last iteration, by task; read them after the loop.
+        """Return the outputs of the last iteration, keyed by task, after the loop.
 
         Return None if there were no iterations.
         """

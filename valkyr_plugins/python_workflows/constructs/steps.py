@@ -131,5 +131,5 @@ modules = ModuleCall()
 
 
 def options_of(given: Mapping[str, Any]) -> CallOptions:
-    """Return the options that were passed to a construct, by name."""
+    """Return the options that were passed to a construct as keyword arguments."""
     return CallOptions.of(given) if given else NONE

@@ -245,7 +245,7 @@ AGENT = "_agent_"
 
 
 def tools_of(task: Document) -> dict[str, Document]:
-    """Return an agent's tools by their tasks' ids; toolsets have the key `listed`.
+    """Return an agent's tools, keyed by their tasks' ids; toolsets have the key `listed`.
 
     Raises ValueError if two tools share a task.
     """

@@ -25,7 +25,7 @@ Written = tuple[ast.expr, Any]
 
 
 class _RawTemplateError(Exception):
-    """A template cannot be written in Python, and stays text."""
+    """A template cannot be written in Python, so it is kept as text."""
 
 
 @dataclass(slots=True)

@@ -188,7 +188,7 @@ def unreached(
     """Return the tasks that the edges do not cover, except predecessors of other such tasks.
 
     The edges cover their sources and all tasks before a source. A task of a branch that is closed
-    for `block` may not run, so its predecessors stay.
+    for `block` may not run, so its predecessors are kept.
     """
     reached: set[TracedTask] = set()
     for edge in edges:

@@ -51,7 +51,7 @@ def _is_own(frame: FrameType) -> bool:
 
 @lru_cache(maxsize=4096)
 def assigned(code: CodeType) -> dict[int, str]:
-    """Return the variable that stores each call's value, by the offsets of the call.
+    """Return the variable that stores each call's value, keyed by the offsets of the call.
 
     During the call, a frame's offset may be at the call or at one of the cache entries after it.
     """

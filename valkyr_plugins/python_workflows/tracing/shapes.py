@@ -58,7 +58,7 @@ def _bare(shape: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def described(shape: Any) -> dict[str, ShapeMember] | None:
-    """Return the fields of a model, dataclass or TypedDict, by name; None for anything else."""
+    """Return the fields of a model, dataclass or TypedDict, keyed by name; None for other types."""
     if not isinstance(shape, type) or shape in _PLAIN:
         return None
     if issubclass(shape, BaseModel):

@@ -252,7 +252,7 @@ def may_go(
     rows: QuerySet[DeadLetterEntry],
     powers: Iterable[Power] = (Permission.REDRIVE,),
 ) -> QuerySet[DeadLetterEntry]:
-    """Return the open rows over which the user has these powers."""
+    """Return the open rows on which the user has these powers."""
     for power in powers:
         rows = scoped(request, rows, power)
     return rows.filter(resolution=Resolution.PENDING)

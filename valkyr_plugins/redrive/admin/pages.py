@@ -142,7 +142,7 @@ class StateFilter(TabFilter):
 
 @admin.register(Redrive)
 class RedriveAdmin(OperatingAdmin, FactAdmin):
-    """Redrives: users create them, and a duty drives them."""
+    """Redrives, which users create and a duty of the sweeper runs."""
 
     operations = (START, PAUSE, RESUME, ABORT)
     list_display = ("what", "mark", "bar", "failed", "who", "why", "created")

@@ -73,7 +73,10 @@ def redrives(request: HttpRequest, group: FailureGroup) -> PageSection:
 
 
 def under_way(request: HttpRequest, group: FailureGroup) -> GroupProgress | None:
-    """Return the newest started redrive's progress; None without one, or a day after its end."""
+    """Return the newest started redrive's progress; None if it ended over a day ago.
+
+    Return None also if no redrive was started.
+    """
     rows = scoped(request, Redrive.objects.filter(group=group))
     newest = rows.exclude(state=RedriveState.DRAFT).order_by("-created_at", "-id").first()
     ended = newest.finished_at if newest else None

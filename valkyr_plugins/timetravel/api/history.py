@@ -51,7 +51,7 @@ class StepInputs(JsonObject):
     }
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the inputs by step path.
+        """Return the inputs, keyed by step path.
 
         Raises ValidationError if a step's inputs are not an object, or for more than 100 steps.
         """
@@ -201,7 +201,7 @@ class ForkExecution(Endpoint):
     ready: Overrides | None = None  # the changes, of which large ones are stored
 
     def before_once(self, request: Request, id: UUID) -> None:  # noqa: A002
-        """Store large changes of steps, which an idempotent request's transaction cannot."""
+        """Store large changes of steps now, because an idempotent request's transaction cannot."""
         found, _, given = self._allowed(id)
         self.ready = with_stored_steps(found.workspace_id, _overrides(given.get("overrides") or {}))
 
