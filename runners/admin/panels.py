@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return the section with the runs in the place `?place=`; a message for an unknown place."""
+    """Return the section with the runs of the place in `?place=`, or a message if it is unknown."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:

@@ -264,7 +264,8 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("error"))
     def failure(self, row: Run) -> str:
-        """Return the error's class and the beginning of its message; a dash without an error."""
+        """Return the error's class and the beginning of its message; a dash if there is no error.
+        """
         return error_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

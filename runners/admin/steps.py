@@ -49,7 +49,7 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True)
 class IterationRows:
-    """The first iterations of a container, and the numbers of all, dead and failed iterations."""
+    """The first iterations of a container, and its counts of iterations: all, dead and failed."""
 
     shown: Sequence[IterationRow] = ()
     total: int = 0
@@ -232,7 +232,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place with waiting times and decisions, but without `wake`."""
+    """Return the runs in and below a place, with waiting times and decisions but without `wake`."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)

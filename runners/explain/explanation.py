@@ -138,7 +138,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many messages precede each run's message, including the execution's own."""
+    """Return, by run ID, how many messages precede the run's, including its own execution's."""
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -242,7 +242,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of live runs in one state in a container's bodies; `container` has no indexes."""
+    """The number of live runs in one state in a container's bodies; its path has no indexes."""
 
     container: str
     state: str

@@ -81,7 +81,8 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution and its runs (since the cursor, if any); None if it is missing."""
+        """Return the execution and its runs (since any cursor); None if there is no such execution.
+        """
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

@@ -32,7 +32,7 @@ SHOWN_CHARACTERS = 60
 
 
 def check(module: "Module[Any]", config: Any) -> list[ConfigProblem]:
-    """Return the problems of a `with`; the module's own check runs only if none was found."""
+    """Return the problems of a `with`; the module's own check runs only if there are no others."""
     if not isinstance(config, Mapping):
         return [ConfigProblem((), "type", f"expected an object, found {_shown(config)}")]
     found = list(_schema_problems(module.Inputs, config))

@@ -339,7 +339,8 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield a step module, or those of a Python file. Raises TypeError for any other object."""
+    """Yield the object's step module, or those of a Python file. Raises TypeError if it has none.
+    """
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):
