@@ -31,7 +31,7 @@ ROWS_PER_SECOND = 20_000  # of a copy with its comparison, for estimates
 
 
 class MoveRefused(Exception):
-    """The move is not possible; the message says why, and what to do."""
+    """The move is not possible; the message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Large inputs and results that operators give to steps: stored before the transaction.
 
-The new run refers to the file. Inside a transaction, the values stay in the row.
+The new run refers to the file. Inside a transaction, the values are kept in the row.
 """
 
 from collections.abc import Iterable

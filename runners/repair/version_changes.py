@@ -83,7 +83,7 @@ class VersionMove:
 
     @property
     def change(self) -> VersionPair:
-        """Return both graphs, for the decision whether the executions can move."""
+        """Return the graphs of both versions, to decide whether the executions can move."""
         target = self.target
         return VersionPair(self.source.graph, target.graph, target.number, self.names)
 
@@ -178,7 +178,8 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row per step: of a live, successful or skipped run, otherwise of a failed run."""
+    """Return one row per step: of a live, successful or skipped run if there is one, else a failed.
+    """
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)
@@ -224,7 +225,7 @@ def _refuse(found: Judgement) -> None:
 
 
 def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
-    """Return the payload if its schema changes, otherwise None. Raises NotFound or CannotMove."""
+    """Return the payload if the input schema changes, else None. Raises NotFound or CannotMove."""
     if move.target.input_schema in (None, move.source.input_schema):
         return None
     row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)

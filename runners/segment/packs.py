@@ -98,7 +98,7 @@ class SiblingPack(Pack[str]):
 class ExecutionPack(Pack[UUID], Generic[State]):
     """Executions of one version whose segments of the same path are in one message.
 
-    `seen` contains the states and live runs of all of them, from one query. `claimed` is the
+    `seen` contains the state and live run of each execution, from one query. `claimed` is the
     execution whose run the previous record claimed.
     """
 

@@ -219,7 +219,7 @@ def _loaded(data: Any, value: Any) -> Any:
 
 
 def load_recorded(data: Any, inputs: Any) -> Any:
-    """Return recorded inputs with their stored values; values above the limit stay references.
+    """Return recorded inputs with their stored values; values above the limit remain references.
 
     Raises TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside.
     """
@@ -264,7 +264,7 @@ def load_changes(data: Any, changes: Any) -> Any:
 
 
 def load_wake(data: Any, wake: Any, module: Module[Any]) -> Any:
-    """Return what ended a wait; a stored payload is loaded unless the module passes it on.
+    """Return the wake-up data; a stored payload is loaded unless the module passes it on.
 
     Raises TemplateError for a missing payload, and PayloadStoreUnavailable.
     """

@@ -95,7 +95,7 @@ def cell(text: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON, in which characters outside ASCII stay as they are."""
+    """Return a value as JSON without escaping characters outside ASCII."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -114,7 +114,9 @@ class Common:
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
-        """Return most modules' facts, and the inputs that several share, one for each name."""
+        """Return the facts that most modules share, and the inputs that several share, one per
+        name.
+        """
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
         bare = Counter(row[:2] for spec in specs for row in _input_rows(spec.inputs_schema))
         full = {row: more for spec in specs for _, row, more in _input_rows(spec.inputs_schema)}
