@@ -64,7 +64,7 @@ def spent(run: Run, now: datetime) -> AttemptTime:
 
 
 def bars(runs: Sequence[Run], now: datetime) -> list[SafeString]:
-    """Return a bar for each attempt, drawn to the scale of the longest attempt."""
+    """Return a bar for each attempt, scaled to the longest attempt."""
     times = [spent(run, now) for run in runs]
     longest = max((time.all for time in times), default=0.0) or 1.0
     return [_bar(time, longest) for time in times]

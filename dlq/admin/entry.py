@@ -93,7 +93,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("reason"))
     def kind(self, row: DeadLetterEntry) -> Any:
-        """Return the failure type as words."""
+        """Return the failure type's label."""
         return marks.whole(str(row.get_failure_type_display()))
 
     @display(description=lazy("age"))

@@ -195,7 +195,7 @@ class GroupFilters(FiltersForm):
         return rows
 
     def _labelled(self, rows: QuerySet[Any], labels: dict[str, str]) -> QuerySet[Any]:
-        """Return the groups of visible letters with these labels. Raises ValidationError."""
+        """Return the groups of visible dead letters with these labels. Raises ValidationError."""
         letters = scoped(self.request, DeadLetterEntry.objects.all())
         if workflow := self.filled().get("workflow"):
             letters = letters.filter(workflow_id=workflow)

@@ -151,7 +151,7 @@ LISTS: list[tuple[str, Any]] = [
 
 
 class TriageList(SavedViews):
-    """A list for triage: newest or greatest first, 25 rows per page."""
+    """A list for triage in descending order, by default newest first; 25 rows per page."""
 
     paginator = KeysetPaginator
     list_before_template = "dlq/triage.html"

@@ -225,7 +225,7 @@ def merge(
 def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "") -> FailureGroup:
     """Create a separate group for one of a group's fingerprints, and return this new group.
 
-    Entries that retention deleted stay in the old group's count. Raises NotFound, WrongState or
+    Entries that retention deleted remain in the old group's count. Raises NotFound, WrongState or
     CannotSplit.
     """
     with transaction.atomic():

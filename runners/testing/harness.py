@@ -81,9 +81,10 @@ class Valkyr:
         return WorkflowRun(started.execution.pk, answers or {}).carry()
 
     def install(self, *modules: What) -> None:
-        """Add modules to the registry, unless they are installed: functions, classes or modules.
+        """Add modules to the registry, unless they are already installed: functions, classes or
+        modules.
 
-        They stay available for the rest of the session.
+        They remain available for the rest of the session.
         """
         for module in modules:
             chosen = found(module)

@@ -1,8 +1,8 @@
 """Find the waiting runs that match an event, by name and filter.
 
 A filter is rendered in the scope of its step, with `event` for the payload. The data of a batch of
-filters is loaded together. A filter with an error does not match, and its run's log says why. Each
-filter has the budget of a web process, in every process. All filters of one request or message
+filters is loaded together. A filter with an error does not match, and is reported in its run's log.
+Each filter has the budget of a web process, in every process. All filters of one request or message
 share an allowance, because one process evaluates the filters of all workspaces.
 """
 
@@ -151,7 +151,7 @@ def _listener(
 def _judged(
     found: Sequence[Listener], payload: Any, allowance: Allowance
 ) -> Iterator[tuple[Listener, bool]]:
-    """Yield each listener with whether its filter matches."""
+    """Yield each listener, and whether its filter matches."""
     failures: dict[UUID, str] = {}
     try:
         for listener, data in _loaded(found):

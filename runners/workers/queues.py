@@ -39,7 +39,7 @@ class Queue:
 
 
 def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
-    """Return the queues with work or workers, by name. Uses two statements.
+    """Return the queues with work or workers, ordered by name. Uses two statements.
 
     `runs` and `runners` contain only rows that the user may see. At most 50,000 waiting runs are
     counted; if there are more, each queue is `capped`.

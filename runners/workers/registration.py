@@ -136,7 +136,7 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 
 
 def share_memory(**_: Any) -> None:
-    """Freeze objects that children share, because the garbage collector would copy their pages."""
+    """Freeze objects that children share, so that garbage collection does not copy their pages."""
     if _share is WorkerShare.ALL:
         parent.remember()
         gc.freeze()

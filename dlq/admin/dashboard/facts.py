@@ -99,7 +99,8 @@ def _present(
 
 
 def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
-    """Return the earliest creation time of at most 10,000 waiting executions; None without any.
+    """Return the earliest creation time of at most 10,000 waiting executions; None if there are
+    none.
 
     Without this limit, PostgreSQL would search all executions in the order of creation.
     """
@@ -138,7 +139,7 @@ def _approvals(request: HttpRequest) -> int:
 
 
 def _workers(request: HttpRequest) -> list[Runner]:
-    """Return the shared workers and remote runners that the user may see, the last seen first."""
+    """Return the workers and remote runners that the user may see, most recently seen first."""
     rows = Runner.objects.order_by("-seen_at")
     if not is_superuser(request):
         rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))
@@ -146,7 +147,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
-    """Return the groups whose failures grew most in 24 hours, against the 24 hours before."""
+    """Return the groups whose failures grew most in 24 hours, compared with the 24 hours before."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
     grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),
