@@ -35,7 +35,8 @@ admin.site.unregister(Group)
 
 
 class UserAddForm(UserCreationForm):
-    """A form for a new user; it has no `autofocus`, as Django's script focuses the first field.
+    """A form for a new user; it has no `autofocus`, because Django's script focuses the first
+    field.
 
     With both, the order would be random, and browsers warn if the script is first.
     """

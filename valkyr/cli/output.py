@@ -46,7 +46,7 @@ class CommandOutput:
 
     @cached_property
     def console(self) -> Any:
-        """Return Rich's console for standard output; None without Rich or without a terminal."""
+        """Return Rich's console for standard output; None if Rich or a terminal is missing."""
         return _console(sys.stdout)
 
     def table(
@@ -60,8 +60,9 @@ class CommandOutput:
     ) -> None:
         """Print rows, or the note `empty`; with `--quiet` only their IDs, one per line.
 
-        A terminal wraps long texts or, with `cut`, truncates them. Every format says whether there
-        are `more` rows, so that readers do not mistake a part for the whole.
+        A terminal wraps long texts or, with `cut`, truncates them. If there are `more` rows, a note
+        on standard error says this in every format, so that readers do not mistake a part for the
+        whole.
         """
         if self.json:
             self.value(list(rows))

@@ -41,7 +41,10 @@ def config_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(path: Path) -> ProfileFile:
-    """Return the profiles in the file, none if it is missing. Raises CliError if it is invalid."""
+    """Return the profiles in the file; no profiles if there is no file.
+
+    Raises CliError if the file is invalid.
+    """
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

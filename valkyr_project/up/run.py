@@ -44,7 +44,7 @@ def require_free(port: int, variable: str) -> None:
 
 
 def _holder(port: int) -> str:
-    """Return ` by NAME (process N)`, or ` by another program` if the system does not tell more."""
+    """Return ` by NAME (process N)`, or ` by another program` if the system gives no details."""
     try:
         for connection in psutil.net_connections("tcp"):
             listening = connection.status == psutil.CONN_LISTEN
