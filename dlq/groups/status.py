@@ -133,8 +133,7 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """End a redrive in the caller's transaction; `clean` is true if all the redrive's entries
-    succeeded.
+    """End a redrive in the caller's transaction; `clean` is true if all its entries succeeded.
 
     A group's last redrive resolves the group if it was clean and no entry of the group is open;
     otherwise the group returns to its earlier status.

@@ -66,9 +66,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return the tally of the rows that `prune` would delete, and of those that are kept, by
-    reason.
-    """
+    """Return the tally of the rows that `prune` would delete, and of kept rows, by reason."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)

@@ -244,8 +244,7 @@ def look_at(
     tally: PruningTally,
     without: LettersGone = NONE_GONE,
 ) -> set[UUID]:
-    """Add the rows that `clear` would delete to `tally`; return the IDs of the roots that are kept.
-    """
+    """Add the rows that `clear` would delete to `tally`; return the IDs of the roots to keep."""
     kept: set[UUID] = set()
     for roots in _some(ends):
         found = families(roots, wanted, before, without=without)

@@ -79,8 +79,7 @@ class RunPartitions:
         return (one for one in self.layout.ranges if self.is_released(one))
 
     def is_released(self, partition: RunPartition | None) -> bool:
-        """Return whether the partition's period has passed, and few of its executions must be kept.
-        """
+        """Return whether the partition's period has passed, and few executions must be kept."""
         if partition is None or partition.default or upkeep.is_long(partition):
             return False
         if partition.name not in self._released:

@@ -41,7 +41,9 @@ class RetentionScope:
 def terms_of(
     days: Mapping[str, float], *, workspace_id: UUID | None = None, workflow_id: UUID | None = None
 ) -> list[Term]:
-    """Return the terms in `{"succeeded": 30, "failed": 90}`, for a workspace or workflow if given.
+    """Return the terms for days by ending, such as `{"succeeded": 30, "failed": 90}`.
+
+    The terms apply to the workspace or the workflow, if one is given.
     """
     return [
         Term(state, number, workspace_id, workflow_id)

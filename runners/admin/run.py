@@ -264,8 +264,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("error"))
     def failure(self, row: Run) -> str:
-        """Return the error's class and the beginning of its message; a dash if there is no error.
-        """
+        """Return the class and the first part of the error; a dash if there is no error."""
         return error_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -81,8 +81,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution and its runs (since any cursor); None if there is no such execution.
-        """
+        """Return an execution and its runs (with a cursor, only newer changes), or None."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

@@ -275,10 +275,10 @@ class Module(Generic[InputsT]):
     record, or not at all. With `external`, the effect can happen twice after a crash. A module that
     `computes` is CPU-bound and cannot use a queue that threads of one process serve. An `inline`
     module does no I/O and takes less than a millisecond. `outcomes` is empty for a module that has
-    only `success`; if the outcomes depend on its `with`, `outcomes_from` says how. `credential`
-    lists the types of credential that it accepts; a step gets one, as `ctx.credential`.
-    `takes_secrets` is False for a module that returns its inputs, is inline, has a body or sets
-    variables.
+    only `success`; if the outcomes depend on its `with`, `outcomes_from` specifies how.
+    `credential` lists the types of credential that it accepts; a step gets one, as
+    `ctx.credential`. `takes_secrets` is False for a module that returns its inputs, is inline, has
+    a body or sets variables.
 
     `judges_hosts` is for modules that open connections only with the guarded clients (see
     `network.judging`). It is `everything` if all inputs are sent only through these clients, and

@@ -339,8 +339,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield the object's step module, or those of a Python file. Raises TypeError if it has none.
-    """
+    """Yield the step modules of an object or Python file. Raises TypeError if it is neither."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):

@@ -46,9 +46,7 @@ class RunPartition:
 
     @property
     def begins(self) -> datetime | None:
-        """Return the earliest time of an execution in the partition; None if there is no lower
-        limit.
-        """
+        """Return the time at which the partition begins; None if it has no lower limit."""
         return None if self.first is None else time_of(self.first)
 
     @property

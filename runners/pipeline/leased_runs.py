@@ -183,8 +183,7 @@ def record_failure(
 def _record(
     looked: Looked, token: int, make: Callable[[_Held], Unit], failure: Failure | None
 ) -> bool:
-    """Record the unit that `make` returns, and notify the gates; return False if the lease is over.
-    """
+    """Record the unit that `make` returns; notify the gates. Return False if the lease is over."""
     state, work = looked.state, looked.work
     work.token = token
     # The previous holder knew no more than the rows, so there is nothing else to look for.

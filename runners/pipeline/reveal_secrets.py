@@ -273,8 +273,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port in the step's inputs; "" if there is none, or if it names a secret.
-    """
+    """Return the host and port in the step's inputs; "" if there is none or it names a secret."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]

@@ -31,9 +31,9 @@ class OwnWord:
         self._written = _thread.allocate_lock()
 
     def leave(self) -> None:
-        """Begin to write, once, that this process may end because it could not renew its leases.
+        """Begin to write the note, once, without waiting for the disk.
 
-        Does not wait for the write.
+        The process may end because it could not renew its leases.
         """
         if not self._left:
             self._left = True
@@ -89,8 +89,9 @@ def leave(pid: int) -> None:
 
 
 def left_by(pid: int, start: str) -> bool:
-    """Return whether the process with this ID and start time ended because it could not renew its
-    leases.
+    """Return whether a process ended because it could not renew its leases.
+
+    `pid` and `start` are the ID and the start time of the process.
     """
     return _word(pid, start).exists()
 

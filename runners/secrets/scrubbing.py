@@ -113,8 +113,7 @@ class Scrubber:
 
 
 def _replaced(data: bytes, forms: list[tuple[bytes, str]], most: int) -> tuple[bytes, int]:
-    """Return about the first `most` bytes of `data`, with secrets replaced, and their old length.
-    """
+    """Return about the first `most` bytes, with secrets replaced, and their original length."""
     spans = sorted(
         (start, -len(form), name) for form, name in forms for start in _places(data, form)
     )

@@ -151,9 +151,7 @@ def _what(data: TemplateData, step: Step) -> str:
 
 
 def _changes(data: TemplateData, overrides: Mapping[str, Any] | None) -> Any:
-    """Return an operator's changes of the inputs, loaded, as one merge patch; None if there are
-    none.
-    """
+    """Return an operator's changes of the inputs as one merge patch; None if there are none."""
     given = overrides.get("inputs") if overrides else None
     if not is_reference(given) and not isinstance(given, list):
         return given

@@ -81,8 +81,7 @@ class Valkyr:
         return WorkflowRun(started.execution.pk, answers or {}).carry()
 
     def install(self, *modules: What) -> None:
-        """Add modules to the registry, unless they are already installed: functions, classes or
-        modules.
+        """Add functions, classes or modules to the registry, unless already installed.
 
         They remain available for the rest of the session.
         """

@@ -170,8 +170,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
-    """Return the node whose line to report, and the node to search next; None if nothing matches.
-    """
+    """Return the node whose line to report, and the node to search next, or None."""
     if index:
         items = node.value if isinstance(node.value, list) else []
         at = int(index)

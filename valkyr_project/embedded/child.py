@@ -15,8 +15,7 @@ ENDINGS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
-    """Return a `preexec_fn` that makes the kernel send `number` when the parent thread ends
-    (Linux).
+    """Return a `preexec_fn` that requests the signal `number` for the parent thread's end (Linux).
 
     Start such children from a thread that lives as long as the children should. On other systems
     the function does nothing, and the next start finds and stops leftovers.

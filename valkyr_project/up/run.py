@@ -26,7 +26,7 @@ from valkyr_project.up.supervisor import Servers, StopRequest, Supervisor
 
 
 def require_free(port: int, variable: str) -> None:
-    """Raise UpError if a port is in use; the error names the user of the port and the variable."""
+    """Raise UpError if a port is in use, or not allowed; the error names the variable to set."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

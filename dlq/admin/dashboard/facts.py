@@ -99,8 +99,7 @@ def _present(
 
 
 def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
-    """Return the earliest creation time of at most 10,000 waiting executions; None if there are
-    none.
+    """Return the earliest creation time of at most 10,000 waiting executions, or None.
 
     Without this limit, PostgreSQL would search all executions in the order of creation.
     """

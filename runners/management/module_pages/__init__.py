@@ -114,8 +114,9 @@ class Common:
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
-        """Return the facts that most modules share, and the inputs that several share, one per
-        name.
+        """Return the facts that most modules share, and the inputs that several share.
+
+        Of several inputs with one name, only the most frequent is common.
         """
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
         bare = Counter(row[:2] for spec in specs for row in _input_rows(spec.inputs_schema))

@@ -174,7 +174,9 @@ class SourceFile:
         self.add_import(f"from {module} import {', '.join(missing)}")
 
     def insert_after(self, node: ast.stmt, text: str) -> None:
-        """Add lines after a statement. Raises UnclearSource if its last line has another statement.
+        """Add lines after a statement.
+
+        Raises UnclearSource if another statement is on its last line.
         """
         _, end = self._span(node)
         line_end = self.new.find(b"\n", end)
@@ -187,8 +189,9 @@ class SourceFile:
             self._insert(line_end + 1, f"{text}\n")
 
     def insert_before(self, node: ast.stmt, text: str) -> None:
-        """Add a line before a statement. Raises UnclearSource if its first line has another
-        statement.
+        """Add a line before a statement.
+
+        Raises UnclearSource if another statement is on its first line.
         """
         start, _ = self._span(node)
         line = self.new.rfind(b"\n", 0, start) + 1
