@@ -46,7 +46,7 @@ class CellServer(NamedTuple):
 
 
 def cells(text: str) -> dict[str, CellServer]:
-    """Return the addresses in the text of `VALKYR_CELLS`, by cell.
+    """Return the addresses in the text of `VALKYR_CELLS`, keyed by cell.
 
     Raises ImproperlyConfigured if the text is not a JSON object of addresses.
     """

@@ -190,7 +190,7 @@ class Fields(logging.Filter):
 
 
 def ids() -> dict[str, Any]:
-    """Return the ID fields of log lines by name, in the order in which lines show them."""
+    """Return the ID fields of log lines, keyed by name, in the order in which lines show them."""
     found = {name: _plain(value) for name, value in log_context.ids().items()}
     return {name: value for name, value in found.items() if value not in (None, "")}
 

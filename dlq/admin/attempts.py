@@ -1,4 +1,4 @@
-"""A sentence that says what failed, and a table of all attempts of the failed step."""
+"""A sentence about the failure, and a table of all attempts of the failed step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

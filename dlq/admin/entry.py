@@ -88,7 +88,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("state"))
     def mark(self, row: DeadLetterEntry) -> Any:
-        """Return the resolution's word, icon and colour."""
+        """Return the resolution's label, icon and colour."""
         return resolution(row.resolution)
 
     @display(description=lazy("reason"))

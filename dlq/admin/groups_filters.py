@@ -59,7 +59,7 @@ def hour_of(at: datetime) -> datetime:
 
 
 def figures(groups: Sequence[FailureGroup]) -> dict[UUID, GroupFigures]:
-    """Return the figures of these groups, by group ID. Uses three queries."""
+    """Return the figures of these groups, keyed by group ID. Uses three queries."""
     ids = [group.pk for group in groups]
     found: dict[UUID, GroupFigures] = defaultdict(GroupFigures)
     start = hour_of(timezone.now()) - timedelta(hours=WEEK - 1)

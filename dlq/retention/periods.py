@@ -20,7 +20,9 @@ EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, 
 
 
 def keep_days() -> dict[str, float]:
-    """Return how many days executions and their rows are kept after their end, by final state."""
+    """Return how many days executions and their rows are kept after their end, keyed by final
+    state.
+    """
     chosen = valkyr_settings()
     return {
         "succeeded": chosen.keep_succeeded_days,
@@ -53,9 +55,10 @@ def credential_use_days() -> float:
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return exceptional periods in days, by workspace, by `workspace/workflow` or by `tier:name`.
+    """Return exceptional periods in days.
 
-    Raises ImproperlyConfigured if the setting has an invalid format.
+    The keys are workspaces, `workspace/workflow`, or `tier:name`. Raises ImproperlyConfigured if
+    the setting has an invalid format.
     """
     found = valkyr_settings().keep_overrides
     if not found:

@@ -65,7 +65,7 @@ PLAIN = {
 
 
 def wait_of(run: Run) -> SafeString | str:
-    """Return a text that says what a waiting run waits for.
+    """Describe what a waiting run waits for.
 
     Return "" for other runs, and for a container with a running body.
     """

@@ -60,7 +60,7 @@ class IterationRows:
 def turns_in(
     execution_id: UUID, place: str, minded: Sequence[str], most: int
 ) -> dict[str, IterationRows]:
-    """Return at most `most` iterations of each container in a place, by task. Uses one query.
+    """Return at most `most` iterations of each container in a place, keyed by task. Uses one query.
 
     `minded` are the tasks in the bodies, written as `container.task`, whose failures an `error`
     edge handles.
@@ -287,7 +287,7 @@ def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
 def _inside(
     execution: WorkflowExecution, prefix: str, names: Sequence[str]
 ) -> dict[str, list[Run]]:
-    """Return the runs of the named iterations, by iteration name, without runs in nested bodies."""
+    """Return the runs of the named iterations, by name; omit runs in nested bodies."""
     if not names:
         return {}
     rest = Substr("step_path", len(prefix) + 1)

@@ -115,7 +115,7 @@ class Registry:
         return module if module is not None else self._find(type_name)
 
     def specs(self) -> Mapping[str, ModuleSpec]:
-        """Return the descriptions of the modules that can be loaded, by type.
+        """Return the descriptions of the modules that can be loaded, keyed by type.
 
         Each module is described once, when it is looked up.
         """
@@ -247,7 +247,7 @@ class StandIns(UserDict[str, Module[Any]]):
 
 
 class Described(Mapping[str, ModuleSpec]):
-    """Modules by type, each described when it is looked up.
+    """Modules keyed by type, each described when it is looked up.
 
     Modules without a description are omitted.
     """

@@ -240,7 +240,7 @@ def _by(name: str) -> dict[str, object]:
 
 
 def _places() -> dict[UUID, str]:
-    """Return the current cell of each workspace that was moved, by the workspace's ID."""
+    """Return the current cell of each workspace that was moved, keyed by workspace ID."""
     rows = WorkspaceMove.objects.exclude(switched_at=None).order_by("switched_at")
     return dict(rows.values_list("workspace_id", "target"))
 

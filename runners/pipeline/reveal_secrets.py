@@ -379,7 +379,7 @@ def _revealed(
 
 
 def _references(step: Step, opened: Mapping[str, OpenedCredential]) -> dict[str, str]:
-    """Return the reference that replaces each of the step's secrets, by the secret's value."""
+    """Return the reference that replaces each of the step's secrets, keyed by secret value."""
     names = {
         opened[name].fields[field]: reference((name, field))
         for name, field in step.secrets

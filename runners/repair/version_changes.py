@@ -104,7 +104,7 @@ class _ReachedRun(NamedTuple):
 
 
 def reached(execution_ids: Sequence[UUID]) -> dict[UUID, list[ReachedStep]]:
-    """Return the steps that each execution has reached, by execution ID; one query, no locks."""
+    """Return the steps that each execution has reached. Uses one query and no locks."""
     found: dict[UUID, list[ReachedStep]] = defaultdict(list)
     for run in _runs(execution_ids):
         found[run.execution_id].append(_step(run))

@@ -66,7 +66,7 @@ class Pack(ABC, Generic[T]):
 
 @dataclass(slots=True)
 class SiblingPack(Pack[str]):
-    """Sibling segments of one execution, by the paths of their first steps.
+    """Sibling segments of one execution, named by the paths of their first steps.
 
     This worker may claim the siblings in `seen` without another query, because they are pending and
     were never tried.

@@ -233,7 +233,7 @@ def load_recorded(data: Any, inputs: Any) -> Any:
 
 
 def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict[int, Any]:
-    """Return items of a stored list, by index; only the first ones if all exceed the limit.
+    """Return items of a stored list, keyed by index; only the first ones if all exceed the limit.
 
     Raises TemplateError for a missing or a too large value, PayloadStoreUnavailable, and
     LoadsOutside in a transaction.

@@ -1,4 +1,4 @@
-"""Find the waiting runs that match an event, by name and filter.
+"""Find the waiting runs whose event name and filter match an event.
 
 A filter is rendered in the scope of its step, with `event` for the payload. The data of a batch of
 filters is loaded together. A filter with an error does not match, and is reported in its run's log.

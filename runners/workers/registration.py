@@ -191,9 +191,9 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """Note that a pool's child was killed; return a function that judges the kill by peak memory.
+    """Note that a pool's child was killed; return a function that judges the kill.
 
-    Returns None if memory is not short.
+    The function's argument is the child's peak memory. Returns None if memory is not short.
     """
     if not _deaths.short():
         return None

@@ -125,7 +125,7 @@ class CommandOutput:
     def progress(self, text: str) -> AbstractContextManager[Any]:
         """Return a context manager that shows a status line during a long operation.
 
-        The block can `update` the line, which is None without a terminal, or with `--quiet` or
+        The block can `update` the line, which is None if there is no terminal, or with `--quiet` or
         `--json`.
         """
         console = None if self.quiet or self.json else _console(sys.stderr)

@@ -17,7 +17,7 @@ HEADER = "# Written by `valkyr login`. It contains tokens: do not share it.\n"
 
 @dataclass
 class ConnectionProfile:
-    """The address and the token of one installation; `logout` revokes the token by `token_id`."""
+    """The address and the token of one installation; `logout` uses `token_id`."""
 
     url: str
     token: str = ""

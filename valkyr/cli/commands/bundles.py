@@ -24,7 +24,7 @@ from valkyr.cli.repository import commit_of
 
 
 class PlanCommand(ApiCommand):
-    """A command whose exit code 2 means that the plan has changes.
+    """A command whose exit code 2 means that the plan contains changes.
 
     An invalid command line therefore exits with 1.
     """
