@@ -196,8 +196,7 @@ def _items_of(data: "TemplateData", place: Place, indexes: list[int]) -> dict[in
 
 
 def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
-    """Return the outputs of an iteration's tasks, keyed by ID; null for a skipped or failed task.
-    """
+    """Return the outputs of an iteration's tasks, keyed by ID; null if skipped or failed."""
     paths = dict(zip(last_paths(place), place.graph.tasks, strict=True))
     outputs: dict[str, Any] = {task.id: None for task in place.graph.tasks}
     rows = data.source.results(data.context.execution_id, list(paths))
