@@ -106,7 +106,7 @@ class RetentionPeriods:
 
 
 def as_set(now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """Return the periods that the settings define. Raises ImproperlyConfigured for invalid ones."""
+    """Return the periods in the settings. Raises ImproperlyConfigured for invalid settings."""
     terms = (*terms_of(keep_days()), *_others(overrides()))
     return RetentionPeriods(now, terms, scope or RetentionScope())
 

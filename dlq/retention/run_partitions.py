@@ -2,9 +2,9 @@
 
 Runs are deleted with their partition. So a partition waits until its end is older than the shortest
 period plus a day. If few of its executions must be kept then, it is *released*: the other
-executions are deleted together (`bulk`) without their runs, the runs of those executions are moved,
-and the partition is dropped. If many must be kept, the runs are deleted row by row, as in a table
-without partitions.
+executions are deleted together (`bulk`) without their runs, the runs of the kept executions are
+moved, and the partition is dropped. If many must be kept, the runs are deleted row by row, as in a
+table without partitions.
 """
 
 import logging

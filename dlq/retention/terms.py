@@ -41,7 +41,7 @@ class RetentionScope:
 def terms_of(
     days: Mapping[str, float], *, workspace_id: UUID | None = None, workflow_id: UUID | None = None
 ) -> list[Term]:
-    """Return the terms for days by ending, such as `{"succeeded": 30, "failed": 90}`.
+    """Return the terms for a mapping from endings to days: `{"succeeded": 30, "failed": 90}`.
 
     The terms apply to the workspace or the workflow, if one is given.
     """

@@ -287,7 +287,7 @@ def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
 def _inside(
     execution: WorkflowExecution, prefix: str, names: Sequence[str]
 ) -> dict[str, list[Run]]:
-    """Return the runs of the named iterations, by name; omit runs in nested bodies."""
+    """Return the runs of the named iterations, keyed by name; omit runs in nested bodies."""
     if not names:
         return {}
     rest = Substr("step_path", len(prefix) + 1)

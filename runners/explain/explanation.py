@@ -138,7 +138,10 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many messages precede each run's, also of its own execution, keyed by run ID."""
+    """Return how many messages precede the message of each run, keyed by run ID.
+
+    Messages of the same execution are counted too.
+    """
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)

@@ -26,14 +26,14 @@ MAX_OPEN = 50
 class Around:
     """The facts, in addition to the runs, that determine the reasons of an execution's runs.
 
-    `served` are the queues that a worker consumes. Keyed by run ID, `before` counts the messages
-    sent before the run's own, `failed` contains the previous attempt's error, and `most` contains
-    the maximum number of attempts. `noticed` is the time since which an outside event may wake the
-    run, and `filters` are the texts of event filters. `children` are the states of child
-    executions, and `letters` are the open dead letters, keyed by run ID. `remote` are the queues of
-    remote runners, each with the time at which a runner of the workspace last requested work.
-    `holds` are the reasons that gates give for held runs, keyed by run ID. `test` is true for a
-    test run.
+    `before`, `failed`, `most`, `noticed`, `filters`, `letters` and `holds` are keyed by run ID.
+    `served` are the queues that a worker consumes. `before` counts the messages sent before the
+    run's own, `failed` contains the previous attempt's error, and `most` contains the maximum
+    number of attempts. `noticed` is the time since which an outside event may wake the run, and
+    `filters` are the texts of event filters. `children` are the states of child executions, and
+    `letters` are the open dead letters. `remote` are the queues of remote runners, each with the
+    time at which a runner of the workspace last requested work. `holds` are the reasons that gates
+    give for held runs. `test` is true for a test run.
     """
 
     now: datetime

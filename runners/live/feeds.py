@@ -81,7 +81,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return an execution and its runs (with a cursor, only newer changes), or None."""
+        """Return an execution and its runs (with a cursor, runs written since then), or None."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

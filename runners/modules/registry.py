@@ -339,7 +339,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield the step modules of an object or Python file. Raises TypeError if it is neither."""
+    """Yield a step module, or the step modules of a Python file; otherwise raise TypeError."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):

@@ -115,7 +115,8 @@ def copy_ended(
 def catch_up(sessions: MoveSessions) -> int:
     """Copy executions that changed since they were copied; return how many.
 
-    The rows of an execution that is running again are only deleted from the target until the pause.
+    If an execution is running again, its rows are deleted from the target, and copied again during
+    the pause.
     """
     with snapshot(sessions.source):
         found = sessions.source.execute(

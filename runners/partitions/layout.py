@@ -85,7 +85,7 @@ class PartitionLayout:
 
     @property
     def last_end(self) -> datetime | None:
-        """Return the time at which the newest partition ends; None if none has limits."""
+        """Return the time at which the newest partition ends; None if no partition has limits."""
         return max((one.ends for one in self.ranges if one.ends), default=None)
 
 

@@ -1,9 +1,9 @@
 """Find the waiting runs whose event name and filter match an event.
 
 A filter is rendered in the scope of its step, with `event` for the payload. The data of a batch of
-filters is loaded together. A filter with an error does not match, and is reported in its run's log.
-Each filter has the budget of a web process, in every process. All filters of one request or message
-share an allowance, because one process evaluates the filters of all workspaces.
+filters is loaded together. A filter with an error does not match, and the error is written to the
+run's log. Each filter has the budget of a web process, in every process. All filters of one request
+or message share an allowance, because one process evaluates the filters of all workspaces.
 """
 
 from collections import defaultdict

@@ -61,8 +61,8 @@ class CommandOutput:
         """Print rows, or the note `empty`; with `--quiet` only their IDs, one per line.
 
         A terminal wraps long texts or, with `cut`, truncates them. If there are `more` rows, a note
-        on standard error says this in every format, so that readers do not mistake a part for the
-        whole.
+        on standard error reports this in every format, so that readers do not mistake a part for
+        the whole.
         """
         if self.json:
             self.value(list(rows))

@@ -90,7 +90,7 @@ def plain_environment(folder: Path) -> dict[str, str]:
 
 
 def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, float]]) -> None:
-    """Send each signal, and wait the given seconds for the child to end; finally kill the child."""
+    """Send each signal, then wait at most the given seconds for the end; finally kill the child."""
     for number, seconds in steps:
         if child.poll() is not None:
             return
