@@ -1,7 +1,7 @@
 """Retention with a partitioned table of runs.
 
-Runs are deleted with their partition. So a partition waits until its end is older than the shortest
-period plus a day. If few of its executions must be kept then, it is *released*: the other
+Runs are deleted with their partition. A partition is therefore kept until its end is older than the
+shortest period plus a day. If few of its executions must be kept then, it is *released*: the other
 executions are deleted together (`bulk`) without their runs, the runs of the kept executions are
 moved, and the partition is dropped. If many must be kept, the runs are deleted row by row, as in a
 table without partitions.

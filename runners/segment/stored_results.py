@@ -233,10 +233,10 @@ def load_recorded(data: Any, inputs: Any) -> Any:
 
 
 def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict[int, Any]:
-    """Return items of a stored list, keyed by index; only the first ones if all exceed the limit.
+    """Return items of a stored list, keyed by index; only the first if all are too large.
 
-    Raises TemplateError for a missing or a too large value, PayloadStoreUnavailable, and
-    LoadsOutside in a transaction.
+    Raises TemplateError for a missing or oversized value, PayloadStoreUnavailable, and LoadsOutside
+    in a transaction.
     """
     if connection.in_atomic_block:
         raise LoadsOutside("the map's items are in object storage; the next worker reads them")

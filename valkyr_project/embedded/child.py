@@ -15,10 +15,10 @@ ENDINGS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
-    """Return a `preexec_fn` that requests the signal `number` for the parent thread's end (Linux).
+    """Return a `preexec_fn` that makes the kernel send `number` when the parent thread ends.
 
-    Start such children from a thread that lives as long as the children should. On other systems
-    the function does nothing, and the next start finds and stops leftovers.
+    Start such children from a thread that lives as long as the children should. On systems other
+    than Linux, the function does nothing, and the next start finds and stops leftovers.
     """
     if sys.platform != "linux":
         return lambda: None
