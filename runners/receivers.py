@@ -123,9 +123,10 @@ def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
 def tell_family(
     sender: Any, execution_id: UUID, state: str, parent_run_id: UUID | None, **_: Any
 ) -> None:
-    """Notify the run that waits for this execution, and the children, that the execution ended.
+    """Request that workers wake the run that waits for this execution, and cancel its children.
 
-    Each notification is handled later, without a lock.
+    Children are cancelled only if the execution was cancelled or timed out. Each message is handled
+    later, without a lock.
     """
     if parent_run_id is not None:
         messages.tell(child_executions.ENDED, execution_id)

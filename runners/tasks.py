@@ -1,6 +1,6 @@
 """The Celery tasks. Each task receives IDs and makes one call.
 
-A message is only a wake-up call; the row holds the state.
+A message only starts the work; the row holds the state.
 """
 
 from collections.abc import Sequence

@@ -46,7 +46,7 @@ class CellServer(NamedTuple):
 
 
 def cells(text: str) -> dict[str, CellServer]:
-    """Return the addresses in the text of `VALKYR_CELLS`, by cell.
+    """Return the addresses in the text of `VALKYR_CELLS`, keyed by cell.
 
     Raises ImproperlyConfigured if the text is not a JSON object of addresses.
     """
@@ -114,8 +114,8 @@ ON_REQUEST = 1_000_000_000
 def pooled(given: dict[str, Any], direct: str) -> dict[str, Any]:
     """Return the settings with parameters for sessions; `direct` is the address behind a pooler.
 
-    `direct` is "" without a pooler. A pooler uses another session for each transaction, so no
-    statement is prepared and no cursor stays open. A pooler accepts no options either: the
+    `direct` is "" if there is no pooler. A pooler can use another session for each transaction, so
+    no statement is prepared and no cursor remains open. A pooler accepts no options either: the
     database's role has them.
     """
     options = {**given["OPTIONS"], "prepare_threshold": None if direct else ON_REQUEST}

@@ -190,7 +190,7 @@ class Fields(logging.Filter):
 
 
 def ids() -> dict[str, Any]:
-    """Return the ID fields of log lines by name, in the order in which lines show them."""
+    """Return the ID fields of log lines, keyed by name, in the order in which lines show them."""
     found = {name: _plain(value) for name, value in log_context.ids().items()}
     return {name: value for name, value in found.items() if value not in (None, "")}
 
@@ -200,7 +200,7 @@ def _plain(value: object) -> object:
 
 
 def _harmless(value: Any) -> Any:
-    """Return an address without its query and without long parts; other values stay unchanged."""
+    """Return an address without its query and without long parts; return other values unchanged."""
     if not isinstance(value, str) or not value.startswith("/"):
         return value
     return _OPAQUE.sub("…", urlsplit(value).path)

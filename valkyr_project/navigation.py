@@ -31,7 +31,7 @@ def _anybody(request: HttpRequest) -> bool:
 
 
 def may_view(model: str) -> Allowed:
-    """Return a function that says whether a request's user may view the list of `model`."""
+    """Return a function that checks whether a request's user may view the list of `model`."""
 
     def permitted(request: HttpRequest) -> bool:
         page = admin.site.get_model_admin(apps.get_model(model))

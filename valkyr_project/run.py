@@ -14,7 +14,7 @@ from valkyr_project.processes.commands import Pool, ProcessCommand
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Become the process that the arguments name; if they are invalid, say why and exit with 2."""
+    """Become the process that the arguments name; exit with 2 and a reason if they are invalid."""
     program = chosen(sys.argv[1:] if arguments is None else arguments)
     environment = {
         "DJANGO_SETTINGS_MODULE": "valkyr_project.settings",

@@ -35,7 +35,7 @@ admin.site.unregister(Group)
 
 
 class UserAddForm(UserCreationForm):
-    """A form for a new user; it has no `autofocus`, as Django's script focuses the first field.
+    """A form for a new user, without `autofocus`: Django's script focuses the first field.
 
     With both, the order would be random, and browsers warn if the script is first.
     """

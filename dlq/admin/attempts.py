@@ -1,4 +1,4 @@
-"""A sentence that says what failed, and a table of all attempts of the failed step."""
+"""A sentence about the failure, and a table of all attempts of the failed step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def spent(run: Run, now: datetime) -> AttemptTime:
 
 
 def bars(runs: Sequence[Run], now: datetime) -> list[SafeString]:
-    """Return a bar for each attempt, drawn to the scale of the longest attempt."""
+    """Return a bar for each attempt, scaled to the longest attempt."""
     times = [spent(run, now) for run in runs]
     longest = max((time.all for time in times), default=0.0) or 1.0
     return [_bar(time, longest) for time in times]

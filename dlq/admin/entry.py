@@ -88,12 +88,12 @@ class EntryList(TriageList):
 
     @display(description=lazy("state"))
     def mark(self, row: DeadLetterEntry) -> Any:
-        """Return the resolution's word, icon and colour."""
+        """Return the resolution's label, icon and colour."""
         return resolution(row.resolution)
 
     @display(description=lazy("reason"))
     def kind(self, row: DeadLetterEntry) -> Any:
-        """Return the failure type as words."""
+        """Return the failure type's label."""
         return marks.whole(str(row.get_failure_type_display()))
 
     @display(description=lazy("age"))

@@ -85,9 +85,9 @@ class LabelWordsField(forms.CharField):
     """A field for labels, written as `order:4711 country:DE`."""
 
     def clean(self, value: Any) -> dict[str, str] | None:
-        """Return the values of the labels by name, or None if the field is empty.
+        """Return the values of the labels, keyed by name, or None if the field is empty.
 
-        Raises ValidationError for words that are not labels.
+        Raises ValidationError for text that is not a label.
         """
         found, rest = in_search(value or "")
         if rest:

@@ -25,7 +25,7 @@ YES_NO = [("", lazy("either")), ("yes", lazy("yes")), ("no", lazy("no"))]
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """An active filter in words, and the URL of the list without this filter."""
+    """The text of an active filter, and the URL of the list without this filter."""
 
     text: str
     without: str

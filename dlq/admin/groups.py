@@ -180,7 +180,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("status, owner"))
     def mark(self, row: FailureGroup) -> Any:
-        """Return the status's word, icon and colour, the owner, and "muted" if alerts are muted."""
+        """Return the status's badge and the owner, and "muted" if alerts are muted."""
         words = [str(row.owner)] if row.owner else []
         words += [gettext("muted")] if row.muted else []
         return format_html('{}<br><span class="vk-subtle">{}</span>', status(row), ", ".join(words))

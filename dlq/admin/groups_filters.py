@@ -59,7 +59,7 @@ def hour_of(at: datetime) -> datetime:
 
 
 def figures(groups: Sequence[FailureGroup]) -> dict[UUID, GroupFigures]:
-    """Return the figures of these groups, by group ID. Uses three queries."""
+    """Return the figures of these groups, keyed by group ID. Uses three queries."""
     ids = [group.pk for group in groups]
     found: dict[UUID, GroupFigures] = defaultdict(GroupFigures)
     start = hour_of(timezone.now()) - timedelta(hours=WEEK - 1)
@@ -195,7 +195,7 @@ class GroupFilters(FiltersForm):
         return rows
 
     def _labelled(self, rows: QuerySet[Any], labels: dict[str, str]) -> QuerySet[Any]:
-        """Return the groups of visible letters with these labels. Raises ValidationError."""
+        """Return the groups of visible dead letters with these labels. Raises ValidationError."""
         letters = scoped(self.request, DeadLetterEntry.objects.all())
         if workflow := self.filled().get("workflow"):
             letters = letters.filter(workflow_id=workflow)

@@ -57,7 +57,10 @@ class SnoozeForm(ReasonForm):
     field_order = ("nap", "more", "version", "reason")
 
     def clean(self) -> dict[str, Any]:
-        """Return the data with `until`, a time or None. Raises ValidationError without an end."""
+        """Return the data with `until`, a time or None.
+
+        Raises ValidationError if no end is given.
+        """
         given: dict[str, Any] = super().clean() or self.cleaned_data
         nap = NAPS[given.get("nap") or ""][1]
         given["until"] = timezone.now() + nap if nap else None
@@ -97,7 +100,10 @@ class AssignForm(ReasonForm):
         self.fields["owner"].initial = self.request.user.get_username()
 
     def clean_owner(self) -> Any:
-        """Return the user's ID; None for an empty name. Raises ValidationError if unknown."""
+        """Return the user's ID, or None for an empty name.
+
+        Raises ValidationError for an unknown user.
+        """
         name = self.cleaned_data["owner"].strip()
         if not name:
             return None

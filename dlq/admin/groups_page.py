@@ -29,7 +29,7 @@ LEAST = 1.5  # minimum height of a bar, so that one failure among thousands is v
 
 @dataclass(frozen=True, slots=True)
 class SparklineBar:
-    """One bar of a sparkline, in the drawing's units; y increases downwards."""
+    """One bar of a sparkline, in SVG units; y increases downwards."""
 
     x: float
     y: float

@@ -24,7 +24,7 @@ class KeysetPaginator(BoundedPaginator):
 
 
 class KeysetChangeList(BoundedChangeList):
-    """A list with keyset pages, newest or greatest first; its admin prepares each page's rows.
+    """A list with keyset pages, in descending order; its admin prepares each page's rows.
 
     `too_many` is true if the filters match too many rows to search in time; `next_page` and
     `previous_page` are URLs. Its filters are a separate form above the list.

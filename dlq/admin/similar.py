@@ -166,7 +166,7 @@ def table(
     *,
     folded: bool = False,
 ) -> PageSection:
-    """Return a comparison as a table; each row has a word, an icon and both values side by side."""
+    """Return a comparison as a table; each row has a label, an icon and the two values."""
     if found.same:
         return PageSection(
             title, body=format_html(gettext("{} No differences."), note), folded=folded

@@ -16,7 +16,7 @@ _RESOLUTIONS = {
 
 
 def resolution(value: str) -> SafeString:
-    """Return the resolution's word, icon and colour."""
+    """Return the resolution's label, icon and colour."""
     known = Resolution(value)
     icon, colour = _RESOLUTIONS[known]
     return mark(str(known.label), icon, colour)
@@ -42,7 +42,7 @@ _STATUSES = {
 
 
 def status(group: FailureGroup) -> SafeString:
-    """Return the status's word, icon and colour."""
+    """Return the status's label, icon and colour."""
     known = GroupStatus(group.status)
     icon, colour = _STATUSES[known]
     return mark(str(known.label), icon, colour)

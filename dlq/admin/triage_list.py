@@ -151,7 +151,7 @@ LISTS: list[tuple[str, Any]] = [
 
 
 class TriageList(SavedViews):
-    """A list for triage: newest or greatest first, 25 rows per page."""
+    """A list for triage in descending order, by default newest first; 25 rows per page."""
 
     paginator = KeysetPaginator
     list_before_template = "dlq/triage.html"
@@ -214,7 +214,7 @@ class TriageList(SavedViews):
         }
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> Mapping[str, int | str]:
-        """Return the number of rows in each tab, by the tab's name; omit unknown numbers."""
+        """Return the number of rows in each tab, keyed by the tab's name; omit unknown numbers."""
         return {}
 
     def behind_tabs(self, request: HttpRequest, changelist: Any) -> QuerySet[Any]:

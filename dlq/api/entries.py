@@ -151,7 +151,7 @@ class Quarantine(Body):
 
 
 def occurrences(entries: Iterable[DeadLetterEntry]) -> dict[tuple[UUID, str], int]:
-    """Count dead letters by the workspaces and fingerprints of `entries`, in one query."""
+    """Count dead letters per workspace and fingerprint of `entries`, in one query."""
     entries = list(entries)
     rows = (
         DeadLetterEntry.objects.filter(

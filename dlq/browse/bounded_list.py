@@ -62,7 +62,7 @@ def count(rows: QuerySet[Any], bound: int) -> int | None:
 
 
 def counts(lists: Mapping[str, QuerySet[Any]], bound: int) -> dict[str, int]:
-    """Return the number of rows of each list, up to `bound`, by the name of the list.
+    """Return the number of rows of each list, up to `bound`, keyed by list name.
 
     All lists are counted in one transaction. If counting one list takes too long, that list and the
     lists after it are omitted.

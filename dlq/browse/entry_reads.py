@@ -13,7 +13,7 @@ from runners.ports import open_dead_letters
 
 @open_dead_letters.provide
 def open_letters(run_ids: Sequence[UUID]) -> dict[UUID, UUID]:
-    """Return the IDs of the open dead letters of these runs, by run ID."""
+    """Return the IDs of the open dead letters of these runs, keyed by run ID."""
     found = DeadLetterEntry.objects.filter(run_id__in=run_ids, resolution=Resolution.PENDING)
     return dict(found.values_list("run_id", "id"))
 

@@ -85,7 +85,7 @@ def _by_inputs(
 ) -> QuerySet[DeadLetterEntry]:
     """Return the rows whose inputs match every condition.
 
-    Rows whose inputs are too large for the index do not match.
+    Rows whose inputs are not indexed (too large or sealed) do not match.
     """
     for condition in several(conditions):
         rows = rows.filter(_passes(condition), inputs_indexed=True)

@@ -21,7 +21,7 @@ EXAMPLE = 'order.country:eq:"DE"'
 
 
 class BadCondition(ValueError):
-    """A condition is invalid; the message says why."""
+    """A condition is invalid; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Condition:
 
     @property
     def said(self) -> str:
-        """Return the condition in words, for display."""
+        """Return the condition as text for display."""
         return f"{self.path} {OPERATORS[self.op]} {json.dumps(self.value, ensure_ascii=False)}"
 
     @property

@@ -43,8 +43,9 @@ def last_good(entry: DeadLetterEntry) -> Search:
     """Return the newest success of the entry's step in executions that began before the failure.
 
     If no execution had the same item or iteration, the first item or iteration is used. Uses three
-    queries, each by an index, on at most `LOOKED_THROUGH` executions. If all of them failed, as in
-    a large outage, the newest successful executions are searched, for a limited time.
+    queries, each with an index, on at most `LOOKED_THROUGH` executions. If the step succeeded in
+    none of them, as in a large outage, the newest successful executions are searched, for a limited
+    time.
     """
     rows = WorkflowExecution.objects.filter(
         workflow_id=entry.workflow_id, created_at__lte=entry.quarantined_at

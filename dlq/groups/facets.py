@@ -91,7 +91,7 @@ class Breakdown:
 
 
 def breakdown(group_id: UUID, most: int = LOOKED_AT) -> Breakdown:
-    """Return the counts of a group's newest entries by every facet. Uses two queries."""
+    """Return the counts of a group's newest entries for each facet. Uses two queries."""
     params = {"group": group_id, "most": most, "resolutions": Resolution.values}
     counts: dict[int, list[Share]] = {}
     looked_at = 0

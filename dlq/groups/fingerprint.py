@@ -1,4 +1,4 @@
-"""The fingerprints that equal failures share: by workflow, step, error class, and message's shape.
+"""The fingerprints of failures, computed from workflow, step, error class and message shape.
 
 A module can name the failure itself (`StepError(fingerprint=…)`); the name then replaces the
 message. This module is pure: the same input gives the same fingerprint on every machine.

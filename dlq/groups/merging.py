@@ -225,7 +225,7 @@ def merge(
 def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "") -> FailureGroup:
     """Create a separate group for one of a group's fingerprints, and return this new group.
 
-    Entries that retention deleted stay in the old group's count. Raises NotFound, WrongState or
+    Entries that retention deleted remain in the old group's count. Raises NotFound, WrongState or
     CannotSplit.
     """
     with transaction.atomic():
@@ -325,9 +325,10 @@ def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
 
 
 def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> FailureGroup:
-    """Return a new group for a part of another group's failures, with the same triage state.
+    """Return a new group for a part of another group's failures, with the same owner and mute.
 
-    The entries that move to the new group determine its first and last failure.
+    A status in `KEPT` is copied; any other becomes ACKNOWLEDGED. The entries that move to the new
+    group determine its first and last failure.
     """
     fields = {
         name: getattr(group, name)

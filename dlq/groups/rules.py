@@ -82,7 +82,7 @@ def back(standing: GroupStanding) -> GroupStatus:
 
 
 def after_redrives(standing: GroupStanding, *, clean: bool, anything_open: bool) -> GroupStatus:
-    """Return the status after the last of a group's redrives; an ignored group stays ignored."""
+    """Return the status after the last of a group's redrives; an ignored group remains ignored."""
     if clean and not anything_open and back(standing) is not _S.IGNORED:
         return _S.RESOLVED
     return back(standing)

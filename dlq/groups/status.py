@@ -42,8 +42,8 @@ def snooze(
 ) -> FailureGroup:
     """Hide the group until a time, a total count of failures, or a failure in a later version.
 
-    The first condition that is met ends the snooze. Raises NotFound, WrongState, or BadTerms
-    without a condition, or if the time or the count is already reached.
+    The first condition that is met ends the snooze. Raises NotFound, WrongState, or BadTerms if no
+    condition is given, or if the time or the count is already reached.
     """
     if until is None and total is None and version is None:
         raise BadTerms("Name the end of the snooze: a time, a count or a version.")
@@ -69,8 +69,8 @@ def resolve(
 ) -> FailureGroup:
     """Resolve the group; a later failure, in `in_version` or a newer version, is a regression.
 
-    Without `in_version`, the version does not matter. The dead letters stay open. Raises NotFound,
-    WrongState, or BadTerms for a version below 1.
+    Without `in_version`, the version does not matter. The dead letters remain open. Raises
+    NotFound, WrongState, or BadTerms for a version below 1.
     """
     if in_version is not None and in_version < 1:
         raise BadTerms(f"There is no version {in_version}. Version numbers start at 1.")
@@ -133,7 +133,7 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 
 
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
-    """End a redrive in the caller's transaction; `clean` is true if all of its entries succeeded.
+    """End a redrive in the caller's transaction; `clean` is true if all its entries succeeded.
 
     A group's last redrive resolves the group if it was clean and no entry of the group is open;
     otherwise the group returns to its earlier status.

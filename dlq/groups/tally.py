@@ -95,7 +95,7 @@ def _fold_once(batch: int) -> int:
 
 
 def summed(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Sums]:
-    """Return the sums of the rows of `take_news.sql`, by group ID."""
+    """Return the sums of the rows of `take_news.sql`, keyed by group ID."""
     found: dict[UUID, Sums] = {}
     for group_id, version, hour, moved, seen, opened, first, last, _ in rows:
         sums = found.setdefault(group_id, Sums())
@@ -180,5 +180,5 @@ def _later(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def turn() -> dict[str, int]:
-    """Count changes, end snoozes that are over, and continue moves; return the numbers by name."""
+    """Count changes, end snoozes that are over, and continue moves; return the three counts."""
     return {"counted": fold(), "woken": wake(), "moved": merging.move_on()}

@@ -41,8 +41,8 @@ class DeadLetterEntry(models.Model):
 
     A requeue of a whole execution, or from a step, starts `requeued_execution` instead. `follows`
     is the previous dead letter of the same step in the same execution, which was requeued, and
-    `redrives` counts such requeues. `inputs_indexed` is False if the inputs are too large to be
-    searched by path.
+    `redrives` counts such requeues. `inputs_indexed` is False if the inputs cannot be searched by
+    path, because they are too large or sealed.
     """
 
     AUDITED_AS = "DeadLetterQueue"  # its name in the API and the audit trail

@@ -8,6 +8,6 @@
 - `models`: the tables
 - `resolving`: requeue dead letters, and mark groups as being redriven
 - `retention`: protect executions and dead letters, and delete a plugin's own rows
-- `selection`: select dead letters by the API's filters
+- `selection`: select dead letters with the API's filters
 - `triage`: add to the pages of dead letters and failure groups
 """

@@ -1,4 +1,4 @@
-"""Select dead letters by the filters of `GET /v1/DeadLetterQueue`."""
+"""Select dead letters with the filters of `GET /v1/DeadLetterQueue`."""
 
 from dlq.api.entry_query import EntryFilters
 from dlq.browse.filters import chosen

@@ -128,7 +128,7 @@ def requeue_together(
 ) -> RequeuedTogether:
     """Start new runs of several dead steps in the caller's transaction, as `requeue` does for one.
 
-    Steps that are locked, or whose dead letter is resolved, stay unchanged and are not in the
+    Steps that are locked, or whose dead letter is resolved, are not changed, and are not in the
     result. The audit trail names `object_type` and `object_id` as the cause. The executions must
     hold no concurrency key and have no parent, and `goes_alone` must be False for their workspace.
     No other locks are then necessary.

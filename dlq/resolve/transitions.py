@@ -124,9 +124,9 @@ def requeue_many(
 ) -> set[UUID]:
     """Resolve many PENDING entries as REQUEUED in the caller's transaction; return their IDs.
 
-    Resolved entries stay unchanged: lock the entries first, or undo your work for the resolved
-    ones. The counters of each group change once. One record in the audit trail names all entries,
-    under the object that caused the requeue.
+    Entries that are already resolved are not changed: lock the entries first, or undo your work for
+    these entries. The counters of each group change once. One record in the audit trail names all
+    entries, under the object that caused the requeue.
     """
     rows = statements.fetch(
         "requeue_entries",

@@ -1,6 +1,6 @@
 """Delete the executions of a released partition together, thousands in each transaction.
 
-The transaction locks the executions first and then asks which of them must stay, so it sees what
+The transaction locks the executions first and then asks which of them must be kept, so it sees what
 others committed before. Families are deleted as a whole. A family with anything unusual, such as a
 fork or a dead letter, is left to `executions.walk`, and decided individually.
 """
@@ -93,8 +93,9 @@ def clear(
 ) -> None:
     """Delete the executions of a released partition until the time is over.
 
-    Each turn begins at the first execution. If several transactions delete nothing, because the
-    archive is behind, `executions.walk` does the rest; it continues where the last turn stopped.
+    Each call begins at the first execution. If several transactions delete nothing, because the
+    archive is behind, `executions.walk` does the rest; it continues where the previous walk
+    stopped.
     """
     walk, idle = BulkWalk.of(partition, wanted, before), 0
     while walk.after is not None and idle < MOST_IDLE:

@@ -159,7 +159,10 @@ SELECT sum(pg_total_relation_size(c.oid))
 
 
 def weigh(tally: PruningTally) -> int:
-    """Return the approximate size of the tally's rows, in bytes; 0 for logs, whose rows stay."""
+    """Return the approximate size of the tally's rows, in bytes; 0 for logs.
+
+    Pruning clears the logs but keeps their rows.
+    """
     counts = {tally.kind: tally.rows, **tally.parts}
     return round(sum(_each(kind) * number for kind, number in counts.items() if number))
 

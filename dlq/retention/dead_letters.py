@@ -1,6 +1,6 @@
 """Delete old groups, and dead letters whose `expires_at`, set by the resolution, has passed.
 
-Pinned and held dead letters stay, as do the dead letters of unfinished executions. Open dead
+Pinned and held dead letters are kept, as are the dead letters of unfinished executions. Open dead
 letters never expire.
 """
 
@@ -66,7 +66,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return the tally of the rows that `prune` would delete, and of those that stay, by reason."""
+    """Return the tally of the rows that `prune` would delete, and of kept rows, by reason."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)

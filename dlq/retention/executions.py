@@ -49,7 +49,7 @@ NOT_STORED = "they are not in the archive yet"
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A root and its descendants; `reason` says why the family stays ("" if it may be deleted).
+    """A root and its descendants; `reason` is why the family is kept ("" if it may be deleted).
 
     `members` are at most 500 executions, executions without children first. `size` and `runs` count
     all members and all their runs.
@@ -172,7 +172,7 @@ def _families(
 
 
 def _stored(found: list[Family]) -> list[Family]:
-    """Return the families; a family that a plugin has not stored yet gets a reason to stay."""
+    """Return the families; a family that a plugin has not stored yet gets a reason to be kept."""
     free = [pk for family in found if not family.reason for pk in family.members]
     if not free:
         return found
@@ -244,7 +244,7 @@ def look_at(
     tally: PruningTally,
     without: LettersGone = NONE_GONE,
 ) -> set[UUID]:
-    """Add the rows that `clear` would delete to `tally`; return the IDs of the roots that stay."""
+    """Add the rows that `clear` would delete to `tally`; return the IDs of the roots to keep."""
     kept: set[UUID] = set()
     for roots in _some(ends):
         found = families(roots, wanted, before, without=without)
@@ -333,7 +333,7 @@ def _locked(pack: list[Family], wanted: RetentionPeriods, before: datetime) -> l
 
 
 def _delete(pack: list[Family], most: int, partitions: RunPartitions) -> Counter[str]:
-    """Delete at most `most` executions and their runs; return the numbers of both.
+    """Delete at most `most` executions and their runs; return how many of each.
 
     If the executions have too many runs for one call, only runs are deleted.
     """

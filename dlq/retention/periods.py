@@ -20,7 +20,7 @@ EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, 
 
 
 def keep_days() -> dict[str, float]:
-    """Return how many days executions and their rows are kept after their end, by final state."""
+    """Return for each final state how many days executions and their rows are kept."""
     chosen = valkyr_settings()
     return {
         "succeeded": chosen.keep_succeeded_days,
@@ -53,9 +53,10 @@ def credential_use_days() -> float:
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return exceptional periods in days, by workspace, by `workspace/workflow` or by `tier:name`.
+    """Return exceptional periods in days.
 
-    Raises ImproperlyConfigured if the setting has an invalid format.
+    The keys are workspaces, `workspace/workflow`, or `tier:name`. Raises ImproperlyConfigured if
+    the setting has an invalid format.
     """
     found = valkyr_settings().keep_overrides
     if not found:
@@ -105,7 +106,7 @@ class RetentionPeriods:
 
 
 def as_set(now: datetime, scope: RetentionScope | None = None) -> RetentionPeriods:
-    """Return the periods that the settings define. Raises ImproperlyConfigured if invalid."""
+    """Return the periods in the settings. Raises ImproperlyConfigured for invalid settings."""
     terms = (*terms_of(keep_days()), *_others(overrides()))
     return RetentionPeriods(now, terms, scope or RetentionScope())
 

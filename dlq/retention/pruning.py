@@ -72,7 +72,7 @@ def prune(
 def look(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Yield tallies of the rows that `prune` would delete, and why other rows stay.
+    """Yield tallies of the rows that `prune` would delete, and why other rows are kept.
 
     No row is changed.
     """

@@ -1,10 +1,10 @@
 """Retention with a partitioned table of runs.
 
-Runs are deleted with their partition. So a partition waits until its end is older than the shortest
-period plus a day. If few of its executions must stay then, it is *released*: the other executions
-are deleted together (`bulk`) without their runs, the runs of those that stay are moved, and the
-partition is dropped. If many must stay, the runs are deleted row by row, as in a table without
-partitions.
+Runs are deleted with their partition. A partition is therefore kept until its end is older than the
+shortest period plus a day. If few of its executions must be kept then, it is *released*: the other
+executions are deleted together (`bulk`) without their runs, the runs of the kept executions are
+moved, and the partition is dropped. If many must be kept, the runs are deleted row by row, as in a
+table without partitions.
 """
 
 import logging
@@ -28,7 +28,7 @@ NIL = UUID(int=0)
 
 @dataclass(slots=True)
 class RunPartitions:
-    """The partitions in one turn of retention, and which of them are released."""
+    """The partitions in one pass of retention, and which of them are released."""
 
     wanted: RetentionPeriods
     layout: PartitionLayout = PLAIN
@@ -46,7 +46,7 @@ class RunPartitions:
         return cls(wanted, PLAIN if partial else layout())
 
     def due(self, roots: dict[UUID, datetime]) -> dict[UUID, datetime]:
-        """Return the root executions to delete now; the others wait for their whole partition."""
+        """Return the root executions to delete now; the others are deleted with their partition."""
         if not self.layout.partitioned:
             return roots
         return {pk: at for pk, at in roots.items() if not self._waits(self._of(pk))}
@@ -79,7 +79,7 @@ class RunPartitions:
         return (one for one in self.layout.ranges if self.is_released(one))
 
     def is_released(self, partition: RunPartition | None) -> bool:
-        """Return whether the partition's period has passed, and few of its executions must stay."""
+        """Return whether the partition's period has passed, and few executions must be kept."""
         if partition is None or partition.default or upkeep.is_long(partition):
             return False
         if partition.name not in self._released:
@@ -113,7 +113,7 @@ class RunPartitions:
 def add_ahead() -> int:
     """Add future partitions; return how many.
 
-    If the table is in use, return 0; the next turn adds them.
+    If the table is in use, return 0; the next pass adds them.
     """
     try:
         return upkeep.add_ahead()

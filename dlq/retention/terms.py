@@ -41,7 +41,10 @@ class RetentionScope:
 def terms_of(
     days: Mapping[str, float], *, workspace_id: UUID | None = None, workflow_id: UUID | None = None
 ) -> list[Term]:
-    """Return the terms that `{"succeeded": 30, "failed": 90}` means for a workspace or workflow."""
+    """Return the terms for a mapping from endings to days: `{"succeeded": 30, "failed": 90}`.
+
+    The terms apply to the workspace or the workflow, if one is given.
+    """
     return [
         Term(state, number, workspace_id, workflow_id)
         for ending, number in days.items()
@@ -50,7 +53,7 @@ def terms_of(
 
 
 def youngest_end(terms: Iterable[Term], now: datetime) -> datetime | None:
-    """Return the time before which an execution may be deleted; None if all are kept forever."""
+    """Return the latest end of an execution that may be deleted; None if all are kept forever."""
     days = [term.days for term in terms if term.days > 0]
     return now - min(days) * DAY if days else None
 

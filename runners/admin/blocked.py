@@ -1,6 +1,6 @@
 """The page of blocked work: each cause, how long it has lasted, and the remedy.
 
-At most 50,000 waiting steps are counted; a plus sign means that there are more.
+At most 50,000 waiting steps are counted; a plus sign means that there may be more.
 """
 
 from collections.abc import Iterator, Mapping

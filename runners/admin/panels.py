@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return the section with the runs in the place `?place=`; a message for an unknown place."""
+    """Return the section with the runs of the place in `?place=`, or a message if it is unknown."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:
@@ -233,7 +233,7 @@ REASONS_HEADERS = (lazy("Step"), lazy("State"), lazy("Reason"), lazy("Since"), l
 
 
 def explanation(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return a panel that says why the execution and its unfinished steps are not running.
+    """Return a panel that explains why the execution and its unfinished steps are not running.
 
     Return None if the execution has ended and has not failed.
     """

@@ -65,7 +65,7 @@ PLAIN = {
 
 
 def wait_of(run: Run) -> SafeString | str:
-    """Return a text that says what a waiting run waits for.
+    """Describe what a waiting run waits for.
 
     Return "" for other runs, and for a container with a running body.
     """
@@ -264,7 +264,7 @@ class RunAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("error"))
     def failure(self, row: Run) -> str:
-        """Return the error's class and the beginning of its message; a dash without an error."""
+        """Return the class and the first part of the error; a dash if there is no error."""
         return error_of(row)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:

@@ -29,7 +29,10 @@ class RunnerAdmin(FactAdmin):
     search_texts = ("name", "host")
 
     def scope(self, request: HttpRequest, rows: Any, action: Power) -> Any:
-        """Return shared workers and remote runners of the user's workspaces; all for superusers."""
+        """Return the shared workers, and the remote runners of the user's workspaces.
+
+        Superusers see all rows.
+        """
         if is_superuser(request):
             return rows
         return rows.filter(Q(workspace=None) | Q(workspace__in=reach(request).workspaces(action)))

@@ -49,7 +49,7 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True)
 class IterationRows:
-    """The first iterations of a container, and the numbers of all, dead and failed iterations."""
+    """The first iterations of a container, and its counts of iterations: all, dead and failed."""
 
     shown: Sequence[IterationRow] = ()
     total: int = 0
@@ -60,7 +60,7 @@ class IterationRows:
 def turns_in(
     execution_id: UUID, place: str, minded: Sequence[str], most: int
 ) -> dict[str, IterationRows]:
-    """Return at most `most` iterations of each container in a place, by task. Uses one query.
+    """Return at most `most` iterations of each container in a place, keyed by task. Uses one query.
 
     `minded` are the tasks in the bodies, written as `container.task`, whose failures an `error`
     edge handles.
@@ -232,7 +232,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place with waiting times and decisions, but without `wake`."""
+    """Return the runs in and below a place, with waiting times and decisions but without `wake`."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)
@@ -287,7 +287,7 @@ def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
 def _inside(
     execution: WorkflowExecution, prefix: str, names: Sequence[str]
 ) -> dict[str, list[Run]]:
-    """Return the runs of the named iterations, by iteration name, without runs in nested bodies."""
+    """Return the runs of the named iterations, keyed by name; omit runs in nested bodies."""
     if not names:
         return {}
     rest = Substr("step_path", len(prefix) + 1)

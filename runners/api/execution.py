@@ -80,7 +80,7 @@ def shown(graph: Graph) -> dict[str, Any]:
 
 
 def _bodies(graph: Graph, parent: str) -> Iterator[tuple[Graph, str]]:
-    """Yield the graph and the graphs of all bodies, each with its container's path or ""."""
+    """Yield the graph, with the path "", and each body's graph, with its container's path."""
     yield graph, parent
     for task in graph.tasks:
         if task.body is not None:

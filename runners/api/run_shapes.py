@@ -132,7 +132,7 @@ class VersionField(serializers.Field[Any, Any, Any, Any]):
     default_error_messages = {"version": 'Expected "pinned", "latest" or a number from 1 up.'}
 
     def to_internal_value(self, data: Any) -> str | int:
-        """Return the word or the number. Raises ValidationError for any other value."""
+        """Return `pinned`, `latest` or a number. Raises ValidationError for any other value."""
         number = isinstance(data, int) and not isinstance(data, bool) and 1 <= data <= MAX_VERSION
         if not number and data not in ("pinned", "latest"):
             self.fail("version")

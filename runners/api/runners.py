@@ -53,7 +53,7 @@ BY_ID = ("id",)
 
 
 def runners(user: User) -> QuerySet[Runner]:
-    """Return the runners that the user may see; superusers need no role to see the shared ones."""
+    """Return the runners that the user may see; superusers need no role to see shared workers."""
     reach = reach_of(user)
     wanted = Q(workspace_id__in=reach.workspaces(Action.VIEW))
     if reach.anywhere(Action.VIEW) or getattr(user, "is_superuser", False):

@@ -158,7 +158,7 @@ def counters(document: dict[str, Any]) -> dict[str, Any]:
 
 
 class TimelineQuery(PageQuery):
-    """The query parameters of a timeline; a timeline of at most 5,000 bars has a single page."""
+    """The query parameters of a timeline; by default, a page has at most 5,000 bars."""
 
     limit: Any = serializers.IntegerField(
         required=False, default=MAX_TIMELINE, min_value=1, max_value=MAX_TIMELINE

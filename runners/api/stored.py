@@ -46,7 +46,7 @@ def _sent(request: Request, found: Download, name: str) -> HttpResponseBase:
 
 
 async def _awaited(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the parts asynchronously: an ASGI server would collect a plain iterator first."""
+    """Yield the parts asynchronously: under ASGI, Django would first collect a plain iterator."""
     following = sync_to_async(partial(next, parts, None), thread_sensitive=False)
     while (part := await following()) is not None:
         yield part

@@ -302,7 +302,7 @@ class Child:
 
 
 def children_of(execution_id: UUID, runs: Iterable[Run]) -> dict[UUID, Child]:
-    """Return the children that these runs of one execution started, by the runs' IDs.
+    """Return the children that these runs of one execution started, keyed by run ID.
 
     Uses at most one query. Reads `progress` of the runs that call a workflow, so load this field
     with the runs.

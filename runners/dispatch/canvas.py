@@ -76,7 +76,7 @@ def arrange(
 ) -> list[Canvas]:
     """Arrange ready steps for sending; `headers` and `links` limit the length of chords and chains.
 
-    `rules` pack the branches of a join that waits for all of them.
+    `rules` determine how the branches of a join are packed into messages.
     """
     graph = place.graph
     forks = fork_of(graph, ready)
@@ -97,7 +97,7 @@ def arrange(
 
 
 def fork_of(graph: Graph, ready: list[int]) -> dict[int, list[Step]]:
-    """Return the ready steps by the join to which they lead; omit joins with only one such step."""
+    """Return the ready steps, grouped by the join to which they lead; omit groups of one step."""
     joined: dict[int, list[Step]] = {}
     for index in ready:
         join = join_of(graph, graph.steps[index])

@@ -36,8 +36,8 @@ def packed(
 ) -> list[list[Step]]:
     """Return the branches of one join, given by their first steps, grouped by message.
 
-    `segment` returns the steps of a branch by its first step. Each worker of the queue gets a
-    message if there are enough branches, and no pack holds more work than `rules.seconds`.
+    `segment` returns the steps of the branch that begins with a step. Each worker of the queue gets
+    a message if there are enough branches, and no pack holds more work than `rules.seconds`.
     """
     groups: dict[str, list[tuple[Step, float]]] = defaultdict(list)
     alone: list[list[Step]] = []

@@ -1,4 +1,4 @@
-"""Explain an execution: the reasons by step, the counts by container, and the underlying facts."""
+"""Explain an execution: reasons for steps, counts for containers, and the underlying facts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -138,7 +138,10 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 
 
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
-    """Return how many messages precede each run's message, including the execution's own."""
+    """Return how many messages precede the message of each run, keyed by run ID.
+
+    Messages of the same execution are counted too.
+    """
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
         by_queue[run.queue].append(run)
@@ -162,7 +165,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the previous attempt's error for each run that is a retry, by run ID."""
+    """Return the previous attempt's error for each run that is a retry, keyed by run ID."""
     retries = {(run.step_path, run.attempt - 1): run.pk for run in runs if run.retry_after}
     if not retries:
         return {}
@@ -185,7 +188,7 @@ def _most(version: Compiled, runs: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
-    """Return the time since which each waiting run accepts outside events, by the run's ID."""
+    """Return the time since which each waiting run accepts outside events, keyed by run ID."""
     waiting = [run.pk for run in runs if run.state == RunState.WAITING]
     if not waiting:
         return {}
@@ -193,7 +196,7 @@ def _noticed(runs: Sequence[Run]) -> Mapping[UUID, datetime]:
 
 
 def _filters(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the event filters of waiting runs, by the run's ID, as the author wrote them."""
+    """Return the event filters of waiting runs as the author wrote them, keyed by run ID."""
     waiting = [run for run in runs if run.waits_for == WaitKind.EVENT]
     if not waiting:
         return {}
@@ -217,7 +220,7 @@ def _children(runs: Sequence[Run]) -> Mapping[str, str]:
 
 
 def _letters(runs: Sequence[Run]) -> Mapping[UUID, UUID]:
-    """Return the IDs of the open dead letters of dead runs, by the run's ID."""
+    """Return the IDs of the open dead letters of dead runs, keyed by run ID."""
     dead = [run.pk for run in runs if run.state == RunState.DLQ]
     return open_dead_letters(dead) if dead else {}
 
@@ -242,7 +245,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of live runs in one state in a container's bodies; `container` has no indexes."""
+    """The number of live runs in one state in a container's bodies; its path has no indexes."""
 
     container: str
     state: str

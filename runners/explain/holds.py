@@ -36,7 +36,7 @@ HOLDS: dict[str, Explain] = {}
 def hold_reasons(
     workspace_id: UUID, runs: Sequence[Run], noticed: Mapping[UUID, datetime], now: datetime
 ) -> dict[UUID, Reason]:
-    """Return the reasons for held runs, by run ID; omit runs whose kind is not in `HOLDS`."""
+    """Return the reasons for held runs, keyed by run ID; omit runs whose kind is not in `HOLDS`."""
     reasons: dict[UUID, Reason] = {}
     for kind, explain in HOLDS.items():
         held = [run for run in runs if run.waits_for == kind]

@@ -26,13 +26,14 @@ MAX_OPEN = 50
 class Around:
     """The facts, in addition to the runs, that determine the reasons of an execution's runs.
 
-    `served` are the queues that a worker consumes. By run, `before` counts the messages sent before
-    the run's own, `failed` contains the previous attempt's error, and `most` contains the maximum
-    number of attempts. Also by run, `noticed` is the time since which an outside event may wake the
-    run, and `filters` are the texts of event filters. `children` are the states of child
-    executions, and `letters` are the open dead letters, by run. `remote` are the queues of remote
-    runners, each with the time at which a runner of the workspace last requested work. `holds` are
-    the reasons that gates give for held runs, by run. `test` is true for a test run.
+    `before`, `failed`, `most`, `noticed`, `filters`, `letters` and `holds` are keyed by run ID.
+    `served` are the queues that a worker consumes. `before` counts the messages sent before the
+    run's own, `failed` contains the previous attempt's error, and `most` contains the maximum
+    number of attempts. `noticed` is the time since which an outside event may wake the run, and
+    `filters` are the texts of event filters. `children` are the states of child executions, and
+    `letters` are the open dead letters. `remote` are the queues of remote runners, each with the
+    time at which a runner of the workspace last requested work. `holds` are the reasons that gates
+    give for held runs. `test` is true for a test run.
     """
 
     now: datetime
@@ -105,7 +106,7 @@ def _isolation_due(run: Run, around: Around) -> Reason | None:
 
 
 def _suspected(run: Run) -> str:
-    """Return a sentence that says why a run is a suspect and how it is executed."""
+    """Return a sentence about why a run is a suspect and how it is executed."""
     apart = "Workers with threads execute it in a separate process."
     if run.crashes:
         times = "once" if run.crashes == 1 else f"{run.crashes} times"

@@ -177,7 +177,10 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """Return the cause of a StepError, whose class is more specific; otherwise the error itself."""
+    """Return the cause of a StepError, because its class is more specific.
+
+    Return any other error, or a StepError without a cause, unchanged.
+    """
     return error.__cause__ or error if isinstance(error, StepError) else error
 
 

@@ -19,7 +19,7 @@ def delay(
     """Return the seconds to wait after attempt number `attempt` (from 1).
 
     Return None if it was the last attempt. The base doubles with each attempt; the jitter (`random`
-    is from 0 to 1) is added, then the policy's cap applies. A server's Retry-After applies if it is
+    is from 0 to 1) is applied, then the policy's cap. A server's Retry-After applies if it is
     longer. The result is at most one day.
     """
     if attempt >= policy.max_attempts:

@@ -37,8 +37,8 @@ MOST = 1000  # characters of an error
 def main(order: SegmentOrder, server: int, worker: socket.socket, link: socket.socket) -> NoReturn:
     """Run the order's step, then the steps of later orders that arrive over `link`; then exit.
 
-    An error of the engine is reported to the worker: the step did not cause it. The row says
-    whether a step was executed; the exit status only says how the process ended.
+    An error of the engine is reported to the worker: the step did not cause it. The row shows
+    whether a step was executed; the exit status shows only how the process ended.
     """
     isolate()
     born = _peak()

@@ -34,11 +34,11 @@ class SegmentOrder:
 
 @dataclass(frozen=True, slots=True)
 class SegmentReport:
-    """A report on one order: a process began it, hit an error of the engine, exited, or is `done`.
+    """A report on one order: its process began, met an error of the engine, exited, or is `done`.
 
     A negative code is the number of the signal that ended the process. `shortage` is set if memory
-    was short at that time, and says whether the step used up the memory. A process that is done
-    with its step continues.
+    was short at that time, and shows whether the step used up the memory. A process that has
+    reported `done` continues to run.
     """
 
     number: int

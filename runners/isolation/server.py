@@ -41,7 +41,7 @@ def _load() -> None:
     """Import the packages that steps need, once for all children.
 
     This opens no connection and starts no thread. The garbage collector is off during the imports,
-    because it would repeatedly scan objects that stay; this saves a tenth of the time.
+    because it would repeatedly scan objects that are never freed; this saves a tenth of the time.
     """
     gc.disable()
     import django

@@ -25,7 +25,7 @@ _NAMES = (
 
 
 def runs_since(execution_ids: Sequence[UUID], since: int) -> dict[UUID, list[Row]]:
-    """Return the runs written since the cursor, by execution: at most `MOST` + 1 for each."""
+    """Return at most `MOST` + 1 runs per execution that were written since the cursor."""
     return _read_runs("watch_runs", {"ids": list(execution_ids), "since": str(since), "most": MOST})
 
 
@@ -81,7 +81,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the execution and its runs (since the cursor, if any); None if it is missing."""
+        """Return an execution and its runs (with a cursor, runs written since then), or None."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

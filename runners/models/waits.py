@@ -116,7 +116,7 @@ class Approval(Run):
 
 
 class EarlyCallback(models.Model):
-    """A callback that arrived early, stored until the step named by `step_path` begins to wait."""
+    """A callback that arrived early, stored until the step at `step_path` begins to wait."""
 
     SEALED_BY = "execution__workspace"
 

@@ -201,7 +201,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A request to suspend a step: it holds no worker until something wakes it.
+    """A request to suspend a step, which then uses no worker until something wakes it.
 
     A timer wakes the step after `seconds` (or at the instant `until`) unless another cause wakes it
     first; if neither is given, the step has no timer. `key` names another cause: an event's name,
@@ -221,8 +221,8 @@ class StepError(Exception):
 
     `retry_after` is a delay in seconds; users see `details` as JSON, so it must not contain
     secrets. `fingerprint` names the kind of failure (`card_declined`): failures of a step that
-    share it form one failure group, whatever their messages. Without a fingerprint, the shape of
-    the message determines the group.
+    share it form one failure group, regardless of their messages. Without a fingerprint, the shape
+    of the message determines the group.
     """
 
     def __init__(
@@ -275,10 +275,10 @@ class Module(Generic[InputsT]):
     record, or not at all. With `external`, the effect can happen twice after a crash. A module that
     `computes` is CPU-bound and cannot use a queue that threads of one process serve. An `inline`
     module does no I/O and takes less than a millisecond. `outcomes` is empty for a module that has
-    only `success`; if the outcomes depend on its `with`, `outcomes_from` says how. `credential`
-    lists the types of credential that it accepts; a step gets one, as `ctx.credential`.
-    `takes_secrets` is False for a module that returns its inputs, is inline, has a body or sets
-    variables.
+    only `success`; if the outcomes depend on its `with`, `outcomes_from` specifies how.
+    `credential` lists the types of credential that it accepts; a step gets one, as
+    `ctx.credential`. `takes_secrets` is False for a module that returns its inputs, is inline, has
+    a body or sets variables.
 
     `judges_hosts` is for modules that open connections only with the guarded clients (see
     `network.judging`). It is `everything` if all inputs are sent only through these clients, and
@@ -395,9 +395,9 @@ class Module(Generic[InputsT]):
     def load(self) -> None:
         """Warm up once in this process.
 
-        Modules warm up one at a time: threads that import concurrently can meet in a cycle of
-        imports, and then one of them receives a half-initialised package. If the warm-up fails, the
-        module is used anyway.
+        Modules warm up one at a time: if threads concurrently import packages that import each
+        other, a thread can receive a package that is only partly initialised. If the warm-up fails,
+        the module is used anyway.
         """
         with _LOADING:
             if self._loaded:

@@ -1,7 +1,7 @@
 """Check a step's `with` when a workflow is published, before any template has a value.
 
-A string that contains `{{` can become any value. Everything else is checked in full, by the JSON
-Schema of the inputs and by the validators of their fields. All problems are reported.
+A string that contains `{{` can become any value. Everything else is checked in full, with the JSON
+Schema of the inputs and the validators of their fields. All problems are reported.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ SHOWN_CHARACTERS = 60
 
 
 def check(module: "Module[Any]", config: Any) -> list[ConfigProblem]:
-    """Return the problems of a `with`; the module's own check runs only if none was found."""
+    """Return the problems of a `with`; the module's own check runs only if there are no others."""
     if not isinstance(config, Mapping):
         return [ConfigProblem((), "type", f"expected an object, found {_shown(config)}")]
     found = list(_schema_problems(module.Inputs, config))

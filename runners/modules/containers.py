@@ -46,7 +46,7 @@ class Container(Module[Any]):
 
 
 class ExpandingContainer(Container):
-    """The base class of containers that write, at publication, the body that the engine runs.
+    """The base class of containers that create the body for the engine at publication.
 
     Authors write a `body` of tasks, which can use the names of a `body_kind` in templates. `expand`
     creates the task that the engine runs, with further tasks around the author's tasks. The
@@ -201,7 +201,7 @@ def _items_problems(items: Any) -> Iterator[ConfigProblem]:
 
 
 def _written_out(config: Mapping[str, Any], *keys: str) -> list[ConfigProblem]:
-    """Return a problem for each of `keys` that contains a template but is read before the run."""
+    """Return a problem for each key whose value is a template but is read before the run."""
     return [
         ConfigProblem(
             (key,),

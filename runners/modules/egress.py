@@ -1,4 +1,4 @@
-"""Check each connection of a step by its workspace's egress rules.
+"""Check each connection of a step against its workspace's egress rules.
 
     with ruled_by(load):  # in the executor, around each step
         judge_egress("api.example.com", 443)  # in each client, before it sends
@@ -89,7 +89,7 @@ def among(host: str, port: int | None, addresses: Iterable[str]) -> list[str]:
 
 
 def address_filter(host: str, port: int | None) -> Callable[[str], bool]:
-    """Return a function that says whether an address of the host is allowed.
+    """Return a function that checks whether an address of the host is allowed.
 
     The function can be called in any thread, even if no rules are in force there.
     """

@@ -262,7 +262,7 @@ _ENDINGS = {"output": _output, "outcome": _outcome, "pair": _pair, "result": _re
 
 
 def _plain(model: type[BaseModel] | None, returned: Any) -> Any:
-    """Return the output as JSON, converted by its annotated type; unchanged without a model."""
+    """Return the output as JSON, converted with the model; unchanged if there is no model."""
     if model is None:
         return returned
     return model.model_validate(returned).model_dump(mode="json", by_alias=True)

@@ -38,7 +38,7 @@ class NotInstalled(Module[BaseModel]):
         own("description", f"Not installed. To use it: {self.install}")
 
     def more_problems(self, config: Mapping[str, Any]) -> list[ConfigProblem]:
-        """Return the problem that publishing reports for any `with`."""
+        """Return the problem that publishing reports, regardless of the `with`."""
         return [ConfigProblem((), "not_installed", self.reason)]
 
     def execute(self, inputs: BaseModel, ctx: StepContext) -> NoReturn:

@@ -115,7 +115,7 @@ class Registry:
         return module if module is not None else self._find(type_name)
 
     def specs(self) -> Mapping[str, ModuleSpec]:
-        """Return the descriptions of the modules that can be loaded, by type.
+        """Return the descriptions of the modules that can be loaded, keyed by type.
 
         Each module is described once, when it is looked up.
         """
@@ -247,7 +247,7 @@ class StandIns(UserDict[str, Module[Any]]):
 
 
 class Described(Mapping[str, ModuleSpec]):
-    """Modules by type, each described when it is looked up.
+    """Modules keyed by type, each described when it is looked up.
 
     Modules without a description are omitted.
     """
@@ -339,7 +339,7 @@ def _instance(path: str, name: str) -> Module[Any]:
 
 
 def _found_in(loaded: Any) -> Iterator[Module[Any]]:
-    """Yield a step module, or those of a Python file. Raises TypeError for any other object."""
+    """Yield a step module, or the step modules of a Python file; otherwise raise TypeError."""
     if isinstance(loaded, ModuleType):
         for value in list(vars(loaded).values()):
             if _declared_in(value, loaded.__name__):

@@ -20,8 +20,8 @@ class StepSignature:
     """The parameters and the return value of a function, according to its annotations.
 
     `context` is the parameter that receives the StepContext, or "". `returns` is the type that is
-    described as output (Any: not described). `shape` says what the returned value contains: the
-    `output` itself, the `outcome` alone, a `pair` of outcome and output, or a whole `result`.
+    described as output (Any: not described). `shape` specifies what the returned value contains:
+    the `output` itself, the `outcome` alone, a `pair` of outcome and output, or a whole `result`.
     """
 
     name: str

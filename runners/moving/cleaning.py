@@ -16,7 +16,7 @@ STUB = "executions.Workspace"
 
 
 def copy_late(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], None]) -> None:
-    """Copy the tables of the kinds `LATE` and `KEPT`, in batches, after the pause.
+    """Copy the workspace's rows of the kinds `LATE` and `KEPT`, in batches, after the pause.
 
     Skips rows that the target already has, so the function can be called again.
     """
@@ -45,7 +45,7 @@ def _copy_missing(sessions: MoveSessions, table: MovedTable, ids: list[UUID]) ->
 def remove_source(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], None]) -> None:
     """Delete the workspace's rows at the source, except for its audit trail.
 
-    The workspace's own row stays too, archived: the audit trail refers to it.
+    The workspace's own row is kept too, archived: the audit trail refers to it.
     """
     remove_executions(sessions.source, workspace, live=True)
     for table in reversed(of_kind(MoveKind.WHOLE)):

@@ -1,4 +1,4 @@
-"""Copy a workspace's rows between two databases, and compare both afterwards."""
+"""Copy a workspace's rows between two databases, and compare the copied rows afterwards."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ def snapshot(session: Session) -> Iterator[None]:
 
 
 def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given) -> int:
-    """Copy rows and compare both databases; return the number of rows. Raises RowsDiffer.
+    """Copy rows and compare them in both databases; return their number. Raises RowsDiffer.
 
     Columns whose values are specific to one database get their defaults, if they have any. The rows
     must not change during the copy: call this function in a `snapshot` of the source, or after the
@@ -87,7 +87,7 @@ def digest(
 def copy_ended(
     sessions: MoveSessions, workspace: UUID, after: ExecutionMark | None
 ) -> tuple[ExecutionMark, int] | None:
-    """Copy the next ended executions with all their rows; return the last one and the number.
+    """Copy the next ended executions with all their rows; return the last one and how many.
 
     Return None if no ended execution follows.
     """
@@ -115,7 +115,8 @@ def copy_ended(
 def catch_up(sessions: MoveSessions) -> int:
     """Copy executions that changed since they were copied; return how many.
 
-    If an execution is running again, its rows stay removed from the target until the pause.
+    If an execution is running again, its rows are deleted from the target, and copied again during
+    the pause.
     """
     with snapshot(sessions.source):
         found = sessions.source.execute(

@@ -48,7 +48,7 @@ class PauseTooLong(Exception):
 
 
 def is_cut_over(target_alias: str, move: WorkspaceMove) -> bool:
-    """Return whether the workspace is in the target."""
+    """Return whether the workspace was switched to the target."""
     rows = WorkspaceMove.objects.using(target_alias).filter(pk=move.pk)
     return rows.filter(state__in=[MoveState.SWITCHED, MoveState.DONE]).exists()
 

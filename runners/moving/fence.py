@@ -71,7 +71,7 @@ def remove(session: psycopg.Connection[Any]) -> None:
 
 
 def installed(session: psycopg.Connection[Any]) -> UUID | None:
-    """Return the ID of the workspace for which this database has a fence; None without a fence."""
+    """Return the ID of the workspace for which this database has a fence; None if it has none."""
     row = session.execute("SELECT to_regclass(%s) IS NOT NULL", [GATE]).fetchone()
     if not (row and row[0]):
         return None

@@ -31,7 +31,7 @@ ROWS_PER_SECOND = 20_000  # of a copy with its comparison, for estimates
 
 
 class MoveRefused(Exception):
-    """The move is not possible; the message says why, and what to do."""
+    """The move is not possible; the message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def _by(name: str) -> dict[str, object]:
 
 
 def _places() -> dict[UUID, str]:
-    """Return the current cell of each workspace that was moved, by the workspace's ID."""
+    """Return the current cell of each workspace that was moved, keyed by workspace ID."""
     rows = WorkspaceMove.objects.exclude(switched_at=None).order_by("switched_at")
     return dict(rows.values_list("workspace_id", "target"))
 

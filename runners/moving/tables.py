@@ -1,9 +1,9 @@
-"""The tables with rows of a workspace, found by the foreign keys of the models.
+"""The tables with rows of a workspace, found through the foreign keys of the models.
 
 The rows of ended executions (`EXECUTION`) are copied while the workspace runs. The rows of live
 executions, and the tables that are copied as a whole (`WHOLE`), are copied during the pause. A
-model sets `when_moved` if its rows are copied after the pause (`late`, or `kept`: the originals
-stay too), or not at all (`never`).
+model sets `when_moved` if its rows are copied after the pause (`late`, or `kept`: the originals are
+kept too), or not at all (`never`).
 """
 
 from collections.abc import Iterator
@@ -119,8 +119,8 @@ def _table(model: type[Model]) -> MovedTable | None:
 def _belongs(model: type[Model], row: str, depth: int = 0) -> str:
     """Return the condition for the rows of the workspace.
 
-    A row stays if it names the workspace but needs a row of the whole installation: for example, an
-    alert message of a rule for all workspaces.
+    A row does not move if it names the workspace but needs a row of the whole installation: for
+    example, an alert message of a rule for all workspaces.
     """
     if model is Workspace:
         return f"{row}.id = %(workspace)s"

@@ -19,7 +19,7 @@ MOST_MESSAGE = 500
 def observed(perform: Perform) -> Perform:
     """Return the function that executes claimed runs, wrapped so that it logs and traces.
 
-    The IDs stay on log lines until the task ends.
+    Log lines contain the IDs until the task ends.
     """
 
     @wraps(perform)

@@ -5,5 +5,5 @@ time. `layout` reads the partitions, and `naming` finds the partition for a stat
 converts the table and back. `upkeep` adds future partitions and removes old ones. `orphans` finds
 rows that a foreign key would reject.
 
-Django's models do not change: `Run.id` stays the key, unique in each partition.
+Django's models do not change: `Run.id` remains the key, unique in each partition.
 """

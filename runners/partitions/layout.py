@@ -46,7 +46,7 @@ class RunPartition:
 
     @property
     def begins(self) -> datetime | None:
-        """Return the earliest time of an execution in the partition; None without a lower limit."""
+        """Return the time at which the partition begins; None if it has no lower limit."""
         return None if self.first is None else time_of(self.first)
 
     @property
@@ -85,7 +85,7 @@ class PartitionLayout:
 
     @property
     def last_end(self) -> datetime | None:
-        """Return the time at which the newest partition ends; None without partitions by time."""
+        """Return the time at which the newest partition ends; None if no partition has limits."""
         return max((one.ends for one in self.ranges if one.ends), default=None)
 
 

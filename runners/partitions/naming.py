@@ -1,4 +1,4 @@
-"""Find the partition of an execution's runs without a query, so that statements can name it.
+"""Find in memory the partition of an execution's runs, so that statements can name it.
 
 The partitions of each database are read at most every ten seconds. Only the partitions of
 yesterday, today and tomorrow are named: a connection keeps a plan of each statement for each of

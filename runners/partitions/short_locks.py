@@ -2,7 +2,8 @@
 
 A statement that waits for an exclusive lock blocks all later statements. Statements therefore wait
 at most half a second, which is less than PostgreSQL's `deadlock_timeout`, so that no worker's
-transaction is ended because of them. They are repeated until they succeed.
+transaction is ended because of them. They are repeated until they succeed, up to a maximum number
+of attempts.
 """
 
 import random

@@ -77,7 +77,7 @@ class NotConvertible(ValkyrError):
 
 
 def turn_on(days: int = 1) -> bool:
-    """Partition the runs' table by periods of `days`; return False if it is already partitioned.
+    """Partition the runs' table into periods of `days` days; return False if it is partitioned.
 
     Raises NotConvertible, or TableBusy if the table was in use during all attempts.
     """

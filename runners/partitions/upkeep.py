@@ -46,7 +46,7 @@ NIL = UUID(int=0)
 def add_ahead(*, attempts: int = SOON) -> int:
     """Add partitions up to 14 days ahead; return how many.
 
-    Does nothing for a table without partitions. Raises TableBusy if the table stays in use.
+    Does nothing for a table without partitions. Raises TableBusy if the table remains in use.
     """
     now = layout()
     last = now.last_end
@@ -175,8 +175,8 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
     """Remove the oldest partition, and keep the runs of executions that still exist.
 
     These runs move to the partition of all earlier executions, whose range grows. Returns False if
-    the partition must stay: too many executions still exist, its period has not ended, or it is not
-    the oldest. Raises TableBusy if the table stays in use.
+    the partition must be kept: too many executions still exist, its period has not ended, or it is
+    not the oldest. Raises TableBusy if the table remains in use.
     """
     ranges = [one for one in layout().ranges if not is_long(one)]
     over = old.ends is not None and old.ends < database_now() - DAY

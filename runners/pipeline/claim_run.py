@@ -43,7 +43,7 @@ class ClaimRequest:
     made_at: float = field(default_factory=time.monotonic)
 
     def claimed(self, row: tuple[Any, ...] | None) -> Work | None:
-        """Return the run that this process now holds, from the claim's row; None without a row."""
+        """Return the run that this process now holds; None if the claim returned no row."""
         if row is None:
             return None
         state, seen = self.state, self.seen

@@ -117,7 +117,7 @@ class _StepTransaction(ExitStack):
 
 
 def _limit(seconds: float, grace: float) -> None:
-    """Set a timeout by which the server ends the transaction if this process cannot."""
+    """Set a timeout after which the server ends the transaction if this process cannot."""
     milliseconds = max(1, round(1000 * seconds))
     limits = {
         "statement_timeout": milliseconds,
@@ -156,6 +156,6 @@ def _hand_over(state: SegmentState) -> None:
 
 
 def _status() -> TransactionStatus | None:
-    """Return the transaction's state as the driver knows it; None without an open connection."""
+    """Return the transaction's state as the driver knows it; None if no connection is open."""
     raw: Any = connection.connection
     return None if raw is None or raw.closed else raw.info.transaction_status

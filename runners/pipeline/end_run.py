@@ -39,7 +39,7 @@ class Looked:
 
 
 def execution_of(run_id: UUID) -> UUID | None:
-    """Return the ID of a run's execution, for callers that know only the run; None without a run.
+    """Return a run's execution ID, for callers that know only the run; None if no such run exists.
 
     Statements about a run also name its execution, so that they read only one partition of a
     partitioned table.

@@ -304,7 +304,7 @@ def _run_module(
 def _ask(
     state: SegmentState, work: Work, prepared: Prepared, revealed: Revealed | None
 ) -> gates.Passage | Wait:
-    """Return the answer of the gates; an inline or woken step passes without being asked about."""
+    """Return the answer of the gates; inline and woken steps pass without a check."""
     if work.step.inline or work.wake is not None:
         return gates.OPEN
     module = registry.get(work.step.module)

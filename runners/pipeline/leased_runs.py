@@ -143,7 +143,7 @@ def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
 
 
 def costs_of(spent: Iterable[Expense]) -> tuple[Cost, ...]:
-    """Return the costs that a runner reports for an attempt, by model and currency."""
+    """Return the costs that a runner reports for an attempt, summed by model and currency."""
     costs: dict[tuple[str, str], Cost] = {}
     for one in spent:
         add_cost(costs, one)
@@ -183,7 +183,7 @@ def record_failure(
 def _record(
     looked: Looked, token: int, make: Callable[[_Held], Unit], failure: Failure | None
 ) -> bool:
-    """Record the unit of `make` and notify the gates; return False if the lease is over."""
+    """Record the unit that `make` returns; notify the gates. Return False if the lease is over."""
     state, work = looked.state, looked.work
     work.token = token
     # The previous holder knew no more than the rows, so there is nothing else to look for.

@@ -125,7 +125,7 @@ def next_execution(
 
 
 def _leave(pack: ExecutionPack[SegmentState]) -> None:
-    """Leave work that has not started to other workers, including a run already claimed."""
+    """Hand work that has not started to other workers, including a run already claimed."""
     pack.hand_back()
     claimed, pack.claimed = pack.claimed, None
     if claimed is not None:

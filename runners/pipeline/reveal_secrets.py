@@ -117,7 +117,7 @@ def revealed(
 ) -> Revealed:
     """Read a step's secrets, and return its inputs with the secrets' values.
 
-    `inputs` are the rendered inputs, with references (`Prepared.value`); they stay unchanged.
+    `inputs` are the rendered inputs, with references (`Prepared.value`); they are not changed.
     Raises SecretUnavailable, TemplateError, and the errors of `credentials.opened_for`.
     """
     asking = _asking(data, step, inputs, run_id, attempt)
@@ -225,8 +225,8 @@ def filled(
     """Reveal inputs for a remote runner, as `revealed` does, at the places from `secret_places`.
 
     Nothing is rendered. The engine cannot check where a remote runner sends the values, so each
-    credential says whether remote runners may have it. Raises the errors of `revealed`, except
-    TemplateError.
+    credential specifies whether remote runners may receive it. Raises the errors of `revealed`,
+    except TemplateError.
     """
     asking = _asking(data, step, inputs, run_id, attempt, remote=True)
     opened = _read(data, step, asking)
@@ -273,7 +273,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port in the step's inputs; "" without a host, or if it names a secret."""
+    """Return the host and port in the step's inputs; "" if there is none or it names a secret."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]
@@ -379,7 +379,7 @@ def _revealed(
 
 
 def _references(step: Step, opened: Mapping[str, OpenedCredential]) -> dict[str, str]:
-    """Return the references by which scrubbing replaces the step's secrets, by secret value."""
+    """Return the reference that replaces each of the step's secrets, keyed by secret value."""
     names = {
         opened[name].fields[field]: reference((name, field))
         for name, field in step.secrets

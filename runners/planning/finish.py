@@ -117,7 +117,7 @@ def _whole(state: SegmentState) -> bool:
 def end_well(state: SegmentState) -> None:
     """End the execution, unless it is paused: SUCCESS, or FAILED if its output cannot be rendered.
 
-    During an HTTP request, a worker does this instead, because it renders the output.
+    A process that must not render templates, such as a web process, leaves this to a worker.
     """
     if state.paused or left_to_worker(state, state.context.version.graph.output):
         return

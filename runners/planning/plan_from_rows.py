@@ -91,7 +91,7 @@ def place_facts(state: SegmentState, place: Place) -> dict[int, StepFact]:
 
 
 def facts_of(graph: Graph, found: Iterable[tuple[Any, ...]]) -> dict[int, StepFact]:
-    """Return the facts of steps by the steps' indexes, from rows of (path, state, outcome, …).
+    """Return the facts of steps, keyed by step index, from rows of (path, state, outcome, …).
 
     The prefix of a path is ignored. A failed or cancelled step without an outcome has no fact. If a
     step has several rows, a live, successful or skipped run takes precedence.

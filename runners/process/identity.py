@@ -113,7 +113,7 @@ def pid_of(other: str) -> int | None:
 
 
 def _is_here(parts: list[str]) -> bool:
-    """Return whether the holder's process can be inspected: it has our boot and PID namespace."""
+    """Return whether the holder's process can be inspected: same boot, same PID namespace."""
     if len(parts) not in {SHARED, ALONE, ISOLATED} or not all(parts):
         return False
     return (parts[3], parts[4]) == (_namespace(), _boot())

@@ -31,7 +31,10 @@ class OwnWord:
         self._written = _thread.allocate_lock()
 
     def leave(self) -> None:
-        """Begin to write, once, that this process may end because of its leases; do not wait."""
+        """Begin to write the note, once, without waiting for the disk.
+
+        The process may end because it could not renew its leases.
+        """
         if not self._left:
             self._left = True
             self._written = begin(leave, os.getpid())
@@ -77,7 +80,7 @@ def _unlink_after(written: _thread.LockType, pid: int) -> None:
 
 
 def leave(pid: int) -> None:
-    """Write that the process is ending because of its leases."""
+    """Write that the process with this ID is ending because it could not renew its leases."""
     with suppress(OSError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -86,7 +89,10 @@ def leave(pid: int) -> None:
 
 
 def left_by(pid: int, start: str) -> bool:
-    """Return whether the process with this ID and start ended because of its leases."""
+    """Return whether a process ended because it could not renew its leases.
+
+    `pid` and `start` are the ID and the start time of the process.
+    """
     return _word(pid, start).exists()
 
 

@@ -15,7 +15,7 @@ _setting = ""  # the setting that gave this process its limit
 
 
 def limit_memory(megabytes: int, setting: str, *, for_good: bool = False) -> None:
-    """Limit this process's address space (RLIMIT_AS); a lower limit that is already set stays.
+    """Limit this process's address space (RLIMIT_AS), unless a lower limit is already set.
 
     0 sets no limit. An allocation beyond the limit raises MemoryError, and the process continues.
     With `for_good`, neither this process nor its children can raise the limit.

@@ -68,7 +68,7 @@ class ChildDeaths(KillWatch):
         self._peaks: list[tuple[float, int]] = []
 
     def judge(self, pid: int, peak: int) -> Shortage:
-        """Return the shortage, which says whether the child caused it; `peak` is in KiB.
+        """Return the shortage, which shows whether the child caused it; `peak` is in KiB.
 
         Call this after the child was killed while memory was short.
         """

@@ -85,7 +85,7 @@ def check(kind: str, queue: str = "") -> tuple[bool, str]:
 
 
 def _answers() -> tuple[bool, str]:
-    """Return whether the web process on `PORT` answers without a server error, and a sentence."""
+    """Return whether the web process on `PORT` answers without a server error, and a message."""
     from http.client import HTTPConnection, HTTPException
 
     port = int(os.environ.get("PORT", "").strip() or 8000)

@@ -1,4 +1,4 @@
-"""Rules for the targets of steps, by pattern. This module is pure."""
+"""Rules for steps' targets, each with a pattern of target names. This module is pure."""
 
 from runners.targets.rules import BASE, DEFAULTS, TargetLimits, TargetRule, limits_for
 

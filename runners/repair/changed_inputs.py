@@ -1,6 +1,6 @@
 """Large inputs and results that operators give to steps: stored before the transaction.
 
-The new run refers to the file. Inside a transaction, the values stay in the row.
+The new run refers to the file. Inside a transaction, the values are kept in the row.
 """
 
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ from executions.triggers.stored_input import stored
 def put(workspace_id: UUID, execution_id: UUID | None, value: Any) -> Any:
     """Return a value; if it is above the threshold, store it and return a StoredInput.
 
-    The execution, if it exists, then uses the value. Raises PayloadStoreUnavailable and the errors
-    of sealing.
+    The execution, if given, is recorded as a user of the value. Raises PayloadStoreUnavailable and
+    the errors of sealing.
     """
     return stored(workspace_id, value, user=execution_id, most=payloads.MAX_BYTES)
 

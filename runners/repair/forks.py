@@ -29,7 +29,7 @@ WHOLE = "(whole)"  # the name for an input that is not an object
 class Overrides:
     """The changes that a fork makes, each merged into the current value (RFC 7396).
 
-    `steps` changes the inputs of the steps with which the fork begins, by their paths; changes can
+    `steps` changes the inputs of the steps with which the fork begins, keyed by path; changes can
     be a StoredInput.
     """
 

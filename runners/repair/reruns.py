@@ -110,9 +110,9 @@ def again_many(reruns: Sequence[Rerun]) -> set[UUID]:
 
 
 def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> dict[UUID, _Dead]:
-    """Return the dead runs, by ID, that are the newest attempts of their steps. Uses one query.
+    """Return those dead runs, keyed by ID, that are their steps' newest attempts.
 
-    The two lists are parallel: the runs, and the execution of each run.
+    Uses one query. The two lists are parallel: the runs, and the execution of each run.
     """
     found = statements.fetch(
         "newest_dead", {"runs": list(run_ids), "executions": list(execution_ids)}

@@ -83,7 +83,7 @@ class VersionMove:
 
     @property
     def change(self) -> VersionPair:
-        """Return both graphs, for the decision whether the executions can move."""
+        """Return the graphs of both versions, to decide whether the executions can move."""
         target = self.target
         return VersionPair(self.source.graph, target.graph, target.number, self.names)
 
@@ -104,7 +104,7 @@ class _ReachedRun(NamedTuple):
 
 
 def reached(execution_ids: Sequence[UUID]) -> dict[UUID, list[ReachedStep]]:
-    """Return the steps that each execution has reached, by execution ID; one query, no locks."""
+    """Return the steps that each execution has reached. Uses one query and no locks."""
     found: dict[UUID, list[ReachedStep]] = defaultdict(list)
     for run in _runs(execution_ids):
         found[run.execution_id].append(_step(run))
@@ -178,7 +178,7 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row per step: of a live, successful or skipped run, otherwise of a failed run."""
+    """Return a row per step: of a live, successful or skipped run, or else of a failed run."""
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)
@@ -224,7 +224,7 @@ def _refuse(found: Judgement) -> None:
 
 
 def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
-    """Return the payload if its schema changes, otherwise None. Raises NotFound or CannotMove."""
+    """Return the payload if the input schema changes, else None. Raises NotFound or CannotMove."""
     if move.target.input_schema in (None, move.source.input_schema):
         return None
     row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)

@@ -113,7 +113,7 @@ class Scrubber:
 
 
 def _replaced(data: bytes, forms: list[tuple[bytes, str]], most: int) -> tuple[bytes, int]:
-    """Return about the first `most` bytes of `data` without secrets, and their original length."""
+    """Return about the first `most` bytes, with secrets replaced, and their original length."""
     spans = sorted(
         (start, -len(form), name) for form, name in forms for start in _places(data, form)
     )
@@ -209,10 +209,10 @@ def _inside(value: str) -> list[str]:
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:
-    """Yield the parts common to every Base64 text that encodes data with the value in it.
+    """Yield the Base64 forms of a value, alone and inside longer data.
 
-    Three bytes become four characters, so the value can have three alignments. The first and last
-    characters can contain bits of neighbouring data.
+    Three bytes become four characters, so inside longer data the value has one of three alignments.
+    Each of these forms omits the characters at its ends that can contain bits of neighbouring data.
     """
     alone = base64.b64encode(data).decode()
     for encoded in (alone, alone.rstrip("=")):

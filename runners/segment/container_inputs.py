@@ -36,7 +36,8 @@ def put_fields(data: Any, step: Step, value: dict[str, Any], what: str) -> dict[
 def reads_items_locked(step: Step, graph: Graph) -> bool:
     """Return whether a condition or a filter in a map's body reads the item.
 
-    The engine renders these under the execution's lock, so the items of such a map stay in the row.
+    The engine renders these under the execution's lock, so it keeps the items of such a map in the
+    row.
     """
     body = graph.tasks[step.task].body
     return step.container == "map" and body is not None and _defers_item(body)

@@ -65,7 +65,7 @@ def prepare(
 def budget_of(step: Step, began: float) -> RenderBudget | None:
     """Return the budget for rendering a step's inputs; None for constant inputs.
 
-    The budget is at most the step's time limit.
+    The budget is the step's time limit.
     """
     if step.config.constant:
         return None
@@ -151,7 +151,7 @@ def _what(data: TemplateData, step: Step) -> str:
 
 
 def _changes(data: TemplateData, overrides: Mapping[str, Any] | None) -> Any:
-    """Return an operator's changes of the inputs, loaded, as one merge patch; None without any."""
+    """Return an operator's changes of the inputs as one merge patch; None if there are none."""
     given = overrides.get("inputs") if overrides else None
     if not is_reference(given) and not isinstance(given, list):
         return given
@@ -182,7 +182,7 @@ def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str
 
 
 def stored_inputs(data: TemplateData, step: Step, prepared: Prepared | None) -> str | None:
-    """Return the inputs in the form that the run's row contains; None without inputs."""
+    """Return the inputs in the form that the run's row contains; None if there are none."""
     if prepared is None:
         return None
     return data.context.sealer.json(prepared.text, "inputs", data.path(step))

@@ -66,7 +66,7 @@ class Pack(ABC, Generic[T]):
 
 @dataclass(slots=True)
 class SiblingPack(Pack[str]):
-    """Sibling segments of one execution, by the paths of their first steps.
+    """Sibling segments of one execution, named by the paths of their first steps.
 
     This worker may claim the siblings in `seen` without another query, because they are pending and
     were never tried.
@@ -98,7 +98,7 @@ class SiblingPack(Pack[str]):
 class ExecutionPack(Pack[UUID], Generic[State]):
     """Executions of one version whose segments of the same path are in one message.
 
-    `seen` contains the states and live runs of all of them, from one query. `claimed` is the
+    `seen` contains the state and live run of each execution, from one query. `claimed` is the
     execution whose run the previous record claimed.
     """
 

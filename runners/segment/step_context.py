@@ -254,7 +254,7 @@ class Expense:
 
 
 def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
-    """Add a cost to an attempt's costs, by model and currency.
+    """Add a cost to an attempt's costs, which are kept per model and currency.
 
     Raises ValueError for invalid values.
     """

@@ -219,7 +219,7 @@ def _loaded(data: Any, value: Any) -> Any:
 
 
 def load_recorded(data: Any, inputs: Any) -> Any:
-    """Return recorded inputs with their stored values; values above the limit stay references.
+    """Return recorded inputs with their stored values; values above the limit remain references.
 
     Raises TemplateError for a missing value, PayloadStoreUnavailable, and LoadsOutside.
     """
@@ -233,10 +233,10 @@ def load_recorded(data: Any, inputs: Any) -> Any:
 
 
 def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict[int, Any]:
-    """Return items of a stored list, by index; possibly only the first ones.
+    """Return items of a stored list, keyed by index; only the first if all are too large.
 
-    Raises TemplateError for a missing or a too large value, PayloadStoreUnavailable, and
-    LoadsOutside in a transaction.
+    Raises TemplateError for a missing or oversized value, PayloadStoreUnavailable, and LoadsOutside
+    in a transaction.
     """
     if connection.in_atomic_block:
         raise LoadsOutside("the map's items are in object storage; the next worker reads them")
@@ -264,7 +264,7 @@ def load_changes(data: Any, changes: Any) -> Any:
 
 
 def load_wake(data: Any, wake: Any, module: Module[Any]) -> Any:
-    """Return what ended a wait; a stored payload is loaded unless the module passes it on.
+    """Return the wake-up data; a stored payload is loaded unless the module passes it on.
 
     Raises TemplateError for a missing payload, and PayloadStoreUnavailable.
     """

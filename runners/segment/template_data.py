@@ -29,7 +29,7 @@ _SEPARATOR = "."
 
 
 def callback_url_of(execution_id: UUID, step_path: str) -> str:
-    """Return the public URL by which an external system resumes a step."""
+    """Return the public URL with which an external system resumes a step."""
     token = _signer().sign_object([execution_id.hex, step_path])
     return addresses.public(f"{addresses.CALLBACKS}{token}")
 
@@ -72,7 +72,7 @@ class ResultSource(Protocol):
         """Return rows of finished steps' results, in the form that `TemplateData.learn` accepts."""
 
     def items(self, data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
-        """Return items of the map that contains `place`, by index."""
+        """Return items of the map that contains `place`, keyed by index."""
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
         """Return the value, with each reference to a stored value replaced with that value."""
@@ -86,7 +86,7 @@ class ResultRows:
         return results_of(execution_id, paths)
 
     def items(self, data: "TemplateData", place: Place, indexes: list[int]) -> dict[int, Any]:
-        """Return items of the map that contains `place`, by index. Uses one query."""
+        """Return items of the map that contains `place`, keyed by index. Uses one query."""
         return _items_of(data, place, indexes)
 
     def load(self, workspace_id: UUID, value: Any) -> Any:
@@ -196,7 +196,7 @@ def _items_of(data: "TemplateData", place: Place, indexes: list[int]) -> dict[in
 
 
 def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
-    """Return the outputs of one iteration's tasks by task ID; null for a skipped or failed task."""
+    """Return the outputs of an iteration's tasks, keyed by ID; null if skipped or failed."""
     paths = dict(zip(last_paths(place), place.graph.tasks, strict=True))
     outputs: dict[str, Any] = {task.id: None for task in place.graph.tasks}
     rows = data.source.results(data.context.execution_id, list(paths))
@@ -207,7 +207,7 @@ def outputs_of_turn(data: "TemplateData", place: Place) -> dict[str, Any]:
 
 
 def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
-    """Return the tasks whose history the step reads, by ID, each with its `history`."""
+    """Return the tasks whose history the step reads, keyed by ID, each with its `history`."""
     graph = data.graph
     for task in step.histories:
         name = graph.tasks[task].id
@@ -221,7 +221,7 @@ def with_histories(data: "TemplateData", step: Step) -> dict[str, Any]:
 
 
 def with_callback_urls(data: "TemplateData", step: Step, tasks: dict[str, Any]) -> dict[str, Any]:
-    """Return the tasks whose callback URL the step reads, by ID, each with its `callbackUrl`.
+    """Return the tasks whose callback URL the step reads, keyed by ID, each with its `callbackUrl`.
 
     These tasks may not have started.
     """

@@ -1,4 +1,4 @@
-"""Start a worker's watchdog from the main process before the pool; restart it if it ended."""
+"""Start a worker's watchdog from the main process before the pool starts; restart it if it ends."""
 
 import json
 import logging

@@ -199,7 +199,7 @@ class Watchdog:
         self._lost: dict[tuple[int, int], int] = {}
 
     def watch(self) -> None:
-        """Check the processes periodically, until the worker and all of them have ended."""
+        """Check the processes periodically, until the worker and all its processes have ended."""
         last = time.monotonic()
         while True:
             found = [head for head in heads(self._descriptor) if _lives(head.pid, head.start)]

@@ -17,7 +17,7 @@ class TargetRule:
     """The limits of the targets that a pattern matches; `*` stands for any number of characters.
 
     A limit of None is taken from the next matching rule. Times are in seconds; `timeout` is the
-    maximum duration of a call of a model.
+    maximum duration of a call to a model.
     """
 
     pattern: str

@@ -81,9 +81,9 @@ class Valkyr:
         return WorkflowRun(started.execution.pk, answers or {}).carry()
 
     def install(self, *modules: What) -> None:
-        """Add modules to the registry, unless they are installed: functions, classes or modules.
+        """Add functions, classes or modules to the registry, unless already installed.
 
-        They stay available for the rest of the session.
+        They remain available for the rest of the session.
         """
         for module in modules:
             chosen = found(module)

@@ -162,7 +162,7 @@ class WorkflowRun:
 
     @property
     def dead_letters(self) -> dict[str, str]:
-        """Return permanent failures by step path, as texts such as `TRANSIENT: timed out`."""
+        """Return permanent failures, keyed by path, as texts such as `TRANSIENT: timed out`."""
         return {
             run.step_path: f"{run.error_type}: {run.error}"
             for run in self._runs().filter(state=RunState.DLQ)
@@ -170,7 +170,7 @@ class WorkflowRun:
 
     @property
     def waits(self) -> dict[str, str]:
-        """Return the kind of each wait by path, such as `timer`, `approval`, `event` or `child`."""
+        """Return the kind of each wait, such as `timer` or `approval`, keyed by path."""
         found = self._runs().filter(state=RunState.WAITING).exclude(waits_for=WaitKind.BODY)
         return dict(found.values_list("step_path", "waits_for"))
 

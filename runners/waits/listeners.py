@@ -1,9 +1,9 @@
-"""Find the waiting runs that match an event, by name and filter.
+"""Find the waiting runs whose event name and filter match an event.
 
 A filter is rendered in the scope of its step, with `event` for the payload. The data of a batch of
-filters is loaded together. A filter with an error does not match, and its run's log says why. Each
-filter has the budget of a web process, in every process. All filters of one request or message
-share an allowance, because one process evaluates the filters of all workspaces.
+filters is loaded together. A filter with an error does not match, and the error is written to the
+run's log. Each filter has the budget of a web process, in every process. All filters of one request
+or message share an allowance, because one process evaluates the filters of all workspaces.
 """
 
 from collections import defaultdict
@@ -151,7 +151,7 @@ def _listener(
 def _judged(
     found: Sequence[Listener], payload: Any, allowance: Allowance
 ) -> Iterator[tuple[Listener, bool]]:
-    """Yield each listener with whether its filter matches."""
+    """Yield each listener, and whether its filter matches."""
     failures: dict[UUID, str] = {}
     try:
         for listener, data in _loaded(found):

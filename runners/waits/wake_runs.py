@@ -55,7 +55,7 @@ def wake_each(
 ) -> set[UUID]:
     """Wake (run, execution) pairs that wait for one of `kinds`; return the IDs of the woken runs.
 
-    `key` seals the payloads of all of them; with None, nothing is sealed. By default, the key is
+    `key` seals the payloads of all the runs; with None, nothing is sealed. By default, the key is
     read for each execution. The woken executions then use the stored values in `waking`. Call this
     function in a transaction that holds no run's lock: executions that need a slot again are locked
     first.

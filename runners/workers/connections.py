@@ -14,7 +14,7 @@ from executions.vendor_seams import django_connections
 
 
 def tidy_around(sender: Any = None, **_: Any) -> None:
-    """Tidy the connections before and after a Valkyr task, as receiver of Celery's signals."""
+    """Tidy the connections before and after a Valkyr task, as a receiver of Celery's signals."""
     if messaging.is_ours(sender.name) and not sender.request.is_eager:
         tidy()
 

@@ -136,7 +136,7 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 
 
 def share_memory(**_: Any) -> None:
-    """Freeze objects that children share, because the garbage collector would copy their pages."""
+    """Freeze objects that children share, so that garbage collection does not copy their pages."""
     if _share is WorkerShare.ALL:
         parent.remember()
         gc.freeze()
@@ -191,9 +191,9 @@ def gone(**_: Any) -> None:
 
 
 def _killed(pid: int) -> Callable[[int], None] | None:
-    """Note that a pool's child was killed; return a function that judges the kill by peak memory.
+    """Note that a pool's child was killed; return a function that judges the kill.
 
-    Returns None if memory is not short.
+    The function's argument is the child's peak memory. Returns None if memory is not short.
     """
     if not _deaths.short():
         return None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def require(package: str, what: str, extra: str = "cli") -> None:
-    """Raise a CliError that says what to install if an optional package is missing."""
+    """Raise a CliError with the installation command if an optional package is missing."""
     try:
         importlib.import_module(package)
     except ModuleNotFoundError as error:

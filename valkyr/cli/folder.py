@@ -4,8 +4,8 @@
     workflows/<slug>.yaml       one definition each, also in subfolders
     budgets.yaml, quotas.yaml … a list of items of this kind
 
-A file that already describes the exported definitions is not rewritten. Its comments and layout
-stay.
+A file that already describes the exported definitions is not rewritten. Its comments and layout are
+kept.
 """
 
 import json
@@ -57,7 +57,7 @@ class DefinitionFolder:
 
 
 def is_folder(text: str) -> bool:
-    """Return whether a text means a folder, not a workflow: `./x`, `x/`, or a marked folder."""
+    """Return whether a text names a folder, not a workflow: `./x`, `x/`, or a marked folder."""
     return text in {".", ".."} or "/" in text or (Path(text) / MARK).is_file()
 
 
@@ -170,7 +170,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _below(node: Any, index: str, key: str) -> tuple[Any, Any] | None:
-    """Return the node whose line to report, and the node to search next; None without a match."""
+    """Return the node whose line to report, and the node to search next, or None."""
     if index:
         items = node.value if isinstance(node.value, list) else []
         at = int(index)

@@ -79,7 +79,7 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """Return the ID of a workflow given by ID, slug or name. Raises CliError unless one fits."""
+    """Return the ID of a workflow given by ID, slug or name. Raises CliError unless one matches."""
     if is_id(name):
         return name
     place: dict[str, Any] = {}
@@ -129,5 +129,5 @@ class LabelParameter(click.ParamType):  # type: ignore[type-arg] # older clicks 
 
 
 def label_query(labels: tuple[tuple[str, str], ...]) -> str | None:
-    """Return the query parameter `label` of lists; None without labels."""
+    """Return the query parameter `label` of lists; None if there are no labels."""
     return json.dumps(dict(labels)) if labels else None

@@ -46,7 +46,7 @@ class CommandOutput:
 
     @cached_property
     def console(self) -> Any:
-        """Return Rich's console for standard output; None without Rich or without a terminal."""
+        """Return Rich's console for standard output; None if Rich or a terminal is missing."""
         return _console(sys.stdout)
 
     def table(
@@ -60,8 +60,9 @@ class CommandOutput:
     ) -> None:
         """Print rows, or the note `empty`; with `--quiet` only their IDs, one per line.
 
-        A terminal wraps long texts or, with `cut`, truncates them. Every format says whether there
-        are `more` rows, so that readers do not mistake a part for the whole.
+        A terminal wraps long texts or, with `cut`, truncates them. If there are `more` rows, a note
+        on standard error reports this in every format, so that readers do not mistake a part for
+        the whole.
         """
         if self.json:
             self.value(list(rows))
@@ -124,7 +125,7 @@ class CommandOutput:
     def progress(self, text: str) -> AbstractContextManager[Any]:
         """Return a context manager that shows a status line during a long operation.
 
-        The block can `update` the line, which is None without a terminal, or with `--quiet` or
+        The block can `update` the line, which is None if there is no terminal, or with `--quiet` or
         `--json`.
         """
         console = None if self.quiet or self.json else _console(sys.stderr)

@@ -17,7 +17,7 @@ HEADER = "# Written by `valkyr login`. It contains tokens: do not share it.\n"
 
 @dataclass
 class ConnectionProfile:
-    """The address and the token of one installation; `logout` revokes the token by `token_id`."""
+    """The address and the token of one installation; `logout` uses `token_id`."""
 
     url: str
     token: str = ""
@@ -41,7 +41,10 @@ def config_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def load(path: Path) -> ProfileFile:
-    """Return the profiles in the file, none if it is missing. Raises CliError if it is invalid."""
+    """Return the profiles in the file; no profiles if there is no file.
+
+    Raises CliError if the file is invalid.
+    """
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -18,7 +18,7 @@ PLATFORM = "valkyr_project.settings"
 
 
 def set_up(settings: str | None, environment: Mapping[str, str] = os.environ) -> str:
-    """Load the project and return the name of its settings. Raises CliError without a project."""
+    """Load the project and return the name of its settings. Raises CliError if none is found."""
     name = settings or environment.get(SETTINGS) or named_by(Path("manage.py"))
     if name in ("", PLATFORM) and _use_running_stack():
         name = PLATFORM

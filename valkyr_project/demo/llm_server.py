@@ -53,7 +53,7 @@ def text_answer(prompt: str) -> str:
 
 
 def line(prompt: str, name: str) -> str:
-    """Return the text after `name:` on the line that begins with it; "" without such a line."""
+    """Return the text after `name:` on the line that begins with it; "" if there is none."""
     found = re.search(rf"^{name}:[ \t]*(.*)$", prompt, re.MULTILINE)
     return found[1].strip() if found else ""
 
@@ -217,7 +217,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         return self.refuse(404, f"there is nothing at {self.path}", "not_found")
 
     def chat(self, body: Body) -> None:
-        """Answer a conversation; stream the answer if the request says so."""
+        """Answer a conversation; stream the answer if requested."""
         if calls := tool_calls(body):
             return self.say(body, "", finish="tool_calls", tool_calls=calls)
         return self.say(body, self.text_for(body))
@@ -247,7 +247,7 @@ class LlmHandler(BaseHTTPRequestHandler):
         self.send_json({"object": "list", "model": body["model"], "data": data, "usage": usage})
 
     def say(self, body: Body, text: str, finish: str = "stop", **more: Any) -> None:
-        """Send an answer in OpenAI's format, as a stream if the request says so."""
+        """Send an answer in OpenAI's format, as a stream if requested."""
         if body.get("stream"):
             self.send_stream(self.events(body, text, finish, **more))
             return

@@ -76,7 +76,7 @@ class Ledger:
             return sum(1 for name, _ in self.effects if name == service)
 
     def doubled(self) -> int:
-        """Return how many pairs of a service and an order had their work done more than once."""
+        """Return the number of (service, order) pairs whose work was done more than once."""
         with self._lock:
             return sum(times > 1 for times in self.effects.values())
 

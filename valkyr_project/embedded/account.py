@@ -1,7 +1,8 @@
 """The account under which the servers run: this user, or for root an unprivileged account.
 
 PostgreSQL refuses to run as root, and no network server should run as root. Another account may
-lack access to our folders, so the code tests access instead of computing it from file modes.
+lack access to this program's folders, so the code tests access instead of computing it from file
+modes.
 """
 
 import os

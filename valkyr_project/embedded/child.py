@@ -15,10 +15,10 @@ ENDINGS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
-    """Return a `preexec_fn` by which the kernel sends `number` when the parent thread ends (Linux).
+    """Return a `preexec_fn` that makes the kernel send `number` when the parent thread ends.
 
-    Start such children from a thread that lives as long as the children should. On other systems
-    the function does nothing, and the next start finds and stops leftovers.
+    Start such children from a thread that lives as long as the children should. On systems other
+    than Linux, the function does nothing, and the next start finds and stops leftovers.
     """
     if sys.platform != "linux":
         return lambda: None
@@ -38,11 +38,10 @@ def start_child(
 ) -> subprocess.Popen[Any]:
     """Start a child that the kernel ends with `death_signal` when this process ends.
 
-    `more` are further arguments of Popen.
+    `more` are further arguments for Popen.
 
-    During a fork, Python ignores exceptions of signal handlers: they run in a hook after the fork,
-    whose errors are ignored. This process would therefore continue after a signal to terminate.
-    Such signals wait until the fork is over.
+    Termination signals are blocked during the fork. Otherwise, Python could run their handlers in a
+    hook after the fork, where it ignores exceptions, and this process would not terminate.
     """
     ends_with_us = die_with_parent(death_signal)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
@@ -91,7 +90,7 @@ def plain_environment(folder: Path) -> dict[str, str]:
 
 
 def stop(child: subprocess.Popen[bytes], steps: Sequence[tuple[signal.Signals, float]]) -> None:
-    """Send each signal, and wait up to its seconds for the child to end; finally kill the child."""
+    """Send each signal, then wait at most the given seconds for the end; finally kill the child."""
     for number, seconds in steps:
         if child.poll() is not None:
             return

@@ -1,8 +1,8 @@
 """Find and stop servers that an earlier supervisor left behind when it was killed.
 
-A process is ours if its program has the server's name, it runs under the server's account, and its
-command line names the data folder or the configuration file of our folder. The caller holds the
-folder's lock, so a server that runs there no longer has a supervisor.
+A process is a leftover if its program has the server's name, it runs under the server's account,
+and its command line names the data folder or the configuration file of the server's folder. The
+caller holds the folder's lock, so a server that runs there no longer has a supervisor.
 """
 
 import signal

@@ -1,7 +1,7 @@
 """PostgreSQL 18 as a child process: it is created once, started, found again and stopped cleanly.
 
 The server listens only on 127.0.0.1, because a socket file would exceed the limit of 107 bytes in
-long paths. It requires the password from every client (SCRAM). fsync stays on, so that no data is
+long paths. It requires the password from every client (SCRAM). fsync is on, so that no data is
 lost, unless the caller accepts a loss (tests).
 """
 

@@ -49,7 +49,7 @@ class SecurityHeaders:
 class PageCompression(GZipMiddleware):
     """Compresses pages, scripts, and the JSON that browsers may cache, such as the list of modules.
 
-    Pages have no secret that an attacker could guess by the length of a response (BREACH): Django
+    Pages have no secret that an attacker could guess from the length of a response (BREACH): Django
     masks CSRF tokens differently in each response, and gives compressed responses a random length.
     Other JSON is not compressed: it can contain secrets, and is small. Streams are sent as they are
     written.

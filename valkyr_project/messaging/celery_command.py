@@ -1,9 +1,9 @@
 """Celery's commands, which start faster: `-m valkyr_project.messaging.celery_command worker …`.
 
 Before it starts a worker, `python -m celery` loads a shell, Flower and the commands of every other
-package. The garbage collector also examines the imported objects repeatedly, although they stay
-until the process ends. Without these two costs, a process starts in two thirds of the time and
-needs 12 MB less memory.
+package. The garbage collector also examines the imported objects repeatedly, although they are
+never freed before the process ends. Without these two costs, a process starts in two thirds of the
+time and needs 12 MB less memory.
 """
 
 import gc
@@ -14,7 +14,7 @@ import click
 
 
 def main() -> None:
-    """Run worker, beat or Flower, as the command line says in Celery's syntax."""
+    """Run the command (worker, beat or Flower) that the command line names in Celery's syntax."""
     gc.disable()
     from celery.bin.base import CLIContext
 

@@ -90,7 +90,7 @@ def worker(queues: str, pool: Pool, *, task_events: bool) -> ProcessCommand:
 
 
 def reports_always(task_events: str) -> bool:
-    """Return whether this value of `VALKYR_TASK_EVENTS` makes workers report to Flower always."""
+    """Return whether this value of `VALKYR_TASK_EVENTS` makes workers always report to Flower."""
     return task_events.strip().lower() not in env.FALSE
 
 

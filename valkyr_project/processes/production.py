@@ -23,7 +23,7 @@ _LIST = re.compile(r";(?=[a-z][a-z0-9+.-]*://)")
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The settings to check; `addresses` are the URLs of databases and brokers, by variable."""
+    """The settings to check; `addresses` maps variables to the URLs of databases and brokers."""
 
     hosts: Sequence[str]
     secret_key: str = field(repr=False)

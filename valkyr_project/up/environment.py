@@ -87,7 +87,7 @@ def _key_file(home: Path) -> Path:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """Return the stored values by name; {} if the file does not exist."""
+    """Return the stored values, keyed by name; {} if the file does not exist."""
     if not _is_private(path):
         return {}
     lines = path.read_text().splitlines()

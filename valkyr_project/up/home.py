@@ -72,7 +72,7 @@ def _locked(lock: IO[str]) -> bool:
 def running(path: Path) -> dict[str, Any] | None:
     """Return the announcement of the stack that runs in `path`; None if no stack runs there.
 
-    Its keys are pid, url, flower_url, database_url, redis_url and ready. The announcement is empty
+    The announcement's keys are pid, url, flower_url, database_url, redis_url and ready. It is empty
     until the stack writes it.
     """
     try:

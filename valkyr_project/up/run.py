@@ -26,7 +26,7 @@ from valkyr_project.up.supervisor import Servers, StopRequest, Supervisor
 
 
 def require_free(port: int, variable: str) -> None:
-    """Raise UpError if a port is in use; the error names the user of the port and the variable."""
+    """Raise UpError if a port is in use, or not allowed; the error names the variable to set."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -44,7 +44,7 @@ def require_free(port: int, variable: str) -> None:
 
 
 def _holder(port: int) -> str:
-    """Return ` by NAME (process N)`, or ` by another program` if the system does not tell more."""
+    """Return ` by NAME (process N)`, or ` by another program` if the system gives no details."""
     try:
         for connection in psutil.net_connections("tcp"):
             listening = connection.status == psutil.CONN_LISTEN

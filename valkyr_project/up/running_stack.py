@@ -32,7 +32,7 @@ OF_ONE_INSTALLATION = (
 def use_running_stack(environment: MutableMapping[str, str] = os.environ) -> Path | None:
     """Add the variables of the stack that runs in VALKYR_HOME; return the stack's folder.
 
-    Variables that are already set stay unchanged. If no stack runs, or if the environment already
+    Variables that are already set are not changed. If no stack runs, or if the environment already
     names an installation, the function does nothing and returns None. Raises UpError if the stack
     cannot be used.
     """

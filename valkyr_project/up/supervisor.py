@@ -1,9 +1,9 @@
 """The loop of a running stack: it relays output, restarts processes and stops them in order.
 
 A process that repeatedly ends right after its start is restarted with growing delays, and the other
-processes stay up. `failing_processes` reports it to the web process, which shows it on every page.
-Processes end before their servers. Servers and the image start from the main thread, because the
-kernel ties their death signal to it.
+processes keep running. `failing_processes` reports it to the web process, which shows it on every
+page. Processes end before their servers. Servers and the image start from the main thread, because
+the kernel ties their death signal to it.
 """
 
 import queue

@@ -39,7 +39,7 @@ Facts = dict[str, Any]
 
 
 def collect(request: HttpRequest) -> Facts:
-    """Return the page's facts by name; a fact that was not read in time is None."""
+    """Return the page's facts, keyed by name; a fact that was not read in time is None."""
     scope = Scope.of(request.user, reach(request))
     variants = ":".join(block.variant(request) for block in BLOCKS.values())
     key = f"dashboard:{routing.cell()}:{variants}:{_reach_key(request, scope)}"
@@ -99,7 +99,7 @@ def _present(
 
 
 def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
-    """Return the earliest creation time of at most 10,000 waiting executions; None without any.
+    """Return the earliest creation time of at most 10,000 waiting executions, or None.
 
     Without this limit, PostgreSQL would search all executions in the order of creation.
     """
@@ -138,7 +138,7 @@ def _approvals(request: HttpRequest) -> int:
 
 
 def _workers(request: HttpRequest) -> list[Runner]:
-    """Return the shared workers and remote runners that the user may see, the last seen first."""
+    """Return the workers and remote runners that the user may see, most recently seen first."""
     rows = Runner.objects.order_by("-seen_at")
     if not is_superuser(request):
         rows = rows.filter(Q(workspace=None) | Q(workspace__in=list(reach(request).members)))
@@ -146,7 +146,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
-    """Return the groups whose failures grew most in 24 hours, against the 24 hours before."""
+    """Return the groups whose failures grew most in 24 hours, compared with the 24 hours before."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
     grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),

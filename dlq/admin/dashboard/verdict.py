@@ -1,4 +1,4 @@
-"""The home page's first sentences, which say whether something is wrong, and where.
+"""The home page's first sentences, which report whether something is wrong, and where.
 
 This module is pure: it turns facts into text. Plugins add problems with `BlockView.problems`.
 """

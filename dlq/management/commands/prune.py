@@ -26,7 +26,7 @@ from executions.states import FINAL
 
 
 def of_tally(tally: PruningTally, *, bytes_: int | None = None) -> Iterator[str]:
-    """Yield a line about the deleted rows, and a line for each reason why rows stay."""
+    """Yield a line about the deleted rows, and a line for each reason why rows are kept."""
     parts = "".join(f", {number:,} {part}" for part, number in tally.parts.items() if number)
     span = f", from {tally.first:%Y-%m-%d} to {tally.last:%Y-%m-%d}" if _spans(tally) else ""
     size = f", about {filesizeformat(bytes_)}".replace("\xa0", " ") if bytes_ else ""
@@ -60,7 +60,7 @@ exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with mor
 
 
 class Command(CommandWithExamples):
-    """Print a line for each kind of rows: the deleted rows, their time span, and why rows stay."""
+    """Print a line for each kind of rows: deleted rows, their time span, and kept rows."""
 
     help = "Delete rows past their retention: executions, dead letters and related rows."
     examples = EXAMPLES

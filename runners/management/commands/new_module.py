@@ -67,7 +67,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Write both files; return the next steps. Raises the errors of `plan_of` and `write`."""
+        """Write both files; return the next steps. Raises CommandError if that fails."""
         plan = plan_of(options["type"], options["into"], as_class=options["as_class"])
         write(plan)
         return NEXT.format(

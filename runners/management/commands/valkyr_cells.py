@@ -242,7 +242,7 @@ def _migrated(alias: str) -> None:
 
 
 def _remove_default() -> None:
-    """Delete the workspace that migrations create: its slug must be unique among all cells.
+    """Delete the workspace that migrations create: its slug must be unique across all cells.
 
     Raises CommandError if the workspace has objects.
     """

@@ -95,7 +95,7 @@ def cell(text: str) -> str:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON, in which characters outside ASCII stay as they are."""
+    """Return a value as JSON without escaping characters outside ASCII."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -114,7 +114,10 @@ class Common:
 
     @classmethod
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
-        """Return most modules' facts, and the inputs that several share, one for each name."""
+        """Return the facts that most modules share, and the inputs that several share.
+
+        Of several inputs with one name, only the most frequent is common.
+        """
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
         bare = Counter(row[:2] for spec in specs for row in _input_rows(spec.inputs_schema))
         full = {row: more for spec in specs for _, row, more in _input_rows(spec.inputs_schema)}
@@ -268,7 +271,7 @@ YOUR_OWN = Path(__file__).with_name("your_own.md")
 
 
 def pages(specs: Mapping[str, ModuleSpec]) -> dict[str, str]:
-    """Return the pages' texts by their paths below `docs/reference/`."""
+    """Return the pages' texts, keyed by their paths below `docs/reference/`."""
     ordered = sorted(specs.values(), key=lambda spec: (spec.category, spec.type))
     by_category = {
         category: list(members) for category, members in groupby(ordered, lambda s: s.category)

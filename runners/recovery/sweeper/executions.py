@@ -108,7 +108,7 @@ CHILDREN_BATCH = 200
 
 
 def child_executions() -> int:
-    """Wake runs whose child has ended, and cancel abandoned children; return the number of both."""
+    """Wake runs whose child has ended, and cancel abandoned children; return the total number."""
     return _ended() + _abandoned()
 
 

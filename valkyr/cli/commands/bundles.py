@@ -24,7 +24,7 @@ from valkyr.cli.repository import commit_of
 
 
 class PlanCommand(ApiCommand):
-    """A command whose exit code 2 means that the plan has changes.
+    """A command whose exit code 2 means that the plan contains changes.
 
     An invalid command line therefore exits with 1.
     """
@@ -107,7 +107,7 @@ def _placed(plan: dict[str, Any], content: DefinitionFolder) -> dict[str, Any]:
 def export_folder(
     choices: Choices, folder: Path, workspace: str | None, *, prune: bool, installation: bool
 ) -> None:
-    """Write a workspace's definitions into a folder; files without changes stay as they are."""
+    """Write a workspace's definitions into a folder; do not rewrite files without changes."""
     output = CommandOutput(choices)
     with connected(choices) as api:
         place = chosen_workspace(api, workspace or "")

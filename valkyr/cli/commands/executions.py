@@ -140,7 +140,7 @@ def counts_by_label(
 
 
 def _names(api: Any, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the slugs of up to 500 workflows, by workflow ID."""
+    """Return the slugs of up to 500 workflows, keyed by workflow ID."""
     if not rows:
         return {}
     return {row["id"]: row["slug"] for row in api.rows("/v1/Workflow", 500)}

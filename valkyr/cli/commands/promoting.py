@@ -33,7 +33,7 @@ MOST = 50
 
 @dataclass(frozen=True)
 class VersionToMove:
-    """A published version: the slug of its workflow, its number, its checksum and its document."""
+    """A published version: the workflow's slug, the number, the checksum and the document."""
 
     slug: str
     number: int

@@ -117,7 +117,7 @@ def _is_named(texts: set[str], app: str) -> bool:
 
 
 def _database(project: DjangoProject) -> ByHand | None:
-    """Return a manual task if the settings show databases, but no PostgreSQL; otherwise None."""
+    """Return a manual task if the settings define databases, but none is PostgreSQL; else None."""
     place = project.setting("DATABASES")
     if place is None:
         return None

@@ -75,7 +75,7 @@ class DjangoProject:
         return None
 
     def setting(self, name: str) -> tuple[SourceFile, ast.stmt] | None:
-        """Return the file and the statement that last assigns a setting; None if none does."""
+        """Return the file and the statement that last assigns a setting, or None."""
         for source in self.settings:
             if found := source.assignments(name):
                 return source, found[-1]
@@ -116,7 +116,7 @@ class DjangoProject:
         )
 
     def _with(self, name: str) -> Iterator[SourceFile]:
-        """Yield the project's files, also new ones, that contain a word; skip unparsable files."""
+        """Yield the files, including new ones, that contain a word; skip unparsable files."""
         made = [source for source in self.sources if not source.exists]
         yield from (source for source in made if name.encode() in source.new)
         for path in self._python_files():

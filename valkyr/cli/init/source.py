@@ -1,6 +1,6 @@
 """Edit a Python file as text, at positions given by its syntax tree.
 
-Only the inserted text changes: comments, quotes, line endings and layout stay.
+Only the inserted text changes: comments, quotes, line endings and layout are kept.
 """
 
 import ast
@@ -45,7 +45,7 @@ class SourceFile:
         return self.new != self.old
 
     def restore(self, text: bytes) -> None:
-        """Undo all edits that were made after the text was `text`."""
+        """Restore an earlier text, which undoes all edits that were made after it."""
         self.new = text
         self.__dict__.pop("tree", None)
 
@@ -174,7 +174,10 @@ class SourceFile:
         self.add_import(f"from {module} import {', '.join(missing)}")
 
     def insert_after(self, node: ast.stmt, text: str) -> None:
-        """Add lines after a statement. Raises UnclearSource if another shares its last line."""
+        """Add lines after a statement.
+
+        Raises UnclearSource if another statement is on its last line.
+        """
         _, end = self._span(node)
         line_end = self.new.find(b"\n", end)
         rest = self.new[end : line_end if line_end >= 0 else len(self.new)].split(b"#")[0].strip()
@@ -186,7 +189,10 @@ class SourceFile:
             self._insert(line_end + 1, f"{text}\n")
 
     def insert_before(self, node: ast.stmt, text: str) -> None:
-        """Add a line before a statement. Raises UnclearSource if another shares its first line."""
+        """Add a line before a statement.
+
+        Raises UnclearSource if another statement is on its first line.
+        """
         start, _ = self._span(node)
         line = self.new.rfind(b"\n", 0, start) + 1
         indent = self.new[line:start].decode()
