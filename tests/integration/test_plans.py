@@ -188,6 +188,7 @@ DEFAULTS = {
     "boolean": True, "text": "x", "character varying": "x", "json": "[]", "jsonb": "{}",
     "uuid": FIRST,
     "timestamp with time zone": "2026-01-01T00:00:00Z",
+    "interval": "35 s",
 }  # fmt: skip
 
 
