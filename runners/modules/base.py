@@ -287,8 +287,8 @@ class Module(Generic[InputsT]):
     module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
     and it is not inline. A module that `passes_payload` returns the payload that ended its wait
     without reading it. `circuit_target` describes the result of `circuit` for the docs; `example`
-    is an example of valid inputs; `bad_inputs` lists errors and their messages. The docstring of a subclass is
-    its description, shown to authors of workflows.
+    is an example of valid inputs; `bad_inputs` lists errors and their messages. The docstring of a
+    subclass is its description, shown to authors of workflows.
     """
 
     type: ClassVar[str]
