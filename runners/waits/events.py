@@ -89,7 +89,7 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
     allowance = Allowance(FILTER_SECONDS, workers=True)
     try:
         for found in listeners(_call(event), event.delivered_to):
-            decided = decide(found, event.payload, allowance)
+            decided = decide(found, from_row(event.payload), allowance)
             with transaction.atomic():
                 if decided.last is not None:
                     _keep(event, decided.last if decided.over else found[-1].run_id)
@@ -136,7 +136,7 @@ def catch_up(run_id: UUID) -> None:
             if listener.run_id == run_id
         ]
         try:
-            pairs = meant(mine, event.payload, allowance)
+            pairs = meant(mine, from_row(event.payload), allowance)
         except TimeSpent:
             _deliver_anew([event.pk])
             continue
