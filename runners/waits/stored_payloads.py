@@ -13,6 +13,7 @@ from executions.errors import PayloadError
 from executions.payload_store import StoredValueBroken, StoredValueTooLarge
 from executions.payload_store.writing import is_above
 from executions.payloads import StoredReference
+from executions.sealing import SealBroken
 from executions.triggers.stored_input import row_of, stored
 from runners.segment import stored_results
 
@@ -45,5 +46,5 @@ def for_filters(workspace_id: UUID, payload: Any) -> Any:
         return payload
     try:
         return stored_results.read(workspace_id, payload, payloads.MAX_BYTES)
-    except (StoredValueBroken, StoredValueTooLarge) as error:
+    except (StoredValueBroken, StoredValueTooLarge, SealBroken) as error:
         return stored_results.NotLoaded(payload, str(error))
