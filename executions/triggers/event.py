@@ -68,14 +68,14 @@ def publish_event(
     nothing. `event.started` has each trigger's result. Raises InvalidPayload if the payload cannot
     be stored, and the errors of `stored_input.stored`.
     """
-    _check(value_of(payload))
+    text = _check(value_of(payload))
     given = stored(workspace.pk, payload)
     try:
         with transaction.atomic():
             event = _insert(workspace, name, row_of(given), event_id)
             event.started = _start_all(event, given, actor)
             event.save(update_fields=["started"])
-            if isinstance(given, StoredInput):
+            if isinstance(given, StoredInput) or payloads.STORED in text:
                 writing.keep_each([(event.pk, event.payload)], all_there=True)
             _audit(event, actor)
             event_received.send(Event, event_id=event.pk)
@@ -201,9 +201,10 @@ def _too_many(event: Event, count: int) -> Result:
     }
 
 
-def _check(payload: Any) -> None:
+def _check(payload: Any) -> str:
+    """Return the payload's JSON. Raises InvalidPayload."""
     try:
-        payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
+        return payloads.dump(payload, "payload", MAX_PAYLOAD_BYTES)
     except PayloadError as error:
         raise InvalidPayload(
             error.message, [DefinitionProblem("payload", error.code, error.message)]

@@ -15,6 +15,7 @@ from executions.admission.capacity import hold
 from executions.admission.concurrency import ConcurrencyKey
 from executions.errors import ValkyrError
 from executions.models import Event, Trigger
+from executions.payloads import is_reference
 from executions.quotas.counting import room
 from executions.triggers.request import chosen_version
 
@@ -22,10 +23,11 @@ from executions.triggers.request import chosen_version
 def take(triggers: Sequence[Trigger], event: Event, payload: Any, actor: Actor) -> None:
     """Lock all rows that the starts of these triggers lock, before the first start.
 
-    Does nothing for fewer than two keys: then no other order of locks is possible.
+    Does nothing for fewer than two keys: then no other order of locks is possible. A stored payload
+    is locked by the first start, so a single key is locked before it.
     """
     keys = _keys(triggers, payload)
-    if len(keys) < 2:
+    if len(keys) < (1 if is_reference(event.payload) else 2):
         return
     with suppress(ValkyrError):  # each start is refused for the same reason, and says it
         limits = hold(event.workspace_id, actor.user_id)

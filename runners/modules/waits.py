@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 
 from executions.definition.catalog import ConfigProblem
 from executions.definition.templates import one_expression
-from executions.payloads import from_row
+from executions.payloads import trusted
 from runners.modules.base import (
     Bad,
     Module,
@@ -261,7 +261,7 @@ class WaitForEvent(WaitingModule):
             outcome = "success"
             outputs = WaitForEventOutputs(event_id=wake["eventId"], name=wake["event"])
         found = outputs.model_dump(mode="json", by_alias=True)
-        return Result(found | {"event": from_row(wake.get("payload"))}, outcome)
+        return Result(found | {"event": trusted(wake.get("payload"))}, outcome)
 
 
 # `flow.callback`: wait until an outside system calls the step's own address.
@@ -328,4 +328,4 @@ class CallbackModule(WaitingModule):
             outcome = "success"
             outputs = CallbackOutputs(received_at=wake["receivedAt"])
         found = outputs.model_dump(mode="json", by_alias=True)
-        return Result(found | {"payload": from_row(wake.get("payload"))}, outcome)
+        return Result(found | {"payload": trusted(wake.get("payload"))}, outcome)

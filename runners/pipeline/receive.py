@@ -11,6 +11,7 @@ from django.db import IntegrityError
 
 from executions.definition.templates import TemplateError
 from executions.payload_store import PayloadStoreUnavailable
+from executions.sealing import SealBroken
 from runners.conf import config
 from runners.errors import LeaseLost, StepFailed
 from runners.failures.classification import Failure
@@ -295,6 +296,6 @@ def take(
         state.batch = list(segment.batch)
         if any(step.reads_item for step in state.graph.steps):
             # The claim reports an error of the store, when it prepares the inputs.
-            with suppress(TemplateError, PayloadStoreUnavailable):
+            with suppress(TemplateError, PayloadStoreUnavailable, SealBroken):
                 template_data.load_items(state.data, [state.place.index, *state.batch])
     return claim_run.claim(state, seen)

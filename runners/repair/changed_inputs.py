@@ -3,7 +3,7 @@
 The new run refers to the file. Inside a transaction, the values are kept in the row.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -12,13 +12,18 @@ from executions.payload_store import writing
 from executions.triggers.stored_input import stored
 
 
-def put(workspace_id: UUID, execution_id: UUID | None, value: Any) -> Any:
+def put(
+    workspace_id: UUID,
+    execution_id: UUID | None,
+    value: Any,
+    release: Callable[[], None] | None = None,
+) -> Any:
     """Return a value; if it is above the threshold, store it and return a StoredInput.
 
-    The execution, if given, is recorded as a user of the value. Raises PayloadStoreUnavailable and
-    the errors of sealing.
+    The execution, if given, is recorded as a user of the value. `release` is that of
+    `stored_input.stored`. Raises PayloadStoreUnavailable and the errors of sealing.
     """
-    return stored(workspace_id, value, user=execution_id, most=payloads.MAX_BYTES)
+    return stored(workspace_id, value, release, user=execution_id, most=payloads.MAX_BYTES)
 
 
 def keep(pairs: Iterable[tuple[UUID, Any]]) -> None:

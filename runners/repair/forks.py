@@ -4,7 +4,7 @@ The plugin `timetravel` provides forks; redrives of many executions need only th
 trail stores the names of changed values, never the values.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -64,11 +64,17 @@ def with_stored_steps(workspace_id: UUID, overrides: Overrides) -> Overrides:
     return replace(overrides, steps=steps)
 
 
-def merged_payload(workspace_id: UUID, recorded: Any, changes: Any) -> Any:
+def merged_payload(
+    workspace_id: UUID,
+    recorded: Any,
+    changes: Any,
+    release: Callable[[], None] | None = None,
+) -> Any:
     """Return a recorded payload with changes; store the result if it is large.
 
-    A payload in the payload store is loaded, so call this function before a transaction. Raises
-    InvalidPayload if it is too large to load, and the errors of `stored_input.from_row`.
+    A payload in the payload store is loaded, so call this function before a transaction. `release`
+    is that of `stored_input.stored`. Raises InvalidPayload if the payload is too large to load, and
+    the errors of `stored_input.from_row`.
     """
     found = stored_input.from_row(workspace_id, recorded)
     if isinstance(found, StoredInput) and not found.loaded:
@@ -78,7 +84,8 @@ def merged_payload(workspace_id: UUID, recorded: Any, changes: Any) -> Any:
             f"workflow with another payload. {why}",
             [DefinitionProblem("overrides.input", "stored_value_too_large", why)],
         )
-    return stored_input.stored(workspace_id, merged(stored_input.value_of(found), changes))
+    changed = merged(stored_input.value_of(found), changes)
+    return stored_input.stored(workspace_id, changed, release)
 
 
 @dataclass(frozen=True, slots=True)

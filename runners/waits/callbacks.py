@@ -15,7 +15,7 @@ from executions.database.cells import turn_to_id
 from executions.database.clock import database_now
 from executions.errors import NotFound, ValkyrError, WrongState
 from executions.models import WorkflowExecution
-from executions.payloads import from_row
+from executions.payloads import dump, from_row
 from executions.states import ExecutionState
 from runners.models import EarlyCallback, Run
 from runners.segment.template_data import read_callback_url
@@ -61,7 +61,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
     """Resume the step of a URL's `token` with `payload`, or store the payload until the step waits.
 
     `actor` is the caller, known only by its address. Raises UnknownCallback, CallbackUsed,
-    CallbackGone, or PayloadStoreUnavailable if the payload must be stored.
+    CallbackGone, PayloadError, or PayloadStoreUnavailable if the payload must be stored.
     """
     named = read_callback_url(token)
     if named is None:
@@ -140,6 +140,8 @@ def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:
 
 
 def _keep(execution_id: UUID, path: str, payload: Any) -> None:
+    """Store an early payload. Raises PayloadError if it imitates a reference, and CallbackUsed."""
+    dump(payload, "payload")
     _, created = EarlyCallback.objects.get_or_create(
         execution_id=execution_id, step_path=path, defaults={"payload": payload}
     )

@@ -16,13 +16,14 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
+from executions import payload_store
 from executions.access.actor import Actor, record
 from executions.database import connection, transaction
 from executions.database.clock import ClockTimestamp, database_now
 from executions.definition.templating.render_guard import Allowance, TimeSpent
 from executions.errors import InvalidPayload, WrongState
 from executions.models import Event, WorkflowExecution, Workspace
-from executions.payloads import from_row
+from executions.payloads import from_row, trusted
 from executions.sealing.payload_keys import with_key
 from executions.states import TriggerType
 from executions.triggers.event import EventReceipt, publish_event
@@ -85,11 +86,11 @@ def deliver(event_id: UUID, stamp: str | None = None) -> int:
     event = with_key(Event.objects.filter(pk=event_id, delivered_at=None)).first()
     if event is None or (stamp is not None and stamp != stamped(event.looked_at)):
         return 0
-    count = 0
+    count, payload = 0, _payload(event)
     allowance = Allowance(FILTER_SECONDS, workers=True)
     try:
         for found in listeners(_call(event), event.delivered_to):
-            decided = decide(found, event.payload, allowance)
+            decided = decide(found, payload, allowance)
             with transaction.atomic():
                 if decided.last is not None:
                     _keep(event, decided.last if decided.over else found[-1].run_id)
@@ -136,7 +137,7 @@ def catch_up(run_id: UUID) -> None:
             if listener.run_id == run_id
         ]
         try:
-            pairs = meant(mine, event.payload, allowance)
+            pairs = meant(mine, _payload(event), allowance)
         except TimeSpent:
             _deliver_anew([event.pk])
             continue
@@ -200,8 +201,16 @@ def _waking(event: Event) -> dict[str, Any]:
         "by": "event",
         "event": event.name,
         "eventId": event.event_id,
-        "payload": from_row(event.payload),
+        "payload": _payload(event),
     }
+
+
+def _payload(event: Event) -> Any:
+    """Return an event's payload; the references in it are marked so that `dump` accepts them.
+
+    An event of a step may refer to stored contents.
+    """
+    return trusted(event.payload) if payload_store.enabled() else from_row(event.payload)
 
 
 def _delivered(event_id: UUID, looked_at: datetime | None = None) -> None:

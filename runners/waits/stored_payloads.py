@@ -12,7 +12,8 @@ from executions.configuration import settings
 from executions.errors import PayloadError
 from executions.payload_store import StoredValueBroken, StoredValueTooLarge
 from executions.payload_store.writing import is_above
-from executions.payloads import is_reference
+from executions.payloads import StoredReference
+from executions.sealing import SealBroken
 from executions.triggers.stored_input import row_of, stored
 from runners.segment import stored_results
 
@@ -37,13 +38,13 @@ def put(workspace_id: UUID, execution_id: UUID, payload: Any) -> Any:
 
 
 def for_filters(workspace_id: UUID, payload: Any) -> Any:
-    """Return a payload that was read from a row, for filters. Raises PayloadStoreUnavailable.
+    """Return a payload for filters, loaded if it is a StoredReference (`payloads.from_row`).
 
-    A filter that reads a missing payload fails with a message.
+    A filter that reads a missing payload fails with a message. Raises PayloadStoreUnavailable.
     """
-    if not is_reference(payload):
+    if not isinstance(payload, StoredReference):
         return payload
     try:
         return stored_results.read(workspace_id, payload, payloads.MAX_BYTES)
-    except (StoredValueBroken, StoredValueTooLarge) as error:
+    except (StoredValueBroken, StoredValueTooLarge, SealBroken) as error:
         return stored_results.NotLoaded(payload, str(error))

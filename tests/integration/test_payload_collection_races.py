@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 
+from executions.admission import concurrency
 from executions.configuration import settings as valkyr_settings
 from executions.database.ids import uuid7
 from executions.models import Event, StoredPayload, StoredPayloadUse, Workspace
@@ -191,3 +192,30 @@ def test_the_file_of_an_event_stays_with_the_runs_that_it_woke(valkyr):
     assert collecting.collect(grace=NOW).deleted == 0
     for run in runs:
         assert run.carry().assert_state("SUCCESS").output == 8_000
+
+
+LISTENS = """
+schema: valkyr/1
+name: NAME
+triggers: [{type: EVENT, event: paid}]
+tasks: [{id: only, use: flow.noop}]
+"""
+KEYED = LISTENS + "settings: {concurrency: {key: one, limit: 1}}\n"
+
+
+def test_an_event_locks_its_key_before_its_stored_payload(valkyr):
+    """As each start does: otherwise two starts with equal payloads may block each other."""
+    valkyr.publish(LISTENS.replace("NAME", "first"))
+    keyed = valkyr.publish(KEYED.replace("NAME", "second"))
+    payload = {"text": "x" * 8_000}
+    reference = put(valkyr.workspace.pk, uuid7(), dump(payload), payload)
+
+    with silent(), Rivals() as rivals:
+        with transaction.atomic():
+            concurrency.lock([concurrency.ConcurrencyKey(keyed.pk, "one")])
+            published = rivals.begin(publish, valkyr.workspace, payload)
+            wait_until_blocked(my_session())
+            writing.keep_each([(uuid7(), reference)], all_there=True)
+        event = published.result(30)
+
+    assert [set(each) & {"executionId"} for each in event.started] == [{"executionId"}] * 2

@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 from dlq.models import DeadLetterEntry
 from dlq.resolve.fix_or_skip import fix
 from dlq.resolve.requeue import requeue
+from executions.database.advisory_locks import AdvisoryLock, alone
 from executions.errors import PayloadError
 from executions.models import StoredPayload, StoredPayloadUse, WorkflowExecution
 from executions.payload_store import PayloadStoreUnavailable, collecting
@@ -25,6 +26,7 @@ from runners.testing.drive import silent
 from runners.testing.harness import ACTOR, Valkyr
 from runners.testing.workflow_run import WorkflowRun
 from tests.support.payload_store import TEXT, use_store
+from tests.support.rivals import Rivals
 from valkyr_plugins.redrive import driver, lifecycle
 from valkyr_plugins.redrive.lifecycle import RedriveOptions, make
 from valkyr_plugins.redrive.models import Redrive, RedriveItem, RedriveScope
@@ -240,6 +242,22 @@ def test_a_redrive_is_held_back_while_the_store_is_away(valkyr, store):
     with silent():
         driver.drive()
     assert RedriveItem.objects.get(redrive=redrive).state == "RUNNING"
+
+
+@pytest.mark.parametrize("scope", [RedriveScope.STEP, RedriveScope.FROM, RedriveScope.EXECUTION])
+def test_the_driver_keeps_its_lock_while_it_stores_changes(valkyr, scope):
+    run = valkyr.start(CALLS, {"n": 1, "text": TEXT}, answers={"http.request": ValueError("no")})
+    begun([letter(run)], scope=scope)
+
+    with silent(), alone(AdvisoryLock.REDRIVE_DRIVER) as held, Rivals() as rivals:
+        assert held
+        assert driver.drive() == 1
+        assert not rivals.begin(is_free).result(30)
+
+
+def is_free() -> bool:
+    with alone(AdvisoryLock.REDRIVE_DRIVER) as held:
+        return held
 
 
 def test_a_fork_stores_the_changed_inputs_of_its_steps(valkyr):

@@ -166,6 +166,21 @@ def test_a_missing_payload_is_named_in_the_log_of_its_filter(valkyr, store):
     assert event.delivered_at is not None
 
 
+def test_a_changed_sealed_payload_is_named_in_the_log_of_its_filter(valkyr, store):
+    payload_keys.make(valkyr.workspace.pk)
+    run = valkyr.start(WAITS, {})
+    event = publish(valkyr)
+    [file] = [path for path in store.rglob("*") if path.is_file()]
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+
+    run.carry()
+
+    [log] = run_of(run.id).logs
+    assert "cannot be opened" in log["message"]
+    event.refresh_from_db()
+    assert event.delivered_at is not None
+
+
 def test_an_event_is_delivered_once_the_store_answers(valkyr, store):
     run = valkyr.start(WAITS, {})
     event = publish(valkyr)

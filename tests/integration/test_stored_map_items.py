@@ -228,6 +228,20 @@ def test_a_changed_block_is_a_permanent_failure(valkyr, store):
     assert {one.error_type for one in failed} == {"PERMANENT"}
 
 
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_changed_block_fails_a_batch_of_items(valkyr, store, sealed):
+    if sealed:
+        payload_keys.make(valkyr.workspace.pk)
+    run = valkyr.start(PURE, PAYLOAD).assert_state("SUCCESS")
+    again = fork(run.id, step_path="each[0].take.main", actor=ACTOR)
+    change_byte(store, items_of(run.id), 600_000)  # not in the block of the first items
+
+    ended = WorkflowRun(again.pk, {}).carry().assert_state("FAILED")
+
+    dead = Run.objects.filter(execution_id=ended.id, state="DLQ", step_path__startswith="each[")
+    assert {one.error_type for one in dead} == {"PERMANENT"}
+
+
 def test_items_are_kept_for_a_fork_and_collected_with_the_last_execution(valkyr):
     run = valkyr.start(EFFECT, PAYLOAD, answers={"http.request": answer})
     made = fork(run.id, step_path="each[3].fetch.main", actor=ACTOR)

@@ -136,8 +136,14 @@ def _stored_changes(redrive_id: UUID) -> StoredInput | None:
         return None
     rows = Redrive.objects.exclude(scope=RedriveScope.EXECUTION).filter(overrides__isnull=False)
     redrive = rows.only("workspace_id", "overrides").filter(pk=redrive_id).first()
-    found = None if redrive is None else put_changes(redrive.workspace_id, None, redrive.overrides)
+    if redrive is None:
+        return None
+    found = put_changes(redrive.workspace_id, None, redrive.overrides, _keep_session)
     return found if isinstance(found, StoredInput) else None
+
+
+def _keep_session() -> None:
+    """Keep the connection while a file is written: its session holds the driver's lock."""
 
 
 def _send(redrive: Redrive, queue: list[Queued], batch: Batch, changes: StoredInput | None) -> None:
@@ -275,7 +281,9 @@ def _changed_payload(redrive_id: UUID, item: Queued) -> tuple[Any, str]:
         pk=item.execution_id
     )
     try:
-        changed = merged_payload(execution.workspace_id, execution.trigger_payload, patched.patch)
+        changed = merged_payload(
+            execution.workspace_id, execution.trigger_payload, patched.patch, _keep_session
+        )
     except PayloadStoreUnavailable:
         raise
     except ValkyrError as error:
@@ -294,7 +302,7 @@ def _try(redrive: Redrive, item: Queued, payload: Any, changes: StoredInput | No
                 _step(redrive, item, patched)
             else:
                 _anew(redrive, item, patched, payload)
-    except (QuotaExceeded, ConcurrencyConflict):
+    except (QuotaExceeded, ConcurrencyConflict, PayloadStoreUnavailable):
         raise
     except ValkyrError as error:
         items.skip(redrive, [(item.id, error.message)])
