@@ -225,7 +225,7 @@ def _labelled(
 
 
 class DeadLetterLabelQuery(LabelCountQuery):
-    """The filters of the dead letters that are counted by a label."""
+    """The query parameters that select the dead letters to count by the values of a label."""
 
     resolution = serializers.ChoiceField(Resolution.choices, required=False)
 

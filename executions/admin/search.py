@@ -54,7 +54,7 @@ def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
 
 
 def as_id(term: str) -> UUID | None:
-    """Return the term as a UUID (a trace's ID has no dashes); None if it is not a UUID."""
+    """Return the term, with or without dashes, as a UUID; None if it is not a UUID."""
     try:
         return UUID(term)
     except ValueError:

@@ -146,8 +146,8 @@ class MetricsSettings(SettingsModel):
 
     metrics_token: SecretStr = setting(
         SecretStr(""),
-        "Bearer token for `/metrics` and the details of health; 16 characters or more, the same "
-        "for all processes",
+        "Bearer token for `/metrics` and the details in health responses; at least 16 characters, "
+        "the same for all processes",
         unset="none",
     )
     metrics_networks: Networks = setting(

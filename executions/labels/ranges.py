@@ -26,7 +26,7 @@ Range = tuple[UUID, str]
 
 @dataclass(frozen=True, slots=True)
 class LabelRanges:
-    """The executions of some workflows with a label, in some states, between two IDs."""
+    """The executions with one label, of given workflows and in given states, between two IDs."""
 
     name: str
     value: str

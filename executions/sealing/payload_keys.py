@@ -59,12 +59,12 @@ class _Opened:
 
 
 def prepare() -> None:
-    """Open the data keys if any workspace seals payloads; each transaction calls it first.
+    """Open the data keys if any workspace seals payloads.
 
-    So no lock is held while a KMS is called. Each process queries the database once. If the first
-    workspace begins to seal later, `load_segment` opens its key in workers, and other processes
-    open it when they need it. If the keys cannot be opened, the code that needs them reports the
-    error.
+    Every transaction calls this function before it begins, so that no lock is held while a KMS is
+    called. A process asks each database only once. If no workspace sealed payloads at that time and
+    one does later, `load_segment` opens the keys in workers, and other processes open them when
+    they need them. Errors are ignored here; the code that needs the keys raises them.
     """
     if alias() in _Opened.tried or store.kept() is not None:
         return

@@ -57,7 +57,7 @@ class SubscribeQuery(Body):
 
 
 class Subscription(Endpoint):
-    """The endpoint that returns a stream of states."""
+    """The base class of the endpoints that stream the states of executions."""
 
     renderer_classes: Any = [EventStream]
     feed: Feed

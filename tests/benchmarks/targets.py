@@ -58,7 +58,7 @@ TARGETS = (
         unit="x",
     ),
     Target("W2p.ratio", "W2p: pure fan, compared with plain Celery", 5.0, least=True, unit="x"),
-    Target("W3.answered.p95", "W3: trigger to durable 202, idle, p95", 10, unit="ms"),
+    Target("W3.answered.p95", "W3: trigger to 202 after the commit, idle, p95", 10, unit="ms"),
     Target("W3.first_line.p95", "W3: trigger to first line over HTTP, p95", 15, unit="ms"),
     Target("W3.lease.p95", "W3: lease acquisition, p95", 10, unit="ms"),
     Target("W3.dispatch.p95", "W3: dispatch (published to claimed), p95", 75, unit="ms"),

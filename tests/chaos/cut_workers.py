@@ -104,9 +104,9 @@ class CutWorkers:
     def judge(self) -> None:
         """Check that no holder called at the same time as another one, or after its lease."""
         least = min(self.margins)
-        self.world.figure("calls of two holders at once", self.doubled)
+        self.world.figure("times that two holders made calls at the same time", self.doubled)
         self.world.figure(
-            "least time from a holder's last call to its lease's end", f"{least:.2f} s"
+            "shortest time from a holder's last call to the end of its lease", f"{least:.2f} s"
         )
         assert not self.doubled, f"a holder called {self.doubled} times beside another one"
         assert least > 0, f"a holder called {-least:.2f} s after its lease had ended"

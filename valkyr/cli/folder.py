@@ -26,7 +26,7 @@ STEP = re.compile(r'\[(\d+)\]|\["((?:[^"])*)"\]|\.?([^.\[]+)')
 
 @dataclass
 class DefinitionFile:
-    """A file of a folder of definitions, as text."""
+    """One file in a folder of definitions, with its text."""
 
     path: Path
     text: str

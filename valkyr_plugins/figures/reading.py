@@ -206,7 +206,7 @@ class _FromRows:
 
 
 class _ByHours(_FromRows):
-    """A long range: counted hours, and rows for the newest hours."""
+    """A long range, read from counted hours and, for recent hours not yet counted, from rows."""
 
     def read(self) -> None:
         """Read the counted hours, then count the rest from rows."""

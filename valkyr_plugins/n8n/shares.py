@@ -1,4 +1,4 @@
-"""Measure the shares of nodes and files that imports map, over many exports."""
+"""Measure, over many exports, what share of the nodes and files the import can map."""
 
 import json
 from collections import Counter
@@ -31,7 +31,7 @@ class Shares:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, export: Export, report: ImportReport, problems: int) -> None:
-        """Count an imported file, with the number of problems that prevent its publishing."""
+        """Count an imported file; it is ready if no problems prevent it from being published."""
         self.files += 1
         self.ready += not problems
         self.whole += not report.counts()[LEFT]

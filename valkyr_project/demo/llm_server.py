@@ -43,7 +43,7 @@ SENTENCES = (
 
 
 def text_answer(prompt: str) -> str:
-    """Return a text about the prompt's chapter and keywords, as long as the prompt requests."""
+    """Return a text about the prompt's chapter and keywords, of about the requested length."""
     chapter = line(prompt, "Chapter") or "An answer"
     if "method" in chapter.lower() and "Improve" not in prompt:
         return f"{chapter} will be told later"
@@ -192,7 +192,7 @@ Body = dict[str, Any]
 
 
 def tokens(text: str) -> int:
-    """Return the approximate number of tokens in a text: one token for each four characters."""
+    """Return the approximate number of tokens in a text: one token per four characters."""
     return -(-len(text) // 4)
 
 

@@ -115,7 +115,10 @@ class ServerFolder:
 
 
 def open_place(home: Path, name: str, account: Account) -> ServerFolder:
-    """Create and lock `<home>/<name>`, where `account` can reach it, and return the folder."""
+    """Create the folder `<home>/<name>` if it does not exist, lock it, and return it.
+
+    If `account` cannot enter the new folder, a link to a folder in /var/lib/valkyr replaces it.
+    """
     root = home / name
     if not root.exists():
         root.mkdir(mode=0o711)

@@ -142,7 +142,7 @@ def _announce(home: Home, options: Options, servers: Servers, *, ready: bool) ->
 def closing_block(
     options: Options, credentials: StackCredentials, admin_state: str, seconds: float
 ) -> str:
-    """Return a text with the addresses of the stack and how to sign in."""
+    """Return the message that lists the stack's addresses and explains how to sign in."""
     stored = f"password in {options.home / SECRETS_FILE}"
     flower = f"user {credentials.username}, {stored} (FLOWER_PASSWORD)"
     return f"""

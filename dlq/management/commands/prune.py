@@ -60,7 +60,7 @@ exit codes: 0 all done, 1 refused, 3 stopped by Ctrl-C or --max-seconds with mor
 
 
 class Command(CommandWithExamples):
-    """Print a line for each kind of rows: deleted rows, their time span, and kept rows."""
+    """Delete expired rows or preview the deletion; report deleted and kept rows of each kind."""
 
     help = "Delete rows past their retention: executions, dead letters and related rows."
     examples = EXAMPLES

@@ -30,7 +30,7 @@ GOALS = (
     _cpu("single-backlog", "single step, from a backlog", 2.0),
     Target("shipped.http.rate", "16 clients, one by one: executions/s", 250, least=True),
     _cpu("http", "16 clients, one by one", 6.0),
-    Target("shipped.answered.p95", "over HTTP, idle: durable 202, p95", 8, unit="ms"),
+    Target("shipped.answered.p95", "over HTTP, idle: 202 after the commit, p95", 8, unit="ms"),
     Target("shipped.first_line.p95", "over HTTP, idle: first line, p95", 10, unit="ms"),
     _slower("chain-effect", "chain"),
     _slower("single-batch", "single step"),

@@ -48,7 +48,8 @@ def _split(world: World) -> None:
 
 PARTITION = Fault(
     "partition",
-    "workers cut from the database, from the broker, or in one direction, for longer than a lease",
+    "workers cut off from the database or the broker, in both directions or one, for longer than "
+    "a lease",
     "no effect of a holder after its lease; its steps are done once by others in under 30 s (where "
     "answers alone are lost: a renewal may count unnoticed, so 35 s); cut workers serve again by "
     "themselves",

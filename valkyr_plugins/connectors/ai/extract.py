@@ -38,7 +38,7 @@ class ExtractInputs(AskedInputs):
         False,
         description=(
             "Let the provider enforce the schema, if it can. OpenAI then requires "
-            "`additionalProperties: false`, and that every property is required."
+            "`additionalProperties: false`, and every property in `required`."
         ),
     )
 

@@ -125,7 +125,7 @@ def _shape(work: NodeWork, entry: Service, call: ServiceCall) -> Shape:
 
 
 def _mail(work: NodeWork) -> Made:
-    """Make an `email.send` task: the API requires MIME in Base64, which templates cannot make."""
+    """Convert a Gmail node to `email.send`: templates cannot make the MIME that Gmail needs."""
     work.remark("It is sent by SMTP: use smtp.gmail.com, an app password, and the sender.")
     work.texts.unfinished += 1
     inputs: dict[str, Any] = {"from": todo("the address of the account")}

@@ -305,7 +305,7 @@ def _opened(space: str) -> str:
 
 
 def _joined(pieces: list[str]) -> str:
-    """Join the pieces of a program; a space separates two braces in its code."""
+    """Join the pieces of a program; if a join would create `{{`, `{%` or `{#`, insert a space."""
     found: list[str] = []
     for piece in pieces:
         if not piece:

@@ -32,7 +32,7 @@ Incoming = Mapping[str, list[tuple[str, str]]]
 
 @dataclass(slots=True)
 class SourceWriter:
-    """Writes statements, and collects the names of `valkyr` that they use."""
+    """Writes Python statements, and collects the names to import from `valkyr`."""
 
     reserved: frozenset[str]
     trace: Trace = field(default_factory=Trace)
