@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.core.exceptions import ImproperlyConfigured
 from pydantic import Field, JsonValue
 
 from executions.public.definitions import ConfigProblem
@@ -46,6 +45,8 @@ def code_problems(
     config: Mapping[str, Any], module: str, is_on: Callable[[], bool], why_off: str
 ) -> list[ConfigProblem]:
     """Return the problems of a step's code; `why_off` is the text if the module is disabled."""
+    from django.core.exceptions import ImproperlyConfigured  # workers describe modules without it
+
     found = []
     if "{{" in str(config.get("code", "")):
         found.append(ConfigProblem(("code",), "template_not_allowed", NO_TEMPLATE))
