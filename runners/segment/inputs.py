@@ -85,9 +85,6 @@ def recorded(
     PayloadStoreUnavailable, and LoadsOutside.
     """
     own, changes = key(data, step, hashed, _salt(overrides)), _changes(data, overrides)
-    if not payload_store.enabled():
-        text = payloads.dump(value, _what(data, step))
-        return Prepared(value, text, hashed, own, changes=changes)
     text = payloads.dump(payloads.trusted(value), _what(data, step))
     if STORED not in text:
         return Prepared(value, text, hashed, own, changes=changes)
