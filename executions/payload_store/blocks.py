@@ -36,6 +36,16 @@ def length_of(items: Any) -> int:
     return int(items[LENGTH]) if is_reference(items) else len(items or ())
 
 
+def block_around(reference: dict[str, Any], index: int) -> range:
+    """Return the indexes of the items in the block that contains an item; empty without one."""
+    first = 0
+    for count, *_ in reference[BLOCKS]:
+        if index < first + count:
+            return range(first, first + count)
+        first += count
+    return range(0)
+
+
 def items_at(
     workspace_id: UUID, reference: dict[str, Any], indexes: Collection[int]
 ) -> dict[int, Any]:

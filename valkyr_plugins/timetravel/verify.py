@@ -28,7 +28,7 @@ from executions.public.graphs import (
     task_outcomes,
 )
 from executions.public.models import WorkflowExecution
-from executions.public.payload_store import items_at
+from executions.public.payload_store import StoredValueBroken, block_around, items_at
 from executions.public.sealing import opened
 from executions.public.templates import TemplateError
 from runners.public.models import Run
@@ -76,6 +76,8 @@ class _Past:
     ready_at: dict[str, datetime]  # by segment
     until: float  # of `time.monotonic()`
     items: dict[str, Any] = field(default_factory=dict)  # lists of maps, by their step paths
+    # A map's step path, and the items of one block of its stored list.
+    block: tuple[str, dict[int, Any]] = ("", {})
     # The stored input and variables, each loaded once.
     given: dict[tuple[str, ...], tuple[Any, dict[str, Any]]] = field(default_factory=dict)
 
@@ -186,11 +188,11 @@ def _compare(
             raise TimeoutError
         data = past.data(place, variables)
         data.learn(known)
-        if step.reads_item:
-            _learn_item(past, data)
         try:
+            if step.reads_item:
+                _learn_item(past, data)
             made = prepare(data, step, run.attempt, run.overrides)
-        except (TemplateError, PayloadError) as error:
+        except (TemplateError, PayloadError, StoredValueBroken) as error:
             problem = problem or str(error)
             continue
         prepared = prepared if prepared is not None and made.hash != run.inputs_hash else made
@@ -234,7 +236,12 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
         past.items[place.holder] = inputs.get("items") if isinstance(inputs, dict) else None
     items = past.items[place.holder]
     if isinstance(items, dict):
-        data.items |= items_at(past.execution.workspace_id, items, [place.index])
+        holder, block = past.block
+        if holder != place.holder or place.index not in block:
+            around = block_around(items, place.index)
+            block = items_at(past.execution.workspace_id, items, around)
+            past.block = place.holder, block
+        data.items |= block
     elif isinstance(items, list) and place.index < len(items):
         data.items[place.index] = items[place.index]
 
