@@ -16,8 +16,7 @@ from executions.api.endpoint import Endpoint
 from executions.api.fields import Body, CamelCaseSerializer, Json, Payload, Text
 from executions.api.paging import ListQuery, narrowed, page
 from executions.models import Event
-from executions.payload_store.reading import load
-from executions.payloads import is_reference
+from executions.payload_store.reading import load_for_response
 from executions.states import Permission
 from executions.triggers.event import publish_event
 from executions.triggers.stored_input import MAX_PAYLOAD_BYTES, StoredInput, stored
@@ -154,6 +153,6 @@ class OneEvent(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Return one event with its payload and its result."""
         event, may = obtain(self.user, Event.objects.all(), id, Action.VIEW)
-        if is_reference(event.payload) and may.allows(Permission.VIEW_PAYLOADS):
-            event.payload = load(event.workspace_id, event.payload, MAX_PAYLOAD_BYTES)
+        if may.allows(Permission.VIEW_PAYLOADS):
+            event.payload = load_for_response(event.workspace_id, event.payload, MAX_PAYLOAD_BYTES)
         return Response(EventShape(event, context={"may": may}).data)

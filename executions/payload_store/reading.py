@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from uuid import UUID
 
 from executions.configuration import settings as valkyr_settings
+from executions.database import connection
 from executions.payload_store import files
 from executions.payload_store.digested import DigestedFile
 from executions.payload_store.errors import (
@@ -140,12 +141,22 @@ def load(workspace_id: UUID, value: Any, most: int | None = None, *, partly: boo
     return _Loading(workspace_id, most, partly).loaded(value)
 
 
-def shown(workspace_id: UUID, value: Any) -> Any:
-    """Return a value as `load` does, or the value itself if a reference in it cannot be loaded."""
+def load_for_response(workspace_id: UUID, value: Any, most: int) -> Any:
+    """Return a value as `load` does, without holding the request's connection meanwhile.
+
+    A value without references is returned unchanged. Raises the errors of `load`.
+    """
     if next(references_in(value), None) is None:
         return value
+    if not connection.in_atomic_block:
+        connection.close()
+    return load(workspace_id, value, most)
+
+
+def shown(workspace_id: UUID, value: Any) -> Any:
+    """Return a value as `load_for_response` does, or the value itself if it cannot be loaded."""
     try:
-        return load(workspace_id, value, MAX_BYTES)
+        return load_for_response(workspace_id, value, MAX_BYTES)
     except (PayloadStoreUnavailable, StoredValueBroken, StoredValueTooLarge, SealBroken):
         return value
 

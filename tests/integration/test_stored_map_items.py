@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field
 
 from executions.models import StoredPayload, WorkflowExecution
-from executions.payload_store import StoredValueBroken, blocks, collecting, reading
+from executions.payload_store import StoredValueBroken, blocks, collecting, files, reading
 from executions.payloads import STORED, dump
 from executions.sealing import payload_keys
 from runners import statements
@@ -64,6 +64,10 @@ tasks:
     body: {tasks: [{id: take, use: flow.noop, with: {value: "{{ loop.index }}"}}]}
 output: "{{ tasks.again.output }}"
 """
+WAITING = LOOP.replace("count: 2", "count: 1").replace(
+    '{id: take, use: flow.noop, with: {value: "{{ loop.index }}"}}',
+    "{id: take, use: flow.wait_for_event, with: {event: go}}",
+)
 
 
 class CountedInputs(ModuleInputs):
@@ -283,6 +287,36 @@ def test_recorded_results_with_stored_items_come_out_the_same(valkyr, store):
     assert (found.differences, found.complete) == ([], True)
     assert (made.state, made.counts) == ("DONE", {"SAME": 1}), (made.error, texts(made))
     assert sorted(store.rglob("*-*")) == before
+
+
+def test_a_verification_reads_each_block_once(valkyr, monkeypatch):
+    run = valkyr.start(PURE, PAYLOAD).assert_state("SUCCESS")
+    ranges, read = [], files.read_range
+    monkeypatch.setattr(files, "read_range", lambda *part: ranges.append(part) or read(*part))
+
+    assert verify(run.id).differences == []
+
+    assert len(ranges) == len(set(ranges)) == 3
+
+
+def test_a_verification_reports_items_that_cannot_be_read(valkyr, store):
+    run = valkyr.start(PURE, PAYLOAD).assert_state("SUCCESS")
+    change_byte(store, items_of(run.id), 100)
+
+    found = verify(run.id)
+
+    assert any("differs from its digest" in str(one) for one in found.differences)
+
+
+def test_a_loop_that_continues_without_its_store_names_the_setting(valkyr, settings):
+    valkyr.install(Counted)
+    run = valkyr.start(WAITING, PAYLOAD)
+    settings.VALKYR = {**settings.VALKYR, "PAYLOAD_STORE": ""}
+
+    run.signal("go").carry()
+
+    error = Run.objects.get(execution_id=run.id, step_path="again.main").error
+    assert "VALKYR_PAYLOAD_STORE is not set" in error
 
 
 def test_a_large_input_of_a_loop_is_stored_and_the_others_stay_in_the_row(valkyr):
