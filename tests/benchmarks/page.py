@@ -55,7 +55,7 @@ def _where(run: Saved) -> str:
 
 
 def _targets(run: Saved) -> str:
-    rows = [(row.words, row.measured, row.wanted, row.verdict) for row in judged(run.figures)]
+    rows = [(row.title, row.measured, row.wanted, row.verdict) for row in judged(run.figures)]
     return _table(("target", "measured", "wanted", ""), rows)
 
 
@@ -75,8 +75,8 @@ LATENCIES = {
 
 def _latencies(run: Saved) -> str:
     rows = [
-        (words, *(_cell(run.figures, f"{name}.{rank}") for rank in ("p50", "p95", "p99")))
-        for name, words in LATENCIES.items()
+        (title, *(_cell(run.figures, f"{name}.{rank}") for rank in ("p50", "p95", "p99")))
+        for name, title in LATENCIES.items()
         if f"{name}.p50" in run.figures
     ]
     return _table(("milliseconds", "p50", "p95", "p99"), rows)

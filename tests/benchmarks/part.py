@@ -59,7 +59,7 @@ def _carry_out(stage: Stage, name: str, result: Path, environment: dict[str, str
     finally:
         stop(child, STOP_STEPS)
     if status:
-        raise RuntimeError(f"its process ended with status {status}; its words are above")
+        raise RuntimeError(f"its process ended with status {status}; its output is above")
 
 
 def _environment(stage: Stage, options: Options, database: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ class Part:
     Parts with `named` are measured only if `--only` names them or their group.
     """
 
-    words: str
+    title: str
     usual: float
     patience: float
     named: bool = False

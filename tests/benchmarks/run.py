@@ -33,7 +33,7 @@ class Run:
         if name not in self.options.only:
             return
         part, began = PARTS[name], time.monotonic()
-        say(f"{name}: {part.words} (usually {part.usual:.0f} s, {part.patience:.0f} at most)")
+        say(f"{name}: {part.title} (usually {part.usual:.0f} s, {part.patience:.0f} at most)")
         self.stage.until = began + part.patience
         try:
             self.figures |= measure()

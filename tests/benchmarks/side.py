@@ -69,7 +69,7 @@ class Side:
         self._child.stdin.flush()
         answer = self._child.stdout.readline()
         if not answer:
-            raise RuntimeError(f"a side ended while it ran {workload}; its words are above")
+            raise RuntimeError(f"a side ended while it ran {workload}; its output is above")
         found = json.loads(answer)
         return Repetition(**found | {"usage": Usage(**found["usage"])})
 

@@ -20,7 +20,7 @@ def targets(figures: Mapping[str, float]) -> None:
         return
     print(f"\n{'target':54} {'measured':>12} {'wanted':>12}")
     for row in rows:
-        print(f"{row.words:54} {row.measured:>12} {row.wanted:>12}  {row.verdict}")
+        print(f"{row.title:54} {row.measured:>12} {row.wanted:>12}  {row.verdict}")
     met = sum(row.verdict == "met" for row in rows)
     print(f"{met} of {len(rows)} met; {RECOVERY}")
 
@@ -69,14 +69,14 @@ def crowd(figures: Mapping[str, float]) -> None:
 
 def backlog(figures: Mapping[str, float]) -> None:
     """Print the figures of the ten tenths."""
-    for key, words in (
+    for key, title in (
         ("growing", "growing, executions/s"),
         ("rates", "worked off, steps/s"),
         ("cpu_ms", "CPU ms a step"),
     ):
         row = [figures.get(f"backlog.{key}.{tenth}") for tenth in range(1, 11)]
         if row[0] is not None:
-            print(f"  backlog, {words:22} " + " ".join(f"{shown(v or 0, ''):>6}" for v in row))
+            print(f"  backlog, {title:22} " + " ".join(f"{shown(v or 0, ''):>6}" for v in row))
 
 
 def times(figures: Mapping[str, float]) -> None:

@@ -9,7 +9,7 @@ class Target:
     """A bound of one figure; `least` says whether it is a lower bound."""
 
     figure: str
-    words: str
+    title: str
     bound: float
     least: bool = False
     unit: str = ""
@@ -30,7 +30,7 @@ class Target:
 class Row:
     """A target and the measured value."""
 
-    words: str
+    title: str
     measured: str
     wanted: str
     verdict: str
@@ -87,7 +87,7 @@ def judged(figures: Mapping[str, float], targets: Sequence[Target] = TARGETS) ->
     """Return the targets whose figures were measured."""
     return [
         Row(
-            target.words,
+            target.title,
             shown(figures[target.figure], target.unit),
             target.wanted,
             target.verdict(figures[target.figure]),

@@ -78,7 +78,7 @@ def _by_turns(clients: dict[str, StackClient], load: ShippedLoad, options: Optio
         f"{name}.more_cpu": median([full.cpu_ms / empty.cpu_ms - 1 for empty, full in pairs]),
     }
     say(
-        f"shipped-full, {load.words}: {found[f'{name}.empty']:,.0f} steps/s over empty tables, "
+        f"shipped-full, {load.title}: {found[f'{name}.empty']:,.0f} steps/s over empty tables, "
         f"{found[f'{name}.rate']:,.0f} over full ones: {-found[f'{name}.slower']:+.1%}; "
         f"CPU a step {found[f'{name}.more_cpu']:+.1%}"
     )

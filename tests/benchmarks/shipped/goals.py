@@ -3,17 +3,17 @@
 from tests.benchmarks.targets import Target
 
 
-def _times(load: str, words: str, bound: float) -> Target:
-    return Target(f"shipped.{load}.ratio", words, bound, least=True, unit="x")
+def _times(load: str, title: str, bound: float) -> Target:
+    return Target(f"shipped.{load}.ratio", title, bound, least=True, unit="x")
 
 
-def _cpu(load: str, words: str, bound: float) -> Target:
-    return Target(f"shipped.{load}.cpu_ms", f"{words}: all CPU a step", bound, unit="ms")
+def _cpu(load: str, title: str, bound: float) -> Target:
+    return Target(f"shipped.{load}.cpu_ms", f"{title}: all CPU a step", bound, unit="ms")
 
 
-def _slower(load: str, words: str) -> Target:
+def _slower(load: str, title: str) -> Target:
     return Target(
-        f"shipped.full.{load}.slower", f"1,000,000 executions: {words} slower", 0.10, unit="%"
+        f"shipped.full.{load}.slower", f"1,000,000 executions: {title} slower", 0.10, unit="%"
     )
 
 

@@ -19,7 +19,7 @@ class ShippedLoad:
     """
 
     name: str
-    words: str
+    title: str
     document: dict[str, Any]
     executions: int
     steps: int

@@ -75,7 +75,7 @@ def _peers(stage: Stage, options: Options, found: list[Rounds], turn: int) -> No
 
 def _said(one: Rounds) -> str:
     made = one.shipped[-1]
-    text = f"{one.load.words}: {made.rate:,.0f} steps/s, {made.cpu_ms:.2f} ms of all CPU a step"
+    text = f"{one.load.title}: {made.rate:,.0f} steps/s, {made.cpu_ms:.2f} ms of all CPU a step"
     for side, theirs in (("bare worker", one.bare), ("plain Celery", one.plain)):
         if theirs:
             text += f"; {side} {theirs[-1].rate:,.0f}, {theirs[-1].cpu_ms:.2f} ms"

@@ -27,7 +27,7 @@ KEYS = (
 def rates(figures: Figures) -> list[tuple[str, ...]]:
     """Return one row per load: steps per second of each side, ratios, CPU milliseconds per step."""
     return [
-        (load.words, *(_cell(figures, f"shipped.{load.name}.{key}") for key in KEYS))
+        (load.title, *(_cell(figures, f"shipped.{load.name}.{key}") for key in KEYS))
         for load in EVERY
         if f"shipped.{load.name}.rate" in figures
     ]
@@ -35,13 +35,13 @@ def rates(figures: Figures) -> list[tuple[str, ...]]:
 
 def goals(figures: Figures) -> list[tuple[str, ...]]:
     """Return one row per target: the target, the measured value, and the difference."""
-    return [(row.words, row.measured, row.wanted, row.verdict) for row in judged(figures, GOALS)]
+    return [(row.title, row.measured, row.wanted, row.verdict) for row in judged(figures, GOALS)]
 
 
 def processes(figures: Figures) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return heads and rows: CPU milliseconds per step by process, one column per load."""
-    loads = {load.name: load.words for load in EVERY} | {"http": "16 clients, one by one"}
-    loads = {name: words for name, words in loads.items() if f"shipped.{name}.cpu_ms" in figures}
+    loads = {load.name: load.title for load in EVERY} | {"http": "16 clients, one by one"}
+    loads = {name: title for name, title in loads.items() if f"shipped.{name}.cpu_ms" in figures}
     used: dict[str, float] = {}
     for name in loads:
         prefix = f"shipped.{name}.cpu_ms."

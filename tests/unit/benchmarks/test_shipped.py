@@ -68,7 +68,7 @@ def test_tables_hold_what_was_measured_alone(capsys: pytest.CaptureFixture[str])
     said = capsys.readouterr().out
     assert "MISSED by 50%" in said
     assert "flower" in said
-    assert told.rates(figures) == [(CHAIN.words, "800", "", "", "1.50", "", "1.80", "", "")]
+    assert told.rates(figures) == [(CHAIN.title, "800", "", "", "1.50", "", "1.80", "", "")]
 
 
 def test_goals_name_figures_that_parts_make() -> None:
