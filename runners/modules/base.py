@@ -285,10 +285,11 @@ class Module(Generic[InputsT]):
     `credential` if this is certain only for the credential. `addresses` are the keys of `with` that
     contain the target; `keeps` are the keys that name something on this machine, such as a file. A
     module that `costs` spends money or tokens (`ctx.cost`): it is rejected once a budget is spent,
-    and it is not inline. A module that `passes_payload` returns the payload that ended its wait
-    without reading it. `circuit_target` describes the result of `circuit` for the docs; `example`
-    is an example of valid inputs; `bad_inputs` lists errors and their messages. The docstring of a
-    subclass is its description, shown to authors of workflows.
+    and it is not inline. A class that itself sets `passes_payload` returns the payload that ended
+    its wait without reading it; its subclasses get the payload loaded. `circuit_target` describes
+    the result of `circuit` for the docs; `example` is an example of valid inputs; `bad_inputs`
+    lists errors and their messages. The docstring of a subclass is its description, shown to
+    authors of workflows.
     """
 
     type: ClassVar[str]
@@ -325,6 +326,7 @@ class Module(Generic[InputsT]):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        cls.passes_payload = vars(cls).get("passes_payload", False)  # not inherited
         if cls.credential and not cls.may_take_secrets() and not cls.expands:
             raise TypeError(
                 f"{cls.__name__} declares a credential, but modules that are inline, contain a "

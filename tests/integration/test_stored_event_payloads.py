@@ -58,7 +58,6 @@ class Reader(WaitForEvent):
     """Waits for an event, and reads its payload."""
 
     type = "test.reader"
-    passes_payload = False
     outcomes = ()
     Outputs = None
     deferred = ()
