@@ -1,5 +1,6 @@
 """Run segments step by step, so that a test can stop in the middle of one."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -43,6 +44,19 @@ def run_of(execution_id: UUID, path: str) -> Run:
     run = found.first()
     assert run is not None, f"{path} has no run"
     return run
+
+
+def extend_leases(executions: Sequence[UUID]) -> None:
+    """Extend the leases of these executions' runs by a day, so that no later test finds them
+    expired.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE runners_run SET lease_until = clock_timestamp() + interval '1 day', "
+            "due_at = clock_timestamp() + interval '1 day' "
+            "WHERE execution_id = ANY(%s) AND lease_until IS NOT NULL",
+            [list(executions)],
+        )
 
 
 def lease_runs_out(run_id: Any) -> None:

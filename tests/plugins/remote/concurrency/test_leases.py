@@ -21,7 +21,7 @@ from tests.support.auditor import audit
 from tests.support.preparing import prepare_remote_runs
 from tests.support.rivals import Rivals, my_session, wait_until_blocked
 from tests.support.round_trips import round_trips
-from tests.support.segments import lease_runs_out, run_of
+from tests.support.segments import extend_leases, lease_runs_out, run_of
 from tests.support.single_thread import World
 from tests.support.watched import watched
 from tests.support.workflows import (
@@ -88,6 +88,7 @@ def test_no_run_is_handed_out_twice(place: Workspace, rivals: Rivals) -> None:
     assert len(all_of_them) == len(set(all_of_them)) == 500
     held = Run.objects.filter(execution_id__in=started, state="LEASED", lease_token=1)
     assert held.count() == 500
+    extend_leases(started)
 
 
 def test_sixteen_runners_do_all_items_of_one_map(place: Workspace) -> None:
