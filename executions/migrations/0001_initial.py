@@ -176,6 +176,43 @@ def drop_triggers(apps, schema_editor):
         schema_editor.execute(statement.format(**names), params=None)
 
 
+# The labels' state follows the execution's, however that is written. The condition is checked
+# without a call, so an execution without labels pays nothing.
+FOLLOW = """
+CREATE FUNCTION valkyr_labels_follow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE {labels} SET state = NEW.state WHERE execution_id = NEW.id;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER labels_follow_state AFTER UPDATE OF state ON {executions}
+    FOR EACH ROW WHEN (NEW.labels IS NOT NULL AND OLD.state <> NEW.state)
+    EXECUTE FUNCTION valkyr_labels_follow();
+"""
+STOP = """
+DROP TRIGGER labels_follow_state ON {executions};
+DROP FUNCTION valkyr_labels_follow();
+"""
+
+
+def follow_states(apps, schema_editor):
+    names = _label_names(apps, schema_editor)
+    hot = executions.database.migrations.HOT.format(table=names["labels"])
+    schema_editor.execute(hot, params=None)
+    schema_editor.execute(FOLLOW.format(**names), params=None)
+
+
+def stop_following(apps, schema_editor):
+    schema_editor.execute(STOP.format(**_label_names(apps, schema_editor)), params=None)
+
+
+def _label_names(apps, schema_editor):
+    def table(model):
+        found = executions.database.migrations.model(apps, f"executions.{model}")
+        return schema_editor.quote_name(found._meta.db_table)
+
+    return {"labels": table("ExecutionLabel"), "executions": table("WorkflowExecution")}
+
+
 class Migration(executions.database.migrations.Migration):
 
     initial = True
@@ -244,10 +281,11 @@ class Migration(executions.database.migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('archived_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('tier', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='workspaces', to='executions.tier')),
+                ('publish_from_git', models.BooleanField(db_default=False, default=False, help_text='On: only `valkyr apply` publishes and archives workflows.')),
             ],
             options={
                 'ordering': ['slug'],
-                'permissions': [('view_payloads', 'view inputs, outputs and variables'), ('reveal', 'reveal masked values (recorded)'), ('redrive', 'requeue and fix dead letters'), ('redrive_with_overrides', 'requeue dead letters with other inputs'), ('bulk', 'act on many objects at once'), ('discard', 'discard dead letters'), ('configure', "set credentials, quotas and triggers' secrets")],
+                'permissions': [('view_payloads', 'view inputs, outputs and variables'), ('reveal', 'reveal masked values (recorded)'), ('redrive', 'requeue and fix dead letters'), ('redrive_with_overrides', 'requeue dead letters with other inputs'), ('bulk', 'act on many objects at once'), ('discard', 'discard dead letters'), ('configure', "set credentials, quotas and triggers' secrets"), ('deploy', 'apply definitions where only Git publishes')],
             },
         ),
         migrations.CreateModel(
@@ -281,7 +319,7 @@ class Migration(executions.database.migrations.Migration):
             name='QuotaUse',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('user', models.ForeignKey(db_constraint=False, db_index=False, help_text="Empty for the counter of the whole workspace.", null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(db_constraint=False, db_index=False, help_text='Empty for the counter of the whole workspace.', null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('resource', models.CharField(max_length=20)),
                 ('target', models.CharField(blank=True, default='', max_length=100)),
                 ('window', models.CharField(choices=[('hour', 'hour'), ('day', 'day')], max_length=4)),
@@ -327,33 +365,6 @@ class Migration(executions.database.migrations.Migration):
                 'ordering': ['-created_at', '-id'],
                 'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='event_list'), models.Index(condition=models.Q(('delivered_at__isnull', True)), fields=['created_at'], name='event_new')],
                 'constraints': [models.UniqueConstraint(fields=('workspace', 'event_id'), name='event_once')],
-            },
-        ),
-        migrations.CreateModel(
-            name='Credential',
-            fields=[
-                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=80)),
-                ('type', models.CharField(default='secret', max_length=40)),
-                ('description', models.TextField(blank=True, default='')),
-                ('fields', models.JSONField(default=list, help_text='The names of the fields, without values.')),
-                ('hosts', models.JSONField(default=list)),
-                ('modules', models.JSONField(default=list)),
-                ('workflows', models.JSONField(default=list)),
-                ('remote', models.BooleanField(default=False)),
-                ('sealed', models.BinaryField()),
-                ('key_id', models.BigIntegerField(db_index=True, editable=False)),
-                ('version', models.PositiveIntegerField(default=1, editable=False)),
-                ('created_by', models.CharField(blank=True, default='', editable=False, max_length=200)),
-                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('updated_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
-                ('last_used_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='credentials', to='executions.workspace')),
-            ],
-            options={
-                'ordering': ['name'],
-                'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='credential_list')],
-                'constraints': [models.UniqueConstraint(fields=('workspace', 'name'), name='credential_once')],
             },
         ),
         migrations.CreateModel(
@@ -457,11 +468,12 @@ class Migration(executions.database.migrations.Migration):
                 ('origin_line', models.PositiveIntegerField(editable=False, help_text='The line at which that code begins, at the last publishing.', null=True)),
                 ('enabled', models.BooleanField(default=True, help_text='If it is off, no trigger starts the workflow.')),
                 ('definition', models.JSONField(default=dict, help_text='The draft, as written by its author.')),
-                ('revision', models.PositiveIntegerField(default=1, editable=False, help_text="The number of changes; the ETag of the draft.")),
+                ('revision', models.PositiveIntegerField(default=1, editable=False, help_text='The number of changes; the ETag of the draft.')),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('updated_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('archived_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='workflows', to='executions.workspace')),
+                ('canary_percent', models.FloatField(editable=False, help_text='That share of the starts, in per cent.', null=True)),
             ],
             options={
                 'ordering': ['name'],
@@ -476,7 +488,7 @@ class Migration(executions.database.migrations.Migration):
                 ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('type', models.CharField(choices=[('MANUAL', 'manual'), ('CRON', 'schedule'), ('EVENT', 'event'), ('WEBHOOK', 'webhook'), ('QUEUE', 'queue')], max_length=10)),
                 ('settings', models.JSONField(default=dict)),
-                ('beat', models.JSONField(editable=False, help_text="The periodic task of beat for this schedule, if there is one.", null=True)),
+                ('beat', models.JSONField(editable=False, help_text='The periodic task of beat for this schedule, if there is one.', null=True)),
                 ('enabled', models.BooleanField(default=True)),
                 ('secret_version', models.PositiveIntegerField(default=1, help_text="The number of the webhook's current secret. Secrets are derived, never stored.")),
                 ('former_secret_until', models.DateTimeField(blank=True, editable=False, help_text='The time until which the previous secret is also accepted.', null=True)),
@@ -535,6 +547,7 @@ class Migration(executions.database.migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('published_by', models.ForeignKey(null=True, on_delete=executions.database.accounts.set_null, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workflow', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='executions.workflow')),
+                ('withdrawn_at', models.DateTimeField(editable=False, help_text='When it was rolled back, or its canary ended without a promotion.', null=True)),
             ],
             options={
                 'ordering': ['-number'],
@@ -579,10 +592,12 @@ class Migration(executions.database.migrations.Migration):
                 ('version', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='executions', to='executions.workflowversion')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workspace')),
                 ('principal', models.ForeignKey(blank=True, db_constraint=False, db_index=False, help_text='The user who started the execution or its root. Empty for triggers.', null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('canary', models.BooleanField(db_default=False, default=False, editable=False, help_text="It took the canary version's share of the starts.")),
+                ('labels', models.JSONField(blank=True, help_text='What it is found by: text by name, rendered at its start.', null=True)),
             ],
             options={
                 'ordering': ['-created_at', '-id'],
-                'indexes': [models.Index(fields=['created_at', 'id'], name='execution_list'), models.Index(condition=models.Q(('finished_at__isnull', False), ('state__in', ['FAILED', 'TIMEOUT', 'CANCELLED'])), fields=['workspace', 'id'], name='execution_ended_badly'), models.Index(fields=['workspace', 'created_at', 'id'], name='execution_workspace_list'), models.Index(fields=['workflow', 'created_at', 'id'], name='execution_workflow_list'), models.Index(condition=models.Q(('concurrency_key__isnull', True), ('state', 'PENDING')), fields=['workspace', '-priority', 'created_at'], name='execution_waiting'), models.Index(condition=models.Q(('concurrency_key__isnull', False), ('state', 'PENDING')), fields=['workspace', 'workflow', 'concurrency_key', '-priority', 'created_at'], name='execution_waiting_key'), models.Index(condition=models.Q(('finished_at__isnull', True), ('state__in', ['PENDING', 'RUNNING', 'PAUSED'])), fields=['state', 'place', 'workspace', 'id'], name='execution_live'), models.Index(condition=models.Q(('concurrency_key__isnull', False), ('state__in', ['PENDING', 'RUNNING', 'PAUSED'])), fields=['workflow', 'concurrency_key', 'state'], name='execution_concurrency'), models.Index(condition=models.Q(('place', 'WANTED')), fields=['workspace', '-priority', 'created_at'], name='execution_wants_place'), models.Index(condition=models.Q(('place', 'ASKED')), fields=['workspace', '-priority', 'created_at'], name='execution_asked'), models.Index(condition=models.Q(('trigger__isnull', False)), fields=['trigger', 'finished_at'], name='execution_trigger'), models.Index(condition=models.Q(('origin__isnull', False)), fields=['origin'], name='execution_origin'), models.Index(condition=models.Q(('parent__isnull', False)), fields=['parent'], name='execution_child'), models.Index(condition=models.Q(('finished_at__isnull', True), ('parent__isnull', False)), fields=['parent'], name='execution_child_unfinished'), models.Index(condition=models.Q(('failure_of__isnull', False)), fields=['failure_of'], name='execution_failure_of'), models.Index(condition=models.Q(('compensation', 'WAITING')), fields=['id'], name='execution_waits_to_undo'), models.Index(condition=models.Q(('deadline_at__isnull', False), ('finished_at__isnull', True)), fields=['deadline_at'], name='execution_deadline'), models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['finished_at'], name='execution_ended'), django.contrib.postgres.indexes.HashIndex(fields=['trace_id'], name='execution_trace')],
+                'indexes': [models.Index(fields=['created_at', 'id'], name='execution_list'), models.Index(condition=models.Q(('finished_at__isnull', False), ('state__in', ['FAILED', 'TIMEOUT', 'CANCELLED'])), fields=['workspace', 'id'], name='execution_ended_badly'), models.Index(fields=['workspace', 'created_at', 'id'], name='execution_workspace_list'), models.Index(fields=['workflow', 'created_at', 'id'], name='execution_workflow_list'), models.Index(condition=models.Q(('concurrency_key__isnull', True), ('state', 'PENDING')), fields=['workspace', '-priority', 'created_at'], name='execution_waiting'), models.Index(condition=models.Q(('concurrency_key__isnull', False), ('state', 'PENDING')), fields=['workspace', 'workflow', 'concurrency_key', '-priority', 'created_at'], name='execution_waiting_key'), models.Index(condition=models.Q(('finished_at__isnull', True), ('state__in', ['PENDING', 'RUNNING', 'PAUSED'])), fields=['state', 'place', 'workspace', 'id'], name='execution_live'), models.Index(condition=models.Q(('concurrency_key__isnull', False), ('state__in', ['PENDING', 'RUNNING', 'PAUSED'])), fields=['workflow', 'concurrency_key', 'state'], name='execution_concurrency'), models.Index(condition=models.Q(('place', 'WANTED')), fields=['workspace', '-priority', 'created_at'], name='execution_wants_place'), models.Index(condition=models.Q(('place', 'ASKED')), fields=['workspace', '-priority', 'created_at'], name='execution_asked'), models.Index(condition=models.Q(('trigger__isnull', False)), fields=['trigger', 'finished_at'], name='execution_trigger'), models.Index(condition=models.Q(('origin__isnull', False)), fields=['origin'], name='execution_origin'), models.Index(condition=models.Q(('parent__isnull', False)), fields=['parent'], name='execution_child'), models.Index(condition=models.Q(('finished_at__isnull', True), ('parent__isnull', False)), fields=['parent'], name='execution_child_unfinished'), models.Index(condition=models.Q(('failure_of__isnull', False)), fields=['failure_of'], name='execution_failure_of'), models.Index(condition=models.Q(('compensation', 'WAITING')), fields=['id'], name='execution_waits_to_undo'), models.Index(condition=models.Q(('deadline_at__isnull', False), ('finished_at__isnull', True)), fields=['deadline_at'], name='execution_deadline'), models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['finished_at'], name='execution_ended'), django.contrib.postgres.indexes.HashIndex(fields=['trace_id'], name='execution_trace'), models.Index(condition=models.Q(('canary', True)), fields=['version', 'id'], name='execution_canary')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('idempotency_key__isnull', False)), fields=('workflow', 'idempotency_key'), name='execution_key_once'), models.CheckConstraint(condition=models.Q(('state__in', ['PENDING', 'RUNNING', 'PAUSED', 'SUCCESS', 'FAILED', 'CANCELLED', 'TIMEOUT'])), name='execution_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('compensation', ''), ('ending', '')), models.Q(('compensation__in', ['DONE', 'FAILED', 'RUNNING', 'WAITING']), ('ending__in', ['CANCELLED', 'FAILED', 'TIMEOUT'])), _connector='OR'), name='execution_compensation_known'), models.CheckConstraint(condition=models.Q(('priority__gte', 0), ('priority__lte', 9)), name='execution_priority_range'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ['CANCELLED', 'FAILED', 'SUCCESS', 'TIMEOUT'])), models.Q(models.Q(('state__in', ['CANCELLED', 'FAILED', 'SUCCESS', 'TIMEOUT']), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='execution_final_has_finished_at'), models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['RUNNING', 'PAUSED', 'SUCCESS']), _negated=True), ('started_at__isnull', False), _connector='OR'), name='execution_running_has_started_at')],
             },
         ),
@@ -667,7 +682,170 @@ class Migration(executions.database.migrations.Migration):
                 'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ['QUEUED', 'RUNNING'])), fields=('kind', 'subject'), name='job_one_unfinished'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('state__in', ['QUEUED', 'RUNNING'])), models.Q(('finished_at__isnull', False), ('state__in', ['FAILED', 'SUCCESS'])), _connector='OR'), name='job_final_has_finished_at')],
             },
         ),
+        migrations.CreateModel(
+            name='CredentialUse',
+            fields=[
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('credential_id', models.UUIDField(null=True)),
+                ('name', models.CharField(max_length=80)),
+                ('version', models.PositiveIntegerField(null=True)),
+                ('workflow_id', models.UUIDField()),
+                ('execution_id', models.UUIDField()),
+                ('run_id', models.UUIDField()),
+                ('step_path', models.TextField()),
+                ('attempt', models.PositiveIntegerField()),
+                ('module', models.CharField(max_length=100)),
+                ('remote', models.BooleanField(default=False)),
+                ('host', models.CharField(blank=True, default='', max_length=300)),
+                ('allowed', models.BooleanField(default=True)),
+                ('reason', models.TextField(blank=True, default='')),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
+                ('workspace', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='executions.workspace')),
+            ],
+            options={
+                'verbose_name': 'credential use',
+                'ordering': ['-created_at', '-id'],
+                'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='credential_use_list'), models.Index(fields=['credential_id', 'created_at', 'id'], name='credential_use_of'), models.Index(condition=models.Q(('allowed', False)), fields=['workspace', 'created_at', 'id'], name='credential_use_refused')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Credential',
+            fields=[
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('name', models.CharField(max_length=80)),
+                ('type', models.CharField(default='secret', max_length=40)),
+                ('description', models.TextField(blank=True, default='')),
+                ('fields', models.JSONField(default=list, help_text='The names of the fields, without values.')),
+                ('hosts', models.JSONField(default=list)),
+                ('modules', models.JSONField(default=list)),
+                ('workflows', models.JSONField(default=list)),
+                ('remote', models.BooleanField(default=False)),
+                ('sealed', models.BinaryField()),
+                ('key_id', models.BigIntegerField(db_index=True, editable=False)),
+                ('version', models.PositiveIntegerField(default=1, editable=False)),
+                ('created_by', models.CharField(blank=True, default='', editable=False, max_length=200)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
+                ('updated_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
+                ('last_used_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='credentials', to='executions.workspace')),
+                ('refreshing_until', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('issued_until', models.DateTimeField(blank=True, editable=False, null=True)),
+            ],
+            options={
+                'ordering': ['name'],
+                'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='credential_list')],
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'name'), name='credential_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='PayloadKey',
+            fields=[
+                ('id', models.BigAutoField(primary_key=True, serialize=False)),
+                ('seals', models.BooleanField(default=False)),
+                ('sealed', models.BinaryField()),
+                ('key_id', models.BigIntegerField(db_index=True, editable=False)),
+                ('marks', models.JSONField(default=dict)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
+                ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='payload_keys', to='executions.workspace')),
+            ],
+            options={
+                'ordering': ['id'],
+                'indexes': [models.Index(fields=['workspace', 'id'], name='payload_key_list')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('seals', True)), fields=('workspace',), name='payload_key_seals_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='AppliedBundle',
+            fields=[
+                ('workspace', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='applied_bundle', serialize=False, to='executions.workspace')),
+                ('repository', models.CharField(blank=True, default='', max_length=300)),
+                ('commit', models.CharField(blank=True, default='', max_length=80)),
+                ('ref', models.CharField(blank=True, default='', max_length=200)),
+                ('keys', models.JSONField(default=list)),
+                ('applied_by', models.CharField(blank=True, default='', max_length=200)),
+                ('applied_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp())),
+            ],
+        ),
+        migrations.AddField(
+            model_name='workflow',
+            name='canary_version',
+            field=models.ForeignKey(blank=True, editable=False, help_text='The version that a share of the starts takes instead of the latest, if any.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='executions.workflowversion'),
+        ),
+        migrations.AddConstraint(
+            model_name='workflow',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('canary_percent', None), ('canary_version', None)), models.Q(('canary_percent__gt', 0), ('canary_percent__lte', 100), ('canary_version__isnull', False)), _connector='OR'), name='workflow_canary_has_share'),
+        ),
+        migrations.CreateModel(
+            name='ExecutionLabel',
+            fields=[
+                ('pk', models.CompositePrimaryKey('execution_id', 'name', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('name', models.CharField(max_length=40)),
+                ('value', models.CharField(max_length=200)),
+                ('state', models.CharField(choices=[('PENDING', 'pending'), ('RUNNING', 'running'), ('PAUSED', 'paused'), ('SUCCESS', 'succeeded'), ('FAILED', 'failed'), ('CANCELLED', 'cancelled'), ('TIMEOUT', 'timed out')], max_length=10)),
+                ('execution', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='label_rows', to='executions.workflowexecution')),
+                ('workflow', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='executions.workflow')),
+                ('workspace', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='executions.workspace')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['name', 'value', 'workflow', 'state', 'execution'], name='label_newest')],
+            },
+        ),
+        migrations.CreateModel(
+            name='StoredPayload',
+            fields=[
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('digest', models.CharField(max_length=64)),
+                ('sealing_key', models.BigIntegerField(default=0)),
+                ('size', models.BigIntegerField()),
+                ('stored_at', models.DateTimeField(null=True)),
+                ('checked_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
+                ('deleting_at', models.DateTimeField(null=True)),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
+                ('workspace', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='executions.workspace')),
+                ('refers_to', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), null=True, size=None)),
+                ('content_digest', models.CharField(blank=True, db_default='', default='', max_length=64)),
+            ],
+            options={
+                'ordering': ['-created_at', '-id'],
+                'indexes': [models.Index(fields=['checked_at', 'id'], name='stored_payload_check')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('deleting_at', None)), fields=('workspace', 'digest', 'sealing_key'), name='stored_payload_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='StoredPayloadUse',
+            fields=[
+                ('id', models.BigAutoField(primary_key=True, serialize=False)),
+                ('execution_id', models.UUIDField()),
+                ('payload', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='uses', to='executions.storedpayload')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['execution_id'], name='stored_payload_use_of')],
+                'constraints': [models.UniqueConstraint(fields=('payload', 'execution_id'), name='stored_payload_use_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='WorkspaceMove',
+            fields=[
+                ('id', models.UUIDField(default=executions.database.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('workspace_id', models.UUIDField(db_index=True)),
+                ('source', models.CharField(blank=True, max_length=16)),
+                ('target', models.CharField(blank=True, max_length=16)),
+                ('state', models.CharField(default='COPYING', max_length=10)),
+                ('mark', models.UUIDField(null=True)),
+                ('mark_at', models.DateTimeField(null=True)),
+                ('copied', models.BigIntegerField(default=0)),
+                ('started_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
+                ('pause_ms', models.PositiveIntegerField(null=True)),
+                ('switched_at', models.DateTimeField(null=True)),
+                ('ended_at', models.DateTimeField(null=True)),
+            ],
+            options={
+                'ordering': ['id'],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('workspace_id',), name='workspace_moves_once')],
+            },
+        ),
         migrations.RunPython(keep_plans, migrations.RunPython.noop),
         migrations.RunPython(create_triggers, drop_triggers),
+        migrations.RunPython(follow_states, stop_following),
         migrations.RunPython(create_defaults, migrations.RunPython.noop, elidable=False),
     ]

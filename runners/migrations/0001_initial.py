@@ -191,5 +191,19 @@ class Migration(executions.database.migrations.Migration):
                 'indexes': [models.Index(fields=['execution'], name='waiter_execution'), models.Index(fields=['kind', 'key', 'workspace', 'run'], name='waiter_key'), models.Index(condition=models.Q(('unheard_since__isnull', False)), fields=['unheard_since'], name='waiter_unheard')],
             },
         ),
+        migrations.CreateModel(
+            name='HeldPermit',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('run_id', models.UUIDField()),
+                ('token', models.IntegerField()),
+                ('gate', models.CharField(max_length=50)),
+                ('kept', models.JSONField()),
+                ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('run_id', 'token', 'gate'), name='held_permit_once')],
+            },
+        ),
         migrations.RunPython(finish, undo),
     ]

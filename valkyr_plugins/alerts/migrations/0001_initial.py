@@ -20,7 +20,7 @@ class Migration(executions.public.migrations.Migration):
             name='Alert',
             fields=[
                 ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20)),
+                ('kind', models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('CANARY_STOPPED', 'a canary version was stopped by its rule'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20)),
                 ('subject', models.CharField(max_length=400)),
                 ('sentence', models.CharField(max_length=1000)),
                 ('path', models.CharField(blank=True, default='', max_length=500)),
@@ -36,13 +36,15 @@ class Migration(executions.public.migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['workspace', 'state', 'id'], name='alert_list'), models.Index(condition=models.Q(('state', 'OVER')), fields=['over_at'], name='alert_age')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('over_at__isnull', True), ('state', 'OPEN')), models.Q(('over_at__isnull', False), ('state', 'OVER')), _connector='OR'), name='alert_over_has_time')],
             },
         ),
         migrations.CreateModel(
             name='AlertNews',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20)),
+                ('kind', models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('CANARY_STOPPED', 'a canary version was stopped by its rule'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20)),
                 ('workflow_id', models.UUIDField(blank=True, null=True)),
                 ('subject', models.CharField(max_length=400)),
                 ('sentence', models.CharField(max_length=1000)),
@@ -56,7 +58,7 @@ class Migration(executions.public.migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=executions.public.database.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=100)),
-                ('kinds', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20), size=None)),
+                ('kinds', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('GROUP_NEW', 'a new kind of failure'), ('GROUP_REGRESSED', 'a resolved failure has regressed'), ('RATE_HIGH', 'far more failures than usual'), ('ENTRY_OLD', 'a dead letter has waited too long'), ('REDRIVE_STOPPED', 'a redrive was stopped by its failures'), ('NO_WORKER', 'work waits in a queue without a worker'), ('BEAT_SILENT', 'beat is not running'), ('CIRCUIT_OPEN', 'a circuit has opened'), ('CANARY_STOPPED', 'a canary version was stopped by its rule'), ('BUDGET_SOFT', 'a budget is nearly spent'), ('BUDGET_SPENT', 'a budget is spent')], max_length=20), size=None)),
                 ('channel', models.CharField(choices=[('EMAIL', 'e-mail'), ('SLACK', 'Slack'), ('WEBHOOK', 'webhook')], max_length=8)),
                 ('recipients', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=254), blank=True, default=list, size=None)),
                 ('url', models.CharField(blank=True, default='', max_length=2000)),
@@ -75,9 +77,12 @@ class Migration(executions.public.migrations.Migration):
                 ('updated_at', models.DateTimeField(db_default=executions.public.database.ClockTimestamp(), editable=False)),
                 ('about', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflow')),
                 ('workspace', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workspace')),
+                ('label', models.CharField(blank=True, db_default='', default='', max_length=241)),
             ],
             options={
                 'ordering': ['name', 'id'],
+                'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='alert_rule_list')],
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'name'), name='alert_rule_once', nulls_distinct=False)],
             },
         ),
         migrations.CreateModel(
@@ -105,6 +110,8 @@ class Migration(executions.public.migrations.Migration):
                 'verbose_name': 'alert message',
                 'verbose_name_plural': 'alert messages',
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['workspace', 'state', 'id'], name='alert_delivery_list'), models.Index(fields=['rule', 'created_at'], name='alert_delivery_rule'), models.Index(condition=models.Q(('state', 'QUEUED')), fields=['next_at'], name='alert_delivery_due')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('next_at__isnull', False), ('state', 'QUEUED')), models.Q(models.Q(('state', 'QUEUED'), _negated=True), ('next_at__isnull', True)), _connector='OR'), name='alert_delivery_queued_is_due')],
             },
         ),
         migrations.AddField(
@@ -113,47 +120,11 @@ class Migration(executions.public.migrations.Migration):
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='alerts', to='valkyr_alerts.alertrule'),
         ),
         migrations.AddIndex(
-            model_name='alertrule',
-            index=models.Index(fields=['workspace', 'created_at', 'id'], name='alert_rule_list'),
-        ),
-        migrations.AddConstraint(
-            model_name='alertrule',
-            constraint=models.UniqueConstraint(fields=('workspace', 'name'), name='alert_rule_once', nulls_distinct=False),
-        ),
-        migrations.AddIndex(
-            model_name='alertdelivery',
-            index=models.Index(fields=['workspace', 'state', 'id'], name='alert_delivery_list'),
-        ),
-        migrations.AddIndex(
-            model_name='alertdelivery',
-            index=models.Index(fields=['rule', 'created_at'], name='alert_delivery_rule'),
-        ),
-        migrations.AddIndex(
-            model_name='alertdelivery',
-            index=models.Index(condition=models.Q(('state', 'QUEUED')), fields=['next_at'], name='alert_delivery_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='alertdelivery',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('next_at__isnull', False), ('state', 'QUEUED')), models.Q(models.Q(('state', 'QUEUED'), _negated=True), ('next_at__isnull', True)), _connector='OR'), name='alert_delivery_queued_is_due'),
-        ),
-        migrations.AddIndex(
-            model_name='alert',
-            index=models.Index(fields=['workspace', 'state', 'id'], name='alert_list'),
-        ),
-        migrations.AddIndex(
             model_name='alert',
             index=models.Index(fields=['rule', 'kind', 'subject', 'id'], name='alert_subject'),
-        ),
-        migrations.AddIndex(
-            model_name='alert',
-            index=models.Index(condition=models.Q(('state', 'OVER')), fields=['over_at'], name='alert_age'),
         ),
         migrations.AddConstraint(
             model_name='alert',
             constraint=models.UniqueConstraint(condition=models.Q(('state', 'OPEN')), fields=('rule', 'kind', 'subject'), name='alert_open_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='alert',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('over_at__isnull', True), ('state', 'OPEN')), models.Q(('over_at__isnull', False), ('state', 'OVER')), _connector='OR'), name='alert_over_has_time'),
         ),
     ]

@@ -11,7 +11,7 @@ class Migration(executions.public.migrations.Migration):
     initial = True
 
     dependencies = [
-        ('executions', '0009_stored_payloads'),
+        ('executions', '0001_initial'),
     ]
 
     operations = [
@@ -38,6 +38,8 @@ class Migration(executions.public.migrations.Migration):
                 'verbose_name': 'archive file',
                 'verbose_name_plural': 'archive',
                 'ordering': ['-day', '-id'],
+                'indexes': [models.Index(fields=['day', 'id'], name='archive_file_list'), models.Index(condition=models.Q(models.Q(('state', 'STORED'), _negated=True), ('stale', True), _connector='OR'), fields=['id'], name='archive_file_unfinished')],
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'day', 'part'), name='archive_file_once')],
             },
         ),
         migrations.CreateModel(
@@ -67,17 +69,5 @@ class Migration(executions.public.migrations.Migration):
             options={
                 'ordering': ['id'],
             },
-        ),
-        migrations.AddIndex(
-            model_name='archivefile',
-            index=models.Index(fields=['day', 'id'], name='archive_file_list'),
-        ),
-        migrations.AddIndex(
-            model_name='archivefile',
-            index=models.Index(condition=models.Q(models.Q(('state', 'STORED'), _negated=True), ('stale', True), _connector='OR'), fields=['id'], name='archive_file_unfinished'),
-        ),
-        migrations.AddConstraint(
-            model_name='archivefile',
-            constraint=models.UniqueConstraint(fields=('workspace', 'day', 'part'), name='archive_file_once'),
         ),
     ]

@@ -11,7 +11,7 @@ class Migration(executions.public.migrations.Migration):
     initial = True
 
     dependencies = [
-        ('executions', '0006_canary_versions'),
+        ('executions', '0001_initial'),
     ]
 
     operations = [
@@ -45,6 +45,8 @@ class Migration(executions.public.migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='backtest_list'), models.Index(fields=['workflow', 'created_at', 'id'], name='backtest_workflow'), models.Index(condition=models.Q(('finished_at', None)), fields=['id'], name='backtest_unfinished'), models.Index(fields=['created_at'], name='backtest_age')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('finished_at', None), ('state__in', ('PENDING', 'RUNNING'))), models.Q(models.Q(('state__in', ('PENDING', 'RUNNING')), _negated=True), ('finished_at__isnull', False)), _connector='OR'), name='backtest_ended_has_time')],
             },
         ),
         migrations.CreateModel(
@@ -59,38 +61,8 @@ class Migration(executions.public.migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+                'indexes': [models.Index(fields=['backtest', 'id'], name='backtest_result_list'), models.Index(fields=['backtest', 'verdict', 'id'], name='backtest_result_verdict')],
+                'constraints': [models.UniqueConstraint(fields=('backtest', 'execution_id'), name='backtest_execution_once')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='backtest',
-            index=models.Index(fields=['workspace', 'created_at', 'id'], name='backtest_list'),
-        ),
-        migrations.AddIndex(
-            model_name='backtest',
-            index=models.Index(fields=['workflow', 'created_at', 'id'], name='backtest_workflow'),
-        ),
-        migrations.AddIndex(
-            model_name='backtest',
-            index=models.Index(condition=models.Q(('finished_at', None)), fields=['id'], name='backtest_unfinished'),
-        ),
-        migrations.AddIndex(
-            model_name='backtest',
-            index=models.Index(fields=['created_at'], name='backtest_age'),
-        ),
-        migrations.AddConstraint(
-            model_name='backtest',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at', None), ('state__in', ('PENDING', 'RUNNING'))), models.Q(models.Q(('state__in', ('PENDING', 'RUNNING')), _negated=True), ('finished_at__isnull', False)), _connector='OR'), name='backtest_ended_has_time'),
-        ),
-        migrations.AddIndex(
-            model_name='backtestresult',
-            index=models.Index(fields=['backtest', 'id'], name='backtest_result_list'),
-        ),
-        migrations.AddIndex(
-            model_name='backtestresult',
-            index=models.Index(fields=['backtest', 'verdict', 'id'], name='backtest_result_verdict'),
-        ),
-        migrations.AddConstraint(
-            model_name='backtestresult',
-            constraint=models.UniqueConstraint(fields=('backtest', 'execution_id'), name='backtest_execution_once'),
         ),
     ]

@@ -25,7 +25,7 @@ class Migration(executions.public.migrations.Migration):
     initial = True
 
     dependencies = [
-        ('executions', '0006_canary_versions'),
+        ('executions', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -102,6 +102,7 @@ class Migration(executions.public.migrations.Migration):
                 ('run_id', models.UUIDField()),
                 ('until', models.DateTimeField()),
                 ('quota', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='holds', to='valkyr_limits.quota')),
+                ('token', models.IntegerField(db_default=0, default=0)),
             ],
             options={
                 'db_table': 'executions_quotahold',

@@ -11,7 +11,7 @@ class Migration(executions.public.migrations.Migration):
     initial = True
 
     dependencies = [
-        ('executions', '0006_canary_versions'),
+        ('executions', '0001_initial'),
     ]
 
     operations = [

@@ -37,7 +37,7 @@ class Migration(executions.public.migrations.Migration):
     initial = True
 
     dependencies = [
-        ('executions', '0006_canary_versions'),
+        ('executions', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -75,6 +75,8 @@ class Migration(executions.public.migrations.Migration):
                 'verbose_name': 'migration of executions',
                 'verbose_name_plural': 'migrations of executions',
                 'ordering': ['-created_at', '-id'],
+                'indexes': [models.Index(fields=['workspace', 'created_at', 'id'], name='migration_list'), models.Index(fields=['workflow', 'created_at'], name='migration_workflow'), models.Index(condition=models.Q(('state', 'RUNNING')), fields=['id'], name='migration_running'), models.Index(condition=models.Q(('state', 'DRAFT')), fields=['created_at'], name='migration_drafts'), models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['finished_at'], name='migration_ended')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ['CANCELLED', 'DONE'])), models.Q(models.Q(('state__in', ['CANCELLED', 'DONE']), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='migration_final_has_finished_at')],
             },
         ),
         migrations.CreateModel(
@@ -90,42 +92,10 @@ class Migration(executions.public.migrations.Migration):
                 ('execution', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='executions.workflowexecution')),
                 ('migration', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='items', to='valkyr_version_migration.executionmigration')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='executionmigration',
-            index=models.Index(fields=['workspace', 'created_at', 'id'], name='migration_list'),
-        ),
-        migrations.AddIndex(
-            model_name='executionmigration',
-            index=models.Index(fields=['workflow', 'created_at'], name='migration_workflow'),
-        ),
-        migrations.AddIndex(
-            model_name='executionmigration',
-            index=models.Index(condition=models.Q(('state', 'RUNNING')), fields=['id'], name='migration_running'),
-        ),
-        migrations.AddIndex(
-            model_name='executionmigration',
-            index=models.Index(condition=models.Q(('state', 'DRAFT')), fields=['created_at'], name='migration_drafts'),
-        ),
-        migrations.AddIndex(
-            model_name='executionmigration',
-            index=models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['finished_at'], name='migration_ended'),
-        ),
-        migrations.AddConstraint(
-            model_name='executionmigration',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ['CANCELLED', 'DONE'])), models.Q(models.Q(('state__in', ['CANCELLED', 'DONE']), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='migration_final_has_finished_at'),
-        ),
-        migrations.AddIndex(
-            model_name='migratedexecution',
-            index=models.Index(fields=['migration', 'state', 'id'], name='migrated_state'),
-        ),
-        migrations.AddIndex(
-            model_name='migratedexecution',
-            index=models.Index(fields=['migration', 'id'], name='migrated_list'),
-        ),
-        migrations.AddConstraint(
-            model_name='migratedexecution',
-            constraint=models.UniqueConstraint(fields=('migration', 'execution'), name='migrated_execution_once'),
+            options={
+                'indexes': [models.Index(fields=['migration', 'state', 'id'], name='migrated_state'), models.Index(fields=['migration', 'id'], name='migrated_list')],
+                'constraints': [models.UniqueConstraint(fields=('migration', 'execution'), name='migrated_execution_once')],
+            },
         ),
         migrations.RunPython(add_keys, migrations.RunPython.noop),
     ]
