@@ -26,7 +26,6 @@ from tests.support.pages import sign_in
 from tests.support.stack import PROJECT, Stack
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.timeout(400)
 GROUPS, LETTERS = "/admin/dlq/failuregroup/", "/admin/dlq/deadletterentry/"
 EXECUTIONS = "/admin/executions/workflowexecution/"
 SLOW = {

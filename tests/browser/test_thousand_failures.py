@@ -23,7 +23,6 @@ from tests.support.waiting import wait_until
 from tests.support.workflows import default_workspace
 from valkyr_plugins.redrive.models import Redrive
 
-pytestmark = pytest.mark.timeout(400)
 MOST = 14
 AGAIN = 120
 OVERRIDES = '{"data": {"country": "GB"}}'

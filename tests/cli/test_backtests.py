@@ -3,14 +3,11 @@
 import json
 from pathlib import Path
 
-import pytest
 import yaml
 
 from tests.cli.conftest import Valkyr
 from valkyr_plugins.backtest import working
 from valkyr_plugins.backtest.models import Backtest
-
-pytestmark = pytest.mark.timeout(240)
 
 
 def test_a_backtest_is_started_shown_listed_and_cancelled(valkyr: Valkyr, tmp_path: Path) -> None:

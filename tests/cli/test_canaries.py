@@ -3,13 +3,10 @@
 import json
 from pathlib import Path
 
-import pytest
 import yaml
 
 from executions.models import Workflow
 from tests.cli.conftest import Valkyr
-
-pytestmark = pytest.mark.timeout(240)
 
 
 def written(folder: Path, steps: int) -> Path:

@@ -19,8 +19,6 @@ from django.utils import timezone
 from executions.models import ApiToken
 from tests.cli.conftest import PASSWORD, Installation, Valkyr
 
-pytestmark = pytest.mark.timeout(240)
-
 
 @contextmanager
 def other_server(status: int, body: str) -> Iterator[tuple[str, list[str | None]]]:

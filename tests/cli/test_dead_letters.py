@@ -10,8 +10,6 @@ from executions.models import Workflow
 from tests.cli.conftest import Valkyr, letter_of
 from tests.support.workflows import start, wait_for_end
 
-pytestmark = pytest.mark.timeout(240)
-
 
 def test_a_requeued_dead_letter_ends_in_success(valkyr: Valkyr, letter: DeadLetterEntry) -> None:
     listed = valkyr("dead", "list", "--execution", letter.execution_id, "--quiet")

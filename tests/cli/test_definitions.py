@@ -13,7 +13,6 @@ from executions.models import Workflow
 from tests.cli.conftest import Valkyr
 from tests.support import nursery
 
-pytestmark = pytest.mark.timeout(240)
 GOOD = {"schema": "valkyr/1", "name": "good", "tasks": [{"id": "a", "use": "flow.noop"}]}
 BAD = {"schema": "valkyr/1", "name": "bad", "tasks": [{"id": "a", "use": "no.such"}]}
 

@@ -18,7 +18,6 @@ from tests.support.uv import PROJECT
 from tests.support.waiting import wait_until
 from tests.support.wheel import Environment
 
-pytestmark = pytest.mark.timeout(400)
 HERE = Environment(Path(sys.prefix))
 # A clock that is an hour ahead, found before PostgreSQL's own.
 SKEWED = """

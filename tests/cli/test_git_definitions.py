@@ -18,7 +18,6 @@ from tests.cli.conftest import Installation, Valkyr
 from tests.support.stack import PROJECT
 from tests.support.workflows import ACTOR
 
-pytestmark = pytest.mark.timeout(240)
 EXAMPLES = sorted(
     folder
     for folder in (PROJECT / "examples").iterdir()

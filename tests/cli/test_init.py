@@ -71,7 +71,7 @@ class Folder:
             input=answer or "",
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         return Said(done.returncode, done.stdout, done.stderr)
@@ -88,7 +88,7 @@ def started(folder: Folder) -> Folder:
     subprocess.run(
         [sys.executable, "-m", "django", "startproject", "shop", folder.root],
         check=True,
-        timeout=60,
+        timeout=120,
         env={"PATH": os.environ["PATH"]},
     )
     text = folder.text("shop/settings.py").replace("backends.sqlite3", "backends.postgresql")

@@ -2,13 +2,10 @@
 
 import json
 
-import pytest
-
 from executions.models import WorkflowExecution
 from tests.cli.conftest import Valkyr
 from tests.support.workflows import publish, start_many, task, wait_for_end
 
-pytestmark = pytest.mark.timeout(240)
 LABELS = {"order": "{{ input.order }}", "country": "{{ input.country }}"}
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from dlq.models import DeadLetterEntry
 from executions.models import Activity, Workflow
 from tests.cli.conftest import Installation, Valkyr
@@ -17,8 +15,6 @@ from tests.support import nursery
 from tests.support.stack import PROJECT
 from tests.support.workflows import start
 from valkyr.cli.commands import project
-
-pytestmark = pytest.mark.timeout(240)
 
 
 def test_run_starts_waits_and_prints_the_output(local: Any, echo: Workflow) -> None:
@@ -87,7 +83,7 @@ def test_watch_comes_back_for_what_changed_since(
     assert watching.stdout is not None
     first = watching.stdout.readline()
     valkyr("cancel", execution)
-    rest, _ = watching.communicate(timeout=60)
+    rest, _ = watching.communicate(timeout=120)
 
     events = [json.loads(line)["event"] for line in [first, *rest.splitlines()]]
     assert watching.returncode == 1

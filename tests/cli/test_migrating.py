@@ -3,13 +3,11 @@
 import json
 from pathlib import Path
 
-import pytest
 import yaml
 
 from tests.cli.conftest import Valkyr
 from valkyr_plugins.version_migration.models import ExecutionMigration
 
-pytestmark = pytest.mark.timeout(240)
 REST = {"use": "flow.delay", "with": {"seconds": 86_400}}
 
 

@@ -21,7 +21,6 @@ from valkyr.cli.main import root
 from valkyr.cli.options import Choices
 from valkyr.cli.output import CommandOutput, fitted
 
-pytestmark = pytest.mark.timeout(240)
 ESCAPE = "\x1b[2J"
 
 
@@ -55,7 +54,7 @@ def bare(program: str) -> "subprocess.CompletedProcess[str]":
         cwd=PROJECT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 
@@ -135,7 +134,7 @@ def test_the_shell_completes_commands() -> None:
         env=os.environ | asked,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

@@ -15,8 +15,6 @@ from tests.cli.conftest import Valkyr, letter_of
 from tests.support.stack import PROJECT
 from tests.support.workflows import start, wait_for_end
 
-pytestmark = pytest.mark.timeout(240)
-
 
 def test_run_waits_and_prints_the_output(valkyr: Valkyr, echo: Workflow) -> None:
     said = valkyr("run", "echo it", "--input", '{"value": {"n": 7}}', "--wait")
@@ -82,7 +80,7 @@ def test_an_interrupted_run_says_what_goes_on(valkyr: Valkyr, asking: Workflow) 
     assert running.stderr is not None
     started = running.stderr.readline().removeprefix("Started execution ").rstrip(".\n")
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
+    _, said = running.communicate(timeout=120)
 
     assert running.returncode == 130
     assert f"execution {started} continues" in said
@@ -119,7 +117,7 @@ def test_an_interrupt_while_the_clients_lock_is_held_ends_the_command(
         cwd=PROJECT,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

@@ -10,7 +10,6 @@ import pytest
 from tests.clients.conftest import Served
 from tests.clients.node import BIN, FOLDER, packages, run
 
-pytestmark = pytest.mark.timeout(600)
 COMPILER = {
     "compilerOptions": {
         "strict": True,

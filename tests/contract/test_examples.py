@@ -11,7 +11,7 @@ from executions.api import openapi
 from executions.api.openapi import EXAMPLES, examples, operations
 from tests.contract.scenario import play
 
-pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.django_db]
 # Always rejected; or called by a partner with the partner's own body; or not JSON; or large.
 WITHOUT = {"createTrigger", "deleteTrigger", "receiveCallback", "exportActivity"} | {
     "exportDeadLetterQueue",

@@ -14,8 +14,6 @@ from tests.support.waiting import wait_until, wait_until_gone
 from tests.support.workflows import effect, publish, start, wait_for_end
 from valkyr_plugins.alerts.models import Alert, AlertRule, AlertState
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture
 def on_call(fleet: Fleet) -> Iterator[Receiver]:

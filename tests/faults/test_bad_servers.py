@@ -36,7 +36,6 @@ def servers() -> Iterator[list[BadServer]]:
         yield [stack.enter_context(bad_server()) for _ in range(len(ENDS) + 1)]
 
 
-@pytest.mark.timeout(300)
 def test_a_dozen_bad_servers_fail_a_step_each_and_a_good_one_succeeds(
     fleet: Fleet, servers: list[BadServer]
 ) -> None:

@@ -18,8 +18,6 @@ from tests.support.outages import kill, marks_of, wait_for_mark
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, start_many, wait_for_end
 
-# Twenty restarts of a worker: half a minute on a quiet machine.
-pytestmark = pytest.mark.timeout(400)
 THREADS = 256
 FEWER = 64  # of a worker that is killed often: each step in flight then gets its own process
 KILLS = 20
@@ -46,7 +44,6 @@ def crowd(number: int, held: Path, **inputs: object) -> list[UUID]:
     return start_many(publish({"tasks": [task | {"queue": "crowded"}]}), [{}] * number)
 
 
-@pytest.mark.timeout(400)
 def test_of_256_steps_in_flight_only_the_one_that_ends_the_process_is_dead(
     fleet: Fleet, crowded: Member, held: Path
 ) -> None:
@@ -69,7 +66,6 @@ def test_of_256_steps_in_flight_only_the_one_that_ends_the_process_is_dead(
     audit([poison, *innocent])
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("crowded", [FEWER], indirect=True)
 def test_a_worker_killed_twenty_times_at_random_makes_no_dead_letter(
     fleet: Fleet, crowded: Member, held: Path

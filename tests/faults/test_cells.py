@@ -19,9 +19,6 @@ from tests.support.waiting import wait_until
 from tests.support.workflows import publish, start, task, wait_for_end
 from valkyr_project.embedded import Redis
 
-# The first test migrates a database, which takes some seconds.
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture(name="cell", scope="module")
 def _cell(

@@ -39,7 +39,7 @@ def test_what_a_caller_committed_before_its_death_is_sent_by_the_sweeper(fleet: 
         env=fleet.environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

@@ -92,7 +92,7 @@ def test_an_imported_workflow_answers_as_it_did_in_n8n(
     def call(total: int) -> httpx.Response:
         payload = {"total": total, "customer": {"name": "Ann"}}
         headers = {"Authorization": f"Bearer {secret}"}
-        return httpx.post(address, json=payload, headers=headers, timeout=40)
+        return httpx.post(address, json=payload, headers=headers, timeout=120)
 
     large, small = call(250), call(20)
 

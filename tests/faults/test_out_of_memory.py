@@ -17,9 +17,6 @@ from tests.support.outages import marks_of, wait_for_mark
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, wait_for_end
 
-# It would fail a test that expects blame and runs at the same time: see `TOGETHER` in
-# tests/conftest.py.
-pytestmark = pytest.mark.timeout(300)
 MEBIBYTES = 1_000  # of the group: what a worker and its children share, and room for more
 TAKES = 4_000
 QUEUE = "short"

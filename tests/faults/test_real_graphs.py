@@ -31,7 +31,6 @@ def test_real_graphs_run_to_their_ends_with_random_failures_and_retries(fleet: F
     audit(ids)
 
 
-@pytest.mark.timeout(180)
 # The others are a body too, of a map: test_real_graphs_of_items.py.
 @pytest.mark.parametrize("name", SMALL)
 def test_a_real_graph_is_run_three_times_over(fleet: Fleet, name: str) -> None:

@@ -12,7 +12,6 @@ from tests.support.repeated_graphs import failing_here_and_there, run_to_its_end
 # items run at once, so slots are reused, and a map ends with fewer than it has.
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_real_graph_is_run_for_each_of_eight_items(fleet: Fleet, name: str) -> None:
     config = {"items": list(range(8)), "maxConcurrency": 3}

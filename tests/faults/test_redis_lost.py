@@ -142,7 +142,7 @@ def test_processes_without_redis_count_sign_ins_together(engine: None, tmp_path:
             env=environment,
             stdout=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=120,
             check=True,
         )
         return sum(json.loads(told.stdout))

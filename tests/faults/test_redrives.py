@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from django.db.models import Count
 
 from dlq.models import DeadLetterEntry
@@ -16,7 +15,6 @@ from valkyr_plugins.redrive import lifecycle
 from valkyr_plugins.redrive.lifecycle import RedriveOptions, make
 from valkyr_plugins.redrive.models import Redrive, RedriveItem
 
-pytestmark = pytest.mark.timeout(300)
 BROKEN = {"tasks": [effect("bad", failTimes=1, errorType="PERMANENT")]}
 ENTRIES = 120
 

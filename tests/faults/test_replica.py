@@ -20,7 +20,7 @@ from tests.support.waiting import wait_until
 from tests.support.web_server import WebServer
 
 # The mark makes pytest create the tests' own database, whose tables are copied.
-pytestmark = [pytest.mark.timeout(180), pytest.mark.django_db]
+pytestmark = [pytest.mark.django_db]
 PASSWORD = "correct horse battery staple"
 USER = """
 INSERT INTO auth_user (username, password, is_superuser, is_staff, is_active, first_name,
@@ -58,7 +58,7 @@ class Web:
 
     def caller(self, name: str) -> httpx.Client:
         """Return a user with a token, whose last change was long ago."""
-        client = httpx.Client(base_url=self.server.address, timeout=30)
+        client = httpx.Client(base_url=self.server.address, timeout=120)
         body = {"username": name, "password": PASSWORD}
         token = client.post("/v1/auth/token", json=body).raise_for_status().json()["access"]
         client.headers["Authorization"] = f"Bearer {token}"
@@ -171,7 +171,7 @@ def test_lists_and_pages_go_on_when_the_replica_is_gone(
 
 
 def signed_in(address: str) -> httpx.Client:
-    client = httpx.Client(base_url=address, timeout=60, follow_redirects=True)
+    client = httpx.Client(base_url=address, timeout=120, follow_redirects=True)
     page = client.get("/admin/login/").text
     token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
     assert token is not None

@@ -90,7 +90,6 @@ def half_done(ids: list[UUID]) -> bool:
     )
 
 
-@pytest.mark.timeout(300)
 def test_what_a_backup_holds_is_ended_right_in_another_server(fleet: Fleet, tmp_path: Path) -> None:
     ids = start_many(publish({"tasks": STEPS}), [{}] * EXECUTIONS)
     dump = tmp_path / "valkyr.dump"

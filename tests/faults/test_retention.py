@@ -4,8 +4,6 @@ import os
 import sys
 from pathlib import Path
 
-import pytest
-
 from executions.models import WorkflowExecution
 from runners.models import Run
 from tests.support import admin_rows
@@ -16,7 +14,6 @@ from tests.support.nursery import Forked, from_libraries
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start_many, wait_for_end
 
-pytestmark = pytest.mark.timeout(300)
 OLD, LIVE = 120, 40
 PRUNE = (sys.executable, "manage.py", "prune", "--batch", "2")
 

@@ -52,7 +52,7 @@ def asked(signs: dict[str, str], *arguments: str) -> tuple[int, str]:
         env=os.environ | signs,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=120,
         check=False,
     )
     return done.returncode, done.stdout + done.stderr
@@ -89,7 +89,7 @@ def test_a_stopped_worker_is_not_live_after_35_seconds_until_it_continues(worker
 
     os.kill(worker.pid, signal.SIGSTOP)
     try:
-        wait_until(lambda: not is_live(worker), 40, "the end of its time to respond")
+        wait_until(lambda: not is_live(worker), 40, "the end of its time to respond", bound=True)
     finally:
         os.kill(worker.pid, signal.SIGCONT)
 

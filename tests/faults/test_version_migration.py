@@ -3,8 +3,6 @@
 from collections import Counter
 from uuid import UUID
 
-import pytest
-
 from executions.models import Activity, Workflow, WorkflowExecution
 from executions.publishing import versioning
 from runners.models import Run
@@ -16,7 +14,6 @@ from valkyr_plugins.version_migration import lifecycle
 from valkyr_plugins.version_migration.models import ExecutionMigration, MigrationState
 from valkyr_plugins.version_migration.plan import MigrationPlan
 
-pytestmark = pytest.mark.timeout(240)
 SLEEPERS = 200
 REST = task("rest", "flow.delay", "one", **{"with": {"seconds": 86_400}})
 OLD = [effect("one", value="1"), REST, effect("last", "rest", value="2")]

@@ -234,7 +234,7 @@ def test_an_event_is_heard_that_came_while_a_process_fell_asleep_and_died(fleet:
         assert process.stdout.readline() == "asleep\n"
         event = publish_event(default_workspace(), "order.lost", {"n": 1}, actor=ACTOR).event
         wait_until(lambda: Event.objects.get(pk=event.pk).delivered_at, 10, "the event delivered")
-        process.communicate("commit\n", timeout=30)
+        process.communicate("commit\n", timeout=120)
     assert process.returncode == -signal.SIGKILL
     assert run_of(execution, "ask").state == "WAITING", "nobody saw it wait when the event came"
 

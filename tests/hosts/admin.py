@@ -16,7 +16,7 @@ class Admin:
     def __init__(self, origin: str, index: str, name: str, password: str) -> None:
         """Sign in; `index` is the path of the admin's first page."""
         self.index = index
-        self._browser = httpx.Client(base_url=origin, follow_redirects=True, timeout=30)
+        self._browser = httpx.Client(base_url=origin, follow_redirects=True, timeout=120)
         answer = self.post(f"{index}login/?next={index}", username=name, password=password)
         assert "login" not in answer.url.path, answer.text[:2000]
 

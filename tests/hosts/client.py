@@ -16,7 +16,7 @@ class Client:
 
     def __init__(self, base: str, name: str, password: str) -> None:
         """Sign in; `base` is the URL that includes `valkyr.urls`, with a trailing slash."""
-        self._http = httpx.Client(base_url=base, timeout=30)
+        self._http = httpx.Client(base_url=base, timeout=120)
         answer = self.post("v1/auth/token", {"username": name, "password": password})
         self._http.headers["Authorization"] = f"Bearer {answer['access']}"
 

@@ -17,11 +17,11 @@ from tests.hosts.admin import Admin
 from tests.hosts.conftest import Host
 from tests.hosts.project import PASSWORD
 
-pytestmark = [pytest.mark.network, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.network]
 INDEX = "/portal/de/backoffice/"
 LETTER = (
     "from company.runners.tasks import letter; from bureau.queueing import app; "
-    "print(letter.delay('hello').get(timeout=30), letter.serializer, letter.acks_late, "
+    "print(letter.delay('hello').get(timeout=120), letter.serializer, letter.acks_late, "
     "letter.time_limit, letter.ignore_result)"
 )
 TABLES = """

@@ -8,7 +8,7 @@ import pytest
 from tests.hosts import errands, scenarios, workflows
 from tests.hosts.conftest import Host
 
-pytestmark = [pytest.mark.network, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.network]
 
 
 def test_its_checks_find_no_error(minimal_host: Host) -> None:
@@ -49,7 +49,7 @@ def test_a_canvas_of_its_own_tasks_is_durable(minimal_host: Host) -> None:
         "shell", "--verbosity", "0", "--command",
         "from celery import chain, group; from shop.celery import own; from valkyr import durable; "
         "canvas = chain(own.s(), group(own.si(), own.si())); "
-        "print(durable(canvas).start().get(timeout=60))",
+        "print(durable(canvas).start().get(timeout=120))",
     )  # fmt: skip
 
     assert said.splitlines() == ["[1, 1]"], minimal_host.project.logs()

@@ -139,7 +139,7 @@ def test_the_first_durable_run_ends_within_ten_minutes(
             reader.stop()
             subprocess.run(
                 ["psql", "--quiet", "--command", "DROP DATABASE IF EXISTS shop WITH (FORCE)"],
-                env=environment, check=True, timeout=60,
+                env=environment, check=True, timeout=120,
             )  # fmt: skip
     changed = _changed(before, _files(folder))
     with capsys.disabled():

@@ -5,7 +5,7 @@ import pytest
 from tests.hosts import scenarios
 from tests.hosts.conftest import Host
 
-pytestmark = [pytest.mark.network, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.network]
 
 
 @pytest.mark.parametrize("host", ["minimal_host", "bureau_host"])

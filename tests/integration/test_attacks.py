@@ -25,7 +25,6 @@ from tests.support.stack import Stack
 from tests.support.static_files import collected
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.timeout(400)
 HERE = "127.0.0.77"  # addresses that steps of this stack may reach
 SECRET = "canary-77af01"
 ENDED = {"SUCCESS", "FAILED", "CANCELLED", "TIMEOUT"}

@@ -76,7 +76,6 @@ def test_an_installed_packages_modules_are_found(site: Path) -> None:
     assert said.strip() == "shop.discount=Discount; shop.size=Size; shop.stock=Ask the warehouse"
 
 
-@pytest.mark.timeout(300)
 def test_what_is_written_is_sound_and_its_tests_pass_beside_the_examples(
     site: Path, kept: list[str]
 ) -> None:

@@ -17,7 +17,6 @@ from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until_gone
 from valkyr_project.image.client import ForkedProcess, ProcessImage
 
-pytestmark = pytest.mark.timeout(120)
 REPORT = (sys.executable, "-m", image_report.__name__)
 ROLES = {
     "web": {"VALKYR_PROCESS": "web", "VALKYR_POOL": "threads"},

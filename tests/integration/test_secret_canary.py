@@ -40,7 +40,7 @@ from tests.support.workflows import ACTOR, default_workspace, publish, start, ta
 from valkyr_project.embedded import Redis
 from valkyr_project.processes.commands import CELERY
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("static_files")]
+pytestmark = [pytest.mark.usefixtures("static_files")]
 
 CANARY = "c4nary/+\"&<%>\\ '7f3a9c5e1b2d"
 FLAGS = ("--without-gossip", "--without-mingle", "--loglevel", "DEBUG")

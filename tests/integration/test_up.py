@@ -29,8 +29,6 @@ from tests.support.stack import PROJECT, Stack
 from tests.support.waiting import wait_until, wait_until_gone
 from valkyr_project.up.probes import answers
 
-# Starts of a whole stack: seconds on a quiet machine, more on a busy one.
-pytestmark = pytest.mark.timeout(300)
 # In one process: each start of a separate one takes a CPU second.
 KEYS_TURN = """
 from django.core.management import call_command
@@ -104,13 +102,13 @@ def up(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         env=os.environ | {"VALKYR_HOME": str(home), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 
 
 def sign_in(url: str, username: str, password: str) -> bool:
-    with httpx.Client(base_url=url, follow_redirects=True, timeout=60) as client:
+    with httpx.Client(base_url=url, follow_redirects=True, timeout=120) as client:
         page = client.get("/admin/login/").text
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
         assert token is not None
@@ -137,7 +135,7 @@ def test_the_printed_name_and_password_sign_in_to_the_admin(stack: Stack) -> Non
 
 def test_flower_asks_for_its_password_and_changes_nothing(stack: Stack) -> None:
     found: list[str] = []
-    with httpx.Client(base_url=stack.flower_url, timeout=60) as client:
+    with httpx.Client(base_url=stack.flower_url, timeout=120) as client:
 
         def asked() -> list[str]:
             # Flower gives the workers a second to answer, and names those that did.
@@ -202,7 +200,7 @@ def test_secrets_are_in_files_only_their_owner_reads_and_in_no_command_line(stac
 def test_credentials_are_kept_with_the_key_made_here_and_their_keys_turn(stack: Stack) -> None:
     secret = "canary-5d1f0c"
     account = {"username": "admin", "password": stack.secrets()["VALKYR_ADMIN_PASSWORD"]}
-    with httpx.Client(base_url=stack.url, timeout=30) as client:
+    with httpx.Client(base_url=stack.url, timeout=120) as client:
         access = client.post("/v1/auth/token", json=account).json()["access"]
         client.headers["Authorization"] = f"Bearer {access}"
         given = {"name": "shop", "fields": {"value": secret}, "hosts": ["*"]}
@@ -231,7 +229,7 @@ def test_a_command_seals_the_payloads_of_the_running_stack(stack: Stack) -> None
     document = shapes.single("data.set", {"values": {"of": "{{ input.of }}"}})
     account = {"username": "admin", "password": stack.secrets()["VALKYR_ADMIN_PASSWORD"]}
 
-    with httpx.Client(base_url=stack.url, timeout=30) as client:
+    with httpx.Client(base_url=stack.url, timeout=120) as client:
         access = client.post("/v1/auth/token", json=account).json()["access"]
         client.headers["Authorization"] = f"Bearer {access}"
         workflow = client.post("/v1/Workflow/import", json=document | {"name": "kept"}).json()["id"]
@@ -298,7 +296,7 @@ def test_a_worker_that_is_killed_is_started_again(stack: Stack) -> None:
 
 def test_a_worker_that_keeps_ending_is_named_and_everything_else_stays_up(stack: Stack) -> None:
     def health() -> dict[str, Any]:
-        with httpx.Client(base_url=stack.url, timeout=30) as client:
+        with httpx.Client(base_url=stack.url, timeout=120) as client:
             account = {"username": "admin", "password": stack.secrets()["VALKYR_ADMIN_PASSWORD"]}
             access = client.post("/v1/auth/token", json=account).json()["access"]
             client.headers["Authorization"] = f"Bearer {access}"
@@ -415,4 +413,4 @@ def test_given_servers_and_administrator_are_used_and_ctrl_c_leaves_them_alone(
 
         wait_until_gone(started)
     assert all(process.is_running() for process in stack.family())
-    assert httpx.get(f"{stack.url}/admin/login/", timeout=60).status_code == 200
+    assert httpx.get(f"{stack.url}/admin/login/", timeout=120).status_code == 200

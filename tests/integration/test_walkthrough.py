@@ -20,7 +20,6 @@ from tests.support.running import output_of
 from tests.support.stack import PROJECT, Stack
 from tests.support.static_files import collected
 
-pytestmark = pytest.mark.timeout(400)
 DEMO = "order-import"
 PAGES = sorted(
     page.with_name("README.md") for page in (PROJECT / "examples").glob("*/workflow.yaml")
@@ -83,7 +82,7 @@ def test_the_tasks_of_the_api_are_done_as_printed_by_curl_and_by_python(
         env=os.environ | {"URL": stack.url, "TOKEN": token},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 
@@ -98,7 +97,7 @@ def shell(script: str, stack: Stack, folder: Path) -> str:
         env=os.environ | {"TOKEN": ""},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr + done.stdout + stack.text

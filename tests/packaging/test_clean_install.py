@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.wheel import Environment, environment_with
 
-pytestmark = [pytest.mark.network, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.network]
 SETTINGS = """
 from celery import Celery
 

@@ -39,7 +39,6 @@ def test_another_compression_is_told_from_another_content(tmp_path: Path) -> Non
 
 
 @pytest.mark.network
-@pytest.mark.timeout(600)
 def test_two_builds_of_a_commit_are_equal_and_have_checksums(tmp_path: Path) -> None:
     index_or_skip()
     made = release.build("HEAD", tmp_path / "dist")

@@ -22,13 +22,13 @@ class Running:
     def sign_in(self, name: str) -> httpx.Response:
         return httpx.post(
             f"{self.project.address}/v1/auth/token",
-            json={"username": name, "password": PASSWORD}, timeout=30,
+            json={"username": name, "password": PASSWORD}, timeout=120,
         )  # fmt: skip
 
     def ask(self, method: str, path: str, *, token: str = "", **options: Any) -> httpx.Response:
         headers = {"Authorization": f"Bearer {token or self.token}", **options.pop("headers", {})}
         address = f"{self.project.address}{path}"
-        return httpx.request(method, address, headers=headers, timeout=30, **options)
+        return httpx.request(method, address, headers=headers, timeout=120, **options)
 
 
 def _up(project: OwnProject, *databases: str, others: tuple[str, ...] = ()) -> Iterator[Running]:

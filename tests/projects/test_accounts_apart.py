@@ -9,9 +9,6 @@ import pytest
 from tests.projects.conftest import Running
 from tests.support.waiting import wait_until
 
-# Migrating and filling a database, for which the first test of a file waits, is slow.
-pytestmark = pytest.mark.timeout(400)
-
 PERSON = (
     'INSERT INTO "staff people" (person_uid, email, team, password, is_superuser, is_staff,'
     " is_active) SELECT gen_random_uuid(), %s, '', password, false, true, true"

@@ -13,9 +13,6 @@ from tests.projects.conftest import Running
 from tests.projects.people.seed_words import PASSWORD
 from tests.support.waiting import wait_until
 
-# Migrating and filling a database, for which the first test of a file waits, is slow.
-pytestmark = pytest.mark.timeout(400)
-
 
 def test_every_column_that_holds_an_account_has_the_type_of_its_key(people: Running) -> None:
     found = people.project.rows(

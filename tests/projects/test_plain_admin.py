@@ -20,7 +20,6 @@ PICTURES = os.environ.get("VALKYR_TEST_PICTURES", "")
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason=REASON),
-    pytest.mark.timeout(400),
 ]
 
 

@@ -10,9 +10,6 @@ import pytest
 from tests.projects.conftest import Running
 from tests.support.waiting import wait_until
 
-# Migrating and filling a database, for which the first test of a file waits, is slow.
-pytestmark = pytest.mark.timeout(400)
-
 
 def test_every_page_of_the_admin_reads_the_second_database(second: Running) -> None:
     told = second.project.run("-W", "ignore", "-m", "tests.projects.people.walk").splitlines()

@@ -26,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(
         bool(pgbouncer.missing()) and not os.environ.get("CI"), reason=pgbouncer.missing()
     ),
-    pytest.mark.timeout(300),
 ]
 HOLDERS = """
     SELECT client_port FROM pg_locks JOIN pg_stat_activity USING (pid)

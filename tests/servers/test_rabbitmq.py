@@ -22,7 +22,6 @@ from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, start_many, wait_for_end
 
 pytestmark = [
-    pytest.mark.timeout(300),  # a node may take two minutes to start
     pytest.mark.skipif(
         bool(rabbitmq.missing()) and not os.environ.get("CI"), reason=rabbitmq.missing()
     ),

@@ -35,7 +35,6 @@ def environment(url: str, home: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("pooled", [False, True])
 def test_nobody_reads_what_is_not_theirs(pooled: bool) -> None:
     if pooled and pgbouncer.missing() and not os.environ.get("CI"):

@@ -20,8 +20,6 @@ from tests.support.reconfigured import reconfigure
 from tests.support.sentinels import NAME, Sentinels
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.timeout(120)
-
 
 @pytest.fixture(scope="module")
 def sentinels(home: Path) -> Iterator[Sentinels]:

@@ -10,7 +10,6 @@ from django.conf import settings as tests_settings
 from tests.support.somebodys_project import SomebodysProject, somebodys_project
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.timeout(300)
 SCHEDULER = "CELERY_BEAT_SCHEDULER = 'django_celery_beat.schedulers:DatabaseScheduler'"
 SCHEDULE = """
 from django_celery_beat.models import PeriodicTask

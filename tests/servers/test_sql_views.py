@@ -19,7 +19,7 @@ from tests.support.replication import Standby, copy_database, primary
 from tests.support.stack import PROJECT, clean_environment
 from tests.support.waiting import wait_until
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.django_db]
+pytestmark = [pytest.mark.django_db]
 APP = "CREATE ROLE app LOGIN NOSUPERUSER CREATEROLE PASSWORD 'of-the-app'"
 
 

@@ -16,9 +16,6 @@ from tests.support.releases import NextRelease
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start_many, task, wait_for_end
 
-# Two releases are started and ended, and a schema is migrated forward and back.
-pytestmark = pytest.mark.timeout(300)
-
 TASKS = [
     task("begin"),
     *(effect(f"part{n}", after="begin", seconds=0.1) for n in range(3)),

@@ -31,11 +31,11 @@ class Provider:
 
     def person(self, subject: str, **claims: Any) -> None:
         """Set what the provider says about a user from now on."""
-        httpx.put(f"{self.url}/users/{subject}", json=claims, timeout=30).raise_for_status()
+        httpx.put(f"{self.url}/users/{subject}", json=claims, timeout=120).raise_for_status()
 
     def consent(self, address: str, subject: str, **form: str) -> str:
         """Sign in at the provider; return the address to which it redirects."""
-        answer = httpx.post(address, data={"sub": subject, **form}, timeout=30)
+        answer = httpx.post(address, data={"sub": subject, **form}, timeout=120)
         assert answer.status_code == 302, answer.text
         return answer.headers["Location"]
 

@@ -97,7 +97,7 @@ def _run(program: str, *arguments: str) -> None:
         [postgres_bin(server_account()) / program, f"--dbname={_address(NAME)}", *arguments],
         stdout=subprocess.DEVNULL,
         check=True,
-        timeout=60,
+        timeout=120,
     )
 
 

@@ -46,7 +46,7 @@ def sign_in(stack: Stack) -> str:
         json.dumps(body).encode(),
         {"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         return str(json.load(answer)["access"])
 
 

@@ -92,4 +92,4 @@ def _copy(place: Path, to: Path) -> None:
     data.
     """
     to.mkdir(mode=0o711)
-    subprocess.run(["cp", "-a", *(place / name for name in KEPT), to], check=True, timeout=60)
+    subprocess.run(["cp", "-a", *(place / name for name in KEPT), to], check=True, timeout=120)

@@ -17,7 +17,7 @@ class View:
 
     def __init__(self, url: str, headers: dict[str, str], last: str = "") -> None:
         self.seen = LiveRun()
-        self._client = httpx.Client(timeout=60)
+        self._client = httpx.Client(timeout=120)
         sent = headers | ({"Last-Event-ID": last} if last else {})
         self.answer = self._client.send(
             self._client.build_request("GET", url, headers=sent), stream=True

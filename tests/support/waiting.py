@@ -6,6 +6,9 @@ from collections.abc import Callable
 import psutil
 
 SHORTEST, LONGEST = 0.02, 0.2  # seconds between two questions
+# A long wait ends a test that would hang. On a busy machine everything takes several times as long:
+# no bound of the product depends on these limits.
+LONG_WAIT, FACTOR = 20.0, 4.0
 
 
 def wait_until(
@@ -13,12 +16,16 @@ def wait_until(
     seconds: float = 30.0,
     what: str = "the condition",
     seen: Callable[[], object] = str,
+    *,
+    bound: bool = False,
 ) -> None:
     """Return when `condition()` is true. Raise AssertionError after `seconds`, with the result of
-    `seen`.
+    `seen`; a limit of at least LONG_WAIT is extended by FACTOR, unless it is a `bound`.
 
     Checking takes at most a tenth of the time, so that it does not slow down the condition.
     """
+    if seconds >= LONG_WAIT and not bound:
+        seconds *= FACTOR
     deadline = time.monotonic() + seconds
     while True:
         asked = time.monotonic()

@@ -1,6 +1,5 @@
 """The demo's order again, only by keyboard: built, run, broken, repaired and published."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.studio.canvas import node
@@ -16,8 +15,6 @@ from tests.browser.studio.journeys.screen import (
     workflow_of,
 )  # fmt: skip
 from valkyr_project.demo.partner import PartnerServer
-
-pytestmark = pytest.mark.timeout(400)
 
 
 def make_workflow(page: Page, name: str) -> None:

@@ -1,6 +1,5 @@
 """The demo's order, drawn from nothing with the mouse: run, broken, repaired and published."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.pictures import picture
@@ -18,8 +17,6 @@ from tests.browser.studio.journeys.screen import (
     workflow_of,
 )  # fmt: skip
 from valkyr_project.demo.partner import PartnerServer
-
-pytestmark = pytest.mark.timeout(400)
 
 
 def draw(page: Page, step: order.Step, x: int, y: int) -> None:

@@ -13,8 +13,6 @@ from mcp.client.streamable_http import streamable_http_client
 
 from .conftest import Operated
 
-pytestmark = pytest.mark.timeout(200)
-
 
 async def _over_http(operated: Operated, mode: str) -> tuple[list[str], Any]:
     headers = {"Authorization": f"Bearer {operated.token}"}

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -23,7 +22,6 @@ from valkyr_plugins.redrive.models import Redrive
 
 from .conftest import Operated
 
-pytestmark = pytest.mark.timeout(400)
 AGENT = Path(__file__).parents[4] / "examples" / "repair-agent" / "agent.py"
 
 

@@ -2,16 +2,12 @@
 
 from pathlib import Path
 
-import pytest
-
 from executions.models import WorkflowExecution
 from tests.support.fleet import QUICK, Fleet
 from tests.support.waiting import wait_until
 from tests.support.workflows import effect, publish, start, wait_for_end
 from valkyr_project.embedded import Redis
 from valkyr_project.embedded.child import free_port
-
-pytestmark = pytest.mark.timeout(240)
 
 
 def test_executions_end_although_nobody_takes_their_spans(redis: Redis, tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from tests.support.waiting import wait_until
 from tests.support.web_server import WebServer
 from tests.support.workflows import effect, publish
 
-pytestmark = pytest.mark.timeout(240)
 HEX = re.compile(r"[0-9a-f]+")
 
 

@@ -1,15 +1,12 @@
 """A remote runner gets its parent in the trace with the lease, before its span exists."""
 
 import httpx
-import pytest
 
 from executions.models import WorkflowExecution
 from tests.support.collector import Collector
 from tests.support.waiting import wait_until
 from tests.support.web_server import WebServer
 from tests.support.workflows import effect, publish, start, wait_for_end
-
-pytestmark = pytest.mark.timeout(240)
 
 
 def test_what_a_remote_runner_does_hangs_below_its_runs_span(

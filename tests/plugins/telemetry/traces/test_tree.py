@@ -15,8 +15,6 @@ from tests.support.waiting import wait_until
 from tests.support.web_server import WebServer
 from tests.support.workflows import effect, publish, start, task, wait_for_end
 
-pytestmark = pytest.mark.timeout(240)
-
 CALLER = "4bf92f3577b34da6a3ce929d0e0e4736"
 TRACEPARENT = f"00-{CALLER}-00f067aa0ba902b7-01"
 RETRY = {"maxAttempts": 2, "baseSeconds": 0.1, "jitter": 0}
