@@ -194,8 +194,9 @@ def streaming(address: str, target: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
-@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize(
+    ("storing", "sealed"), [("folder", False), ("s3", True)], indirect=["storing"]
+)
 def test_a_response_streams_through_a_file_to_its_rows(storing: Fleet, sealed: bool) -> None:
     target = "{{ execution.id }}.csv"
     if "AWS_ENDPOINT_URL_S3" in storing.environment:
@@ -290,7 +291,7 @@ def test_a_large_payload_passes_through_killed_workers_unread(
     assert growth < 16
 
 
-@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+@pytest.mark.parametrize("storing", ["s3"], indirect=True)
 def test_killed_workers_read_the_items_of_a_stored_list(storing: Fleet) -> None:
     """Bodies with effects read their items from four blocks."""
     length = "{{ item.text | length + item.number }}"
@@ -327,7 +328,7 @@ def test_killed_workers_read_the_items_of_a_stored_list(storing: Fleet) -> None:
         assert each.outputs == [40_000 + n for n in range(24)]
 
 
-@pytest.mark.parametrize("storing", ["folder", "s3"], indirect=True)
+@pytest.mark.parametrize("storing", ["folder"], indirect=True)
 def test_killed_workers_receive_a_stored_event_and_stored_changes(
     storing: Fleet, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

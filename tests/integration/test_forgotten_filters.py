@@ -82,25 +82,30 @@ def admin_addresses() -> list[str]:
     )
 
 
-def asked(addresses: list[str], ids: dict[str, str]) -> Iterator[str]:
+def asked(addresses: list[str], ids: dict[str, str], of_every_model: bool) -> Iterator[str]:
     """Yield each path with ids as parameters: those of a page's own model, or else of each
-    model.
+    model (of one model, unless `of_every_model`).
     """
     for address in addresses:
         if "{}" not in address:
             yield address
             continue
         own = [one for one in ids if f"/{ids[one].lower().replace('.', '/')}/" in address]
-        for one in own or ids:
+        for one in own or (ids if of_every_model else list(ids)[:1]):
             yield address.replace("{}", one)
 
 
 def shown(
-    client: Client, addresses: list[str], foreign: dict[str, str], **headers: Any
+    client: Client,
+    addresses: list[str],
+    foreign: dict[str, str],
+    headers: dict[str, Any],
+    *,
+    of_every_model: bool,
 ) -> set[str]:
     """Return the tables whose rows of another workspace were shown, and the paths."""
     found = set()
-    for address in asked(addresses, foreign):
+    for address in asked(addresses, foreign, of_every_model):
         client.cookies.pop("messages", None)  # the last answer's value for the requested id
         with transaction.atomic():  # an error of PostgreSQL would end the test's own transaction
             answer: Any = client.get(address, **headers)
@@ -133,7 +138,9 @@ def test_a_forgotten_filter_shows_no_row_of_another_workspace(
 ) -> None:
     Membership.objects.filter(user=world.boss).update(role=role)
     client, headers, addresses = _caller(world, part)
-    assert shown(client, addresses, ids_of(world), **headers) == set()
+    # The policies do not depend on the role, and an administrator reaches all pages of the others.
+    thorough = role == "ADMIN"
+    assert shown(client, addresses, ids_of(world), headers, of_every_model=thorough) == set()
 
 
 @pytest.mark.parametrize("part", ["API", "admin"])
@@ -142,7 +149,7 @@ def test_without_row_level_security_the_same_defect_shows_them(
 ) -> None:
     monkeypatch.setattr(row_security, "scope_of", lambda user: None)
     client, headers, addresses = _caller(world, part)
-    found = shown(client, addresses, ids_of(world), **headers)
+    found = shown(client, addresses, ids_of(world), headers, of_every_model=False)
     assert len({one.partition(": ")[2] for one in found}) > 10, found
 
 
