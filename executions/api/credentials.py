@@ -211,7 +211,7 @@ class OneCredential(Endpoint):
 
     @operation("getCredential", "Credential", {200: CredentialShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one credential without its values; the ETag is the number of its changes."""
+        """Return one credential without its values; the ETag is the credential's version."""
         credential, _ = obtain(self.user, rows(), id, to_read(self.user))
         return shown(credential)
 

@@ -212,6 +212,6 @@ class RotateSecret(Endpoint):
         "rotateTriggerSecret", "Trigger", {200: SecretShape}, request=Rotation, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Create a new secret; the old secret stays valid for some time. Requires `configure`."""
+        """Create a new secret; the old one is valid for `overlapSeconds`. Requires `configure`."""
         secret, _ = self.perform(ROTATE_SECRET, triggers(), id, Rotation)
         return Response({"secret": secret})

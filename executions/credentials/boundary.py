@@ -1,6 +1,6 @@
 """A credential's boundary: the hosts, modules and workflows that may receive it.
 
-    boundary.allows_host("api.example.com", 443)   judged by the code that opens a connection
+    boundary.allows_host("api.example.com", 443)   checked by the code that opens a connection
     boundary.allows_module("http.request")
     boundary.allows_workflow(workflow_id)
 
@@ -299,7 +299,7 @@ class RequestedUse:
     """A step that uses credentials.
 
     `judges` is its module's `ModuleSpec.judges_hosts`. `in_texts` are the credentials in its inputs
-    as `{{ secrets.x }}`, and `kept` are those whose inputs stay on this machine
+    as `{{ secrets.x }}`, and `kept` are those in inputs that stay on this machine
     (`ModuleSpec.keeps`). `remote` says that a remote runner receives the values.
     """
 

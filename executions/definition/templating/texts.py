@@ -1,4 +1,4 @@
-"""Filters of texts, and helpers of text methods; each states why its result and work are bounded.
+"""Filters of texts, and helpers of text methods; the result and the work of each are bounded.
 
 Values that are not text are first converted to JSON, as elsewhere in a template.
 """

@@ -45,7 +45,7 @@ class BodyView:
 
 @dataclass(frozen=True, slots=True)
 class TemplateScope:
-    """The bodies that a template sees, innermost first; resolves names.
+    """The bodies in which a template's names are resolved, innermost first.
 
     `elsewhere` maps each task ID to its body. `between_turns` marks the scope of a loop's
     condition, which is rendered before or after an iteration. `has_event` marks the scope of a

@@ -107,7 +107,7 @@ SHOWN_TASKS = 20
 
 
 def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each cycle, in order from its first task, and for unreachable tasks."""
+    """Yield a problem for each cycle, and for each task that follows a cycle but leads to none."""
     count, pairs = len(reading.tasks), reading.pairs
     stuck = set(range(count)) - set(topological_order(count, pairs))
     if not stuck:
