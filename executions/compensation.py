@@ -1,8 +1,8 @@
 """The only writer of an execution's compensation: undo the successful steps, then end.
 
 If steps with an undo have succeeded, an execution that must end undoes them first: `begin` stores
-its final state, `proceed` starts its undo steps when none of its other steps is running, and `end`
-ends it. Until then the execution keeps its concurrency key, and its end is not announced.
+its final state, `proceed` starts the undo steps when no other step is running, and `end` ends the
+execution. Until then the execution keeps its concurrency key, and its end is not announced.
 """
 
 from typing import Any

@@ -48,7 +48,7 @@ class Names(serializers.ListField):
 
 @extend_schema_field({"type": "object", "additionalProperties": _VALUE})
 class SecretFields(JsonObject):
-    """A new credential's values by field name; `credentials` checks them against its type."""
+    """A new credential's values by field name, which are checked against the credential's type."""
 
 
 @extend_schema_field(

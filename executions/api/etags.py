@@ -31,7 +31,7 @@ def tag(number: int) -> str:
 
 
 def asked(request: Request, present: int) -> int | None:
-    """Return the number that If-Match requires; None if there is no header, or it is `*`.
+    """Return the number that If-Match requires; None if the header is missing or `*`.
 
     If one of several tags is the current number (`present`), returns that number, and otherwise the
     first tag's number. Tags in an unknown form match no number.

@@ -36,7 +36,7 @@ class Health(CamelCaseSerializer):
 
 
 class ReadyQuery(Body):
-    """The parts that must not be DOWN; if one of them is, the response is a 503."""
+    """The parts that must not be DOWN; if one of them is DOWN, the response is a 503."""
 
     parts = serializers.CharField(
         required=False,

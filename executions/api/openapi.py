@@ -1,7 +1,7 @@
 """The OpenAPI document: descriptions common to all operations, and the endpoint that returns it.
 
 drf-spectacular calls `complete` with the document it generated from the views. A project's
-SPECTACULAR_SETTINGS do not change it, and the project's own document excludes Valkyr's views.
+SPECTACULAR_SETTINGS do not apply, and the project's own document excludes Valkyr's views.
 """
 
 import json
@@ -176,7 +176,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
 
 
 def _name_problems(result: Json) -> None:
-    """Move the error responses that operations share into components, and refer to them."""
+    """Move shared error responses into components; the operations then refer to these."""
     shared: Json = {}
     for _, _, described in operations(result):
         answers = described["responses"]

@@ -152,7 +152,7 @@ class NewWorkflow(WorkflowChange):
 
 
 def name_in(definition: dict[str, Any]) -> str:
-    """Return the name in the definition, at most 200 characters; "" if it is not a string."""
+    """Return the name in the definition, at most 200 characters; "" if there is none."""
     name = definition.get("name")
     return name.strip()[:200] if isinstance(name, str) else ""
 

@@ -1,8 +1,8 @@
 """Filters of lists and objects.
 
 Each item is charged to the budget; a generator's items are charged when they are taken. Filters
-that call others for each item (`map`, `select`) nest at most as deep as an expression is long,
-since an expression cannot define functions; the called filters charge their own work.
+that call other filters for each item (`map`, `select`) nest at most as deep as an expression is
+long, since an expression cannot define functions; the called filters charge their own work.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Rules for templates: each is valid, and reads only values that exist when it is rendered."""
+"""Rules for templates: each must be valid, and read only values that exist when it is rendered."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
