@@ -71,7 +71,7 @@ def rotate(actor: Actor) -> int:
 
 
 def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
-    """Remove the keys with these IDs, or if none are given, all except the primary; return the IDs.
+    """Remove the keys with these IDs or, if none are given, all except the primary; return the IDs.
 
     If one key cannot be removed, none is removed. Raises StillSealing if one of them seals a value,
     CannotRetire for the primary and for an unknown key, and the errors of `rotate`.
