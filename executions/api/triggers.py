@@ -175,7 +175,7 @@ class OneTrigger(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Enable, disable, pause or resume a trigger; publishing a version does not change this."""
+        """Enable, disable, pause or resume a trigger; publishing does not change this state."""
         obtain(self.user, triggers(), id, SWITCH_ON.needs)
         asked = self.body(TriggerChange)
         if "enabled" in asked:

@@ -280,8 +280,7 @@ def _naming(what: str, name: str) -> str:
 
 
 def _kind_of(value: Any) -> str:
-    """Return the JSON type of a value other than text, for messages that must not show the value.
-    """
+    """Return the JSON type of a value other than text, for messages that must not contain it."""
     if value is None:
         return "null"
     names = {bool: "a boolean", int: "a number", float: "a number", list: "a list"}

@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 
 
 class BackgroundLook(Generic[Found]):
-    """Runs a read in a thread, so that no caller has to wait; at most one read runs at a time."""
+    """Runs a read in a thread, so that callers can limit their wait; at most one read at a time."""
 
     def __init__(self, work: Callable[[], Found]) -> None:
         """Set `work`, which reads and returns the result."""

@@ -100,7 +100,7 @@ def outdated() -> list[RowPolicy]:
 
 
 def problems() -> Iterator[str]:
-    """Query the database, and yield each reason why requests cannot be limited to their rows."""
+    """Query the database, and yield each reason why requests cannot be limited."""
     role = scoped_role()
     found = _rows(ROLE, [role])
     if not found:

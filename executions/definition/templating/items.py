@@ -124,14 +124,14 @@ def length(_: RenderBudget, value: Any) -> int:
 def maximum(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Any:
-    """Return the greatest item, by `attribute` if given; a StrictName if there is none."""
+    """Return the greatest item, compared by `attribute` if given; a StrictName if there is none."""
     return _extreme(budget, value, case_sensitive, attribute, max)
 
 
 def minimum(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Any:
-    """Return the least item, by `attribute` if given; a StrictName if there is none."""
+    """Return the least item, compared by `attribute` if given; a StrictName if there is none."""
     return _extreme(budget, value, case_sensitive, attribute, min)
 
 
