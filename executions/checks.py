@@ -193,7 +193,7 @@ def _times() -> Iterator[str]:
 
 
 def _keys() -> Iterator[str]:
-    """Yield the problem of the installation key or of its earlier keys, if there is one."""
+    """Yield the problem with the installation key or the earlier keys, if there is one."""
     try:
         installation_key.present()
         installation_key.old()

@@ -1,8 +1,8 @@
 """The only writer of an execution's compensation: undo the successful steps, then end.
 
 If steps with an undo have succeeded, an execution that must end undoes them first: `begin` stores
-its final state, `proceed` starts its undo steps when none of its other steps is running, and `end`
-ends it. Until then the execution keeps its slot and concurrency key, and its end is not announced.
+its final state, `proceed` starts the undo steps when no other step is running, and `end` ends the
+execution. Until then the execution keeps its concurrency key, and its end is not announced.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ State = CompensationState
 def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) -> bool:
     """Begin to undo a locked execution, which then ends as `ending`.
 
-    Returns False if it has nothing to undo. The execution is PAUSED until its running steps have
+    Returns False if there is nothing to undo. The execution is PAUSED until its running steps have
     ended, or PENDING while it waits for a slot.
     """
     if not compiled(execution.version_id).graph.undone or not ports.stop_to_undo(execution.pk):
@@ -44,9 +44,9 @@ def begin(execution: WorkflowExecution, ending: ExecutionState, **changes: Any) 
 
 
 def fail(execution_id: UUID, *, message: str, trace: str) -> bool:
-    """Begin to undo a RUNNING execution that failed; the caller holds its lock.
+    """Begin to undo a RUNNING execution that failed; the caller holds the execution's lock.
 
-    Returns False if it has nothing to undo.
+    Returns False if there is nothing to undo.
     """
     execution = WorkflowExecution.objects.only("version_id", "state", "workspace_id").get(
         pk=execution_id
@@ -55,7 +55,7 @@ def fail(execution_id: UUID, *, message: str, trace: str) -> bool:
 
 
 def proceed(execution_id: UUID) -> None:
-    """Move a compensation from WAITING to RUNNING, so that its undo steps may start.
+    """Move a compensation from WAITING to RUNNING, so that its undo steps can start.
 
     No other step of the execution may be running.
     """

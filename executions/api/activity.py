@@ -1,4 +1,4 @@
-"""The audit trail over HTTP: list and read rows, read the newest seal, and export all rows."""
+"""The audit trail over HTTP: list and read rows, read the newest seal, and export rows."""
 
 from uuid import UUID
 
@@ -125,7 +125,7 @@ class Activities(Endpoint):
         """List the recorded actions, newest first.
 
         Administrators see the actions in their workspaces, and superusers see all actions. With the
-        `objectId` of a workflow or its execution, permission to view that object is enough.
+        `objectId` of a workflow or an execution, permission to view that object is enough.
         """
         query = self.query(ActivityQuery)
         found = trail.readable(self.user, query.get("objectId", ""))
@@ -151,7 +151,7 @@ class NewestSeal(Endpoint):
         """Return the newest seal, for administrators.
 
         Keep its `head` outside the database: `manage.py verify_audit --head` then detects changes
-        to the rows that it covers. The seal covers the whole installation.
+        to the rows that the seal covers. The seal covers the whole installation.
         """
         if trail.administered(self.user).workspaces == []:
             raise refused(None, Action.ADMINISTER)

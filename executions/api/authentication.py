@@ -30,9 +30,9 @@ REALM = "valkyr"
 
 
 class ApiTokenAuthentication(authentication.BaseAuthentication):
-    """Authenticates callers by an API token in `Authorization: Bearer vlk_…`.
+    """Authenticates callers with an API token in `Authorization: Bearer vlk_…`.
 
-    This class is the first authenticator, so that rejected requests get its challenge and a 401.
+    This class is the first authenticator, so rejected requests get a 401 with its challenge.
     """
 
     def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
@@ -56,10 +56,10 @@ class ApiTokenAuthentication(authentication.BaseAuthentication):
 
 
 class TokenAuthentication(JWTAuthentication):
-    """Authenticates callers by a JWT in `Authorization: Bearer <access>`.
+    """Authenticates callers with a JWT in `Authorization: Bearer <access>`.
 
-    Callers obtain the JWT with a user name and password. Of a project's SIMPLE_JWT, only the
-    signing, the names of claims and USER_AUTHENTICATION_RULE are used.
+    Callers obtain the JWT with a user name and password. Of a project's SIMPLE_JWT, only
+    USER_AUTHENTICATION_RULE and the settings of signing and of claim names are used.
     """
 
     www_authenticate_realm = REALM
@@ -149,7 +149,7 @@ def _likely(request: Request) -> signing_in.Likely:
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
-    """Authenticates callers by the admin's session cookie; unsafe requests need the CSRF token."""
+    """Authenticates callers with the admin's session cookie; unsafe requests need a CSRF token."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         """Return the session's user and None as the token; None if there is no user.

@@ -52,7 +52,7 @@ class RefusedItem(CamelCaseSerializer):
 
 
 class ManyDone(CamelCaseSerializer):
-    """The IDs of the changed objects, and the rejected objects, both in the request's order."""
+    """The changed objects' IDs, and the rejected objects; each list is in the request's order."""
 
     done = serializers.ListField(child=serializers.UUIDField())
     refused = RefusedItem(many=True)

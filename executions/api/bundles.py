@@ -280,7 +280,7 @@ class ApplyBundle(BundleEndpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Create, change and publish all objects in one transaction, or none of them.
+        """Apply all changes of a bundle in one transaction, or none of them.
 
         With the `fingerprint` of a plan, the response is 412 if anything that the plan compared has
         changed since. Requires permission to write workflows and to write each kind of item in the

@@ -39,7 +39,7 @@ class CellRouting:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the cell's response, or a redirect to a chosen cell; 400 for an unknown cell."""
+        """Return the cell's response; a redirect if a cell was chosen; 400 for an unknown cell."""
         page = _is_page(request)
         chosen = request.GET.get(PARAMETER, "") if page else ""
         kept = request.COOKIES.get(COOKIE, "") if page else ""

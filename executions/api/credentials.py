@@ -48,7 +48,7 @@ class Names(serializers.ListField):
 
 @extend_schema_field({"type": "object", "additionalProperties": _VALUE})
 class SecretFields(JsonObject):
-    """A new credential's values by field name; `credentials` checks them against its type."""
+    """A new credential's values by field name, which are checked against the credential's type."""
 
 
 @extend_schema_field(
@@ -211,7 +211,7 @@ class OneCredential(Endpoint):
 
     @operation("getCredential", "Credential", {200: CredentialShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return one credential without its values; the ETag is the number of its changes."""
+        """Return one credential without its values; the ETag is the credential's version."""
         credential, _ = obtain(self.user, rows(), id, to_read(self.user))
         return shown(credential)
 

@@ -1,4 +1,4 @@
-"""ETags: for drafts and rows, a count of changes; for fixed content, a digest."""
+"""ETags: for drafts and rows, a number that each change increases; for fixed content, a digest."""
 
 import re
 from typing import Any
@@ -26,12 +26,12 @@ def expected(request: Request, workflow: Workflow) -> int | None:
 
 
 def tag(number: int) -> str:
-    """Return the ETag for a number of changes."""
+    """Return the ETag for a draft's revision or a row's version."""
     return f'"{number}"'
 
 
 def asked(request: Request, present: int) -> int | None:
-    """Return the number that If-Match requires; None if there is no header, or it is `*`.
+    """Return the number that If-Match requires; None if the header is missing or `*`.
 
     If one of several tags is the current number (`present`), returns that number, and otherwise the
     first tag's number. Tags in an unknown form match no number.
@@ -48,8 +48,8 @@ def asked(request: Request, present: int) -> int | None:
 def unless_known(request: Request, told: Any, *, fresh: int) -> Response:
     """Return the response with `told`, content that changes only with a release.
 
-    Clients keep the response for `fresh` seconds. After that, they get a 304 if the ETag, a digest
-    of the content, is unchanged.
+    Clients can cache the response for `fresh` seconds. After that, they get a 304 if the ETag, a
+    digest of the content, is unchanged.
     """
     digest = f'"{payloads.digest(JsonRenderer().render(told).decode())[:32]}"'
     headers = {"ETag": digest, "Cache-Control": f"private, max-age={fresh}"}

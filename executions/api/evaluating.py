@@ -1,4 +1,4 @@
-"""Previews for an editor: the value of a template on given data, and a schedule's next times."""
+"""Previews for an editor: the value of a template for given data, and a schedule's next times."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -125,7 +125,7 @@ class PreviewSchedule(Endpoint):
         "previewSchedule", "Workflow", {200: ScheduleTimes}, request=NewSchedule, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return the next fire times of a schedule, within 400 days. Nothing is stored."""
+        """Return at most five fire times of a schedule, in the next 400 days. Nothing is stored."""
         obtain(self.user, workflows().defer("definition"), id, Action.VIEW)
         return Response(ScheduleTimes(times_of(self.body(NewSchedule)["trigger"])).data)
 

@@ -106,7 +106,7 @@ class Events(Endpoint):
     ready: StoredInput | None = None  # a large payload
 
     def before_once(self, request: Request) -> None:
-        """Store a large payload now: in an idempotent request's transaction, this is impossible."""
+        """Store a large payload before the request's transaction, in which it cannot be stored."""
         given = self.body(PublishEvent)
         workspace = workspace_for(self.user, given.get("workspaceId"), Action.TELL)
         found = stored(workspace.pk, given["payload"], most=MAX_PAYLOAD_BYTES)

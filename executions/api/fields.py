@@ -213,10 +213,10 @@ class Json(serializers.JSONField):
 
 
 class Payload(Json):
-    """A user's data: inputs, outputs or variables.
+    """Business data: inputs, outputs or variables.
 
     Users with the permission view_payloads on the object (`may` in the serializer's context) see
-    it; others get `HIDDEN` in its place.
+    the data; other users get `HIDDEN` in its place.
     """
 
     def to_representation(self, value: Any) -> Any:

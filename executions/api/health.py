@@ -29,14 +29,14 @@ Component = dict[str, str]
 
 
 class Health(CamelCaseSerializer):
-    """The status of each part and of the whole, DEGRADED if a part that is not required is DOWN."""
+    """The status of each part, and overall: DEGRADED if only parts that are not needed are DOWN."""
 
     status = serializers.ChoiceField(STATUSES)
     components = serializers.DictField(child=serializers.JSONField(), required=False)
 
 
 class ReadyQuery(Body):
-    """The parts that must not be DOWN; if one of them is, the response is a 503."""
+    """The parts that must not be DOWN; if one of them is DOWN, the response is a 503."""
 
     parts = serializers.CharField(
         required=False,
@@ -131,8 +131,8 @@ def _shown(finding: HealthFinding, telling: bool) -> Component:
 def _may_know(request: Request, found: Findings) -> bool:
     """Return whether the caller has the metrics token or is staff.
 
-    The database is queried only if it works. A caller with an invalid sign-in is treated as
-    anonymous.
+    The database is queried only if it works and is migrated. A caller with an invalid sign-in is
+    treated as anonymous.
     """
     if access(local=False).knows(request.headers.get("Authorization", "")):
         return True

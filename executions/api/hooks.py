@@ -69,7 +69,7 @@ def _seats() -> BoundedSemaphore:
 
 
 def wait_for_end(execution_id: UUID, seconds: float) -> WorkflowExecution | None:
-    """Wait for an execution and return it; None after `seconds`, or if too many requests wait."""
+    """Return an execution when it has ended; None after `seconds`, or if too many requests wait."""
     if not _seats().acquire(blocking=False):
         return None
     try:

@@ -1,8 +1,8 @@
 """`Idempotency-Key`: a repeated request gets the first response, and its effects happen once.
 
 The request is one transaction, which commits its effects together with the stored response. Only
-successful responses are stored, sealed, for 24 hours. Without a sealing key, a request with an
-`Idempotency-Key` is rejected, since its response could not be stored.
+successful responses are stored; they are sealed and valid for 24 hours. Without a sealing key, a
+request with an `Idempotency-Key` is rejected, since its response could not be stored.
 """
 
 import json
@@ -76,7 +76,7 @@ def once(method: Callable[..., Response]) -> Callable[..., Response]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request with a key: the caller, the key, the operation and the body's digest."""
+    """A request with a key: the caller, the key, the operation and the content's digest."""
 
     user_id: Any
     key: str
@@ -102,9 +102,9 @@ class _Asked:
 
 
 def _digest(text: str) -> str:
-    """Return a digest of the body that is keyed with the server's secret.
+    """Return a digest of the request's content, keyed with the server's secret.
 
-    Bodies contain passwords, and a plain digest could be tested against a list of guesses.
+    Bodies can contain passwords, and a plain digest could be tested against a list of guesses.
     """
     return salted_hmac("executions.idempotency", text, algorithm="sha256").hexdigest()
 

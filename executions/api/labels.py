@@ -119,8 +119,8 @@ def _oldest_looked_at(
 ) -> UUID | None:
     """Return the ID of the newest execution that the query does not count; None if it counts all.
 
-    Only a superuser's query of all workspaces has this limit: it counts the newest 100,000, because
-    the index of failed executions is ordered within a workspace.
+    Only a superuser's query of all workspaces is limited: to the newest 100,000, because the index
+    of failed executions is ordered within a workspace.
     """
     if not sees_all(user) or "workspaceId" in query:
         return None

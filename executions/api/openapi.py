@@ -1,7 +1,7 @@
 """The OpenAPI document: descriptions common to all operations, and the endpoint that returns it.
 
 drf-spectacular calls `complete` with the document it generated from the views. A project's
-SPECTACULAR_SETTINGS do not change it, and the project's own document excludes Valkyr's views.
+SPECTACULAR_SETTINGS do not apply, and the project's own document excludes Valkyr's views.
 """
 
 import json
@@ -176,7 +176,7 @@ def complete(result: Json, generator: Any, request: Any, public: bool) -> Json:
 
 
 def _name_problems(result: Json) -> None:
-    """Move the error responses that operations share into components, and refer to them."""
+    """Move shared error responses into components; the operations then refer to these."""
     shared: Json = {}
     for _, _, described in operations(result):
         answers = described["responses"]
@@ -199,7 +199,7 @@ def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 def summary(description: str) -> str:
-    """Return a description up to the first full stop, semicolon or colon, or 120 characters."""
+    """Return a description up to `. `, `; `, `: ` or a blank line; at most 120 characters."""
     first = description.strip().partition("\n\n")[0].replace("\n", " ")
     for end in (". ", "; ", ": "):
         first = first.partition(end)[0]
@@ -207,7 +207,7 @@ def summary(description: str) -> str:
 
 
 def _shorter_names(result: Json) -> Json:
-    """Return the document with each schema's suffix `Shape` removed, unless the name is taken."""
+    """Return the document without the suffix `Shape` of schemas, unless the short name is taken."""
     schemas = result["components"]["schemas"]
     names = {
         name: short
@@ -224,7 +224,7 @@ def _shorter_names(result: Json) -> Json:
 
 
 def _plainer(part: Any) -> Any:
-    """Return a part of the document without any `oneOf` that contains {}, as null violates it."""
+    """Return a part of the document without each `oneOf` that contains {}: null violates it."""
     if isinstance(part, list):
         return [_plainer(item) for item in part]
     if not isinstance(part, dict):

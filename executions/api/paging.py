@@ -64,9 +64,9 @@ def page(
 ) -> KeysetPage:
     """Return one page of `rows`, ordered by `order` (a column and the ID, or the ID alone).
 
-    The newest rows are first unless `ascending` is set or the query's `order` is "asc". They may be
-    some seconds old (`executions.replica`) unless `fresh` is set. Raises ValidationError for an
-    invalid cursor.
+    The newest rows are first unless `ascending` is set or the query's `order` is "asc". The rows
+    may be a few seconds old (`executions.replica`) unless `fresh` is set. Raises ValidationError
+    for an invalid cursor.
     """
     limit = query["limit"]
     keyset = KeysetOrder(order, ascending or query.get("order") == OLDEST_FIRST)
@@ -83,7 +83,7 @@ def page(
 
 
 def position(rows: QuerySet[Any], query: Mapping[str, Any]) -> tuple[KeysetOrder, Any]:
-    """Return the order of a list by ID, and the ID that the cursor names, if any.
+    """Return the order of a list that is sorted by ID, and the cursor's ID or None.
 
     Raises ValidationError for an invalid cursor.
     """

@@ -88,9 +88,9 @@ class JsonText(TextParser):
 
 
 def read_text(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> str:
-    """Return the body as text, reading at most DATA_UPLOAD_MAX_MEMORY_SIZE bytes.
+    """Return the body as text.
 
-    Raises BodyTooLarge, and ParseError if the body is not UTF-8.
+    Raises BodyTooLarge above DATA_UPLOAD_MAX_MEMORY_SIZE, and ParseError if the body is not UTF-8.
     """
     limit = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
     request = (parser_context or {}).get("request")

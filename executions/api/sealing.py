@@ -1,4 +1,4 @@
-"""The sealing of a workspace's payloads: read it, turn it on and off, and rotate its key."""
+"""Read a workspace's payload sealing, turn it on and off, and rotate the payload key."""
 
 from typing import Any
 from uuid import UUID

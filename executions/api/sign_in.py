@@ -1,6 +1,6 @@
 """Sign in with JSON, get the next token pair for a refresh token, and sign out.
 
-All three operations are public, and therefore limited by address; sign-ins also by user name.
+All three operations are public, so they are rate-limited by address; sign-ins also by user name.
 """
 
 from typing import Any
@@ -173,7 +173,7 @@ class RevokeToken(OpenEndpoint):
         public=True,
     )
     def post(self, request: Request) -> Response:
-        """End the session of a refresh or access token, with all of its tokens (RFC 7009).
+        """End a token's session, so that all tokens of the session are rejected (RFC 7009).
 
         An unknown, expired or revoked token gets the same response.
         """

@@ -76,7 +76,7 @@ def startable(workflow_id: UUID, user: User) -> tuple[Workflow | None, Member]:
 
 
 def _wanted(workflow_id: UUID, user_id: Any) -> list[BoundStatement]:
-    """Return the queries for the workflow and, if known, for the limits of its workspace."""
+    """Return the queries for the workflow and, if known, for its workspace's limits."""
     found = [asked("startable", {"id": workflow_id, "user": user_id})]
     if (workspace_id := _guesses.get(workflow_id)) is not None:
         found.append(query_of(workspace_id, user_id).statement)
@@ -90,7 +90,7 @@ class Starting(Endpoint):
     names = "workflowId"  # the address's name for the workflow's id
 
     def likely(self, user_id: Any) -> Sequence[BoundStatement]:
-        """Return the queries for the workflow and, if known, for the limits of its workspace."""
+        """Return the queries for the workflow and, if known, its workspace's limits."""
         return _wanted(self.kwargs[self.names], user_id)
 
     def workflow(self, pk: UUID, action: Action = Action.TRIGGER) -> tuple[Workflow, Powers]:
@@ -99,7 +99,7 @@ class Starting(Endpoint):
         return let_through(self.user, workflow, action, f"workflow {pk}", member=member)
 
     def check_version(self, workflow: Workflow, may: Powers, number: int | None) -> None:
-        """Raise Forbidden for an old version if the caller may start only the latest version."""
+        """Raise Forbidden for a version other than the latest, unless the caller may start it."""
         if number is None or may.allows(Action.OPERATE):
             return
         latest = Workflow.objects.filter(pk=workflow.pk, latest_version__number=number)
@@ -147,7 +147,7 @@ class ExecuteBatch(Starting):
     ready: list[Any] | None = None  # the payloads, of which large ones are stored
 
     def before_once(self, request: Request, workflowId: UUID) -> None:  # noqa: N803
-        """Store large payloads now: in an idempotent request's transaction, this is impossible."""
+        """Store large payloads before the request's transaction, in which they cannot be stored."""
         workflow, _ = self.workflow(workflowId)
         given = self.body(StartBatch)["payloads"]
         self.ready = [stored(workflow.workspace_id, payload) for payload in given]

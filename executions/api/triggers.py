@@ -175,7 +175,7 @@ class OneTrigger(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Enable, disable, pause or resume a trigger; publishing a version does not change this."""
+        """Enable, disable, pause or resume a trigger; publishing does not change this state."""
         obtain(self.user, triggers(), id, SWITCH_ON.needs)
         asked = self.body(TriggerChange)
         if "enabled" in asked:
@@ -212,6 +212,6 @@ class RotateSecret(Endpoint):
         "rotateTriggerSecret", "Trigger", {200: SecretShape}, request=Rotation, errors=[403, 404]
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Create a new secret; the old secret stays valid for some time. Requires `configure`."""
+        """Create a new secret; the old one is valid for `overlapSeconds`. Requires `configure`."""
         secret, _ = self.perform(ROTATE_SECRET, triggers(), id, Rotation)
         return Response({"secret": secret})

@@ -122,7 +122,7 @@ class WorkflowChange(Body):
 
 
 class WorkflowReplacement(WorkflowChange):
-    """The body of `updateWorkflow`: a complete workflow; omitted fields get their defaults."""
+    """The body of `updateWorkflow`: a complete workflow; only name and draft are required."""
 
     name = Text(max_length=200)
     description = Text(allow_blank=True, max_length=10_000, required=False, default="")
@@ -152,7 +152,7 @@ class NewWorkflow(WorkflowChange):
 
 
 def name_in(definition: dict[str, Any]) -> str:
-    """Return the name in the definition, at most 200 characters; "" if it is not a string."""
+    """Return the name in the definition, at most 200 characters; "" if there is none."""
     name = definition.get("name")
     return name.strip()[:200] if isinstance(name, str) else ""
 
@@ -335,7 +335,7 @@ class OneWorkflow(Endpoint):
 
     @operation("getWorkflow", "Workflow", {200: WorkflowShape}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one workflow with its draft; the ETag counts the draft's changes."""
+        """Return one workflow with its draft; the ETag is the draft's revision."""
         workflow, _ = obtain(self.user, workflows(), id, Action.VIEW)
         return shown(workflow)
 
@@ -348,7 +348,7 @@ class OneWorkflow(Endpoint):
         parameters=[IF_MATCH],
     )
     def put(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Replace a workflow's name and draft; omitted optional fields get their defaults."""
+        """Replace a workflow's name and draft; omitted fields except `slug` get their defaults."""
         return self._change(id, WorkflowReplacement)
 
     @operation(

@@ -59,7 +59,7 @@ class WorkspaceShape(CamelCase, serializers.ModelSerializer[Workspace]):
         return self._powers(workspace).role
 
     def get_permissions(self, workspace: Workspace) -> list[str]:
-        """Return the caller's permissions in the workspace, by role, membership or Django."""
+        """Return the caller's permissions in the workspace, from role, membership or Django."""
         return permissions_of(self._powers(workspace))
 
     def _powers(self, workspace: Workspace) -> Powers:
@@ -191,7 +191,7 @@ class MeShape(CamelCaseSerializer):
 
 
 def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
-    """Return a workspace of the caller, and the caller's powers in all workspaces, by ID.
+    """Return a workspace of the caller, and the caller's powers by workspace ID.
 
     Raises NotFound.
     """

@@ -1,8 +1,8 @@
 """The settings of Valkyr. Each setting has a type and a default, and its value is checked.
 
-`settings().lease_seconds` is the environment variable `VALKYR_LEASE_SECONDS`. If that is not set,
-it is the entry `LEASE_SECONDS` of Django's setting `VALKYR`, and otherwise the default. A plugin
-declares its own class (`PluginConfig.settings_class`) and calls `read(ItsSettings)`.
+`settings().lease_seconds` is the value of the environment variable `VALKYR_LEASE_SECONDS` or, if
+that is not set, of the entry `LEASE_SECONDS` of Django's setting `VALKYR`; otherwise, the default.
+A plugin declares its own class (`PluginConfig.settings_class`) and calls `read(ItsSettings)`.
 """
 
 from executions.configuration.engine import EngineSettings

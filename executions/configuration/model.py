@@ -84,7 +84,7 @@ def setting(
 ) -> Any:
     """Declare a setting.
 
-    `unset` describes the default if its value does not describe it. `variables` are additional
+    `unset` is a description of the default, shown in place of its value. `variables` are additional
     environment variables. `bounds` are constraints of pydantic: `ge`, `gt`, `le`, `lt`,
     `min_length`, or `pattern`.
     """
@@ -138,9 +138,9 @@ _django: Any = None
 
 
 def _source() -> Any:
-    """Return Django's raw setting; None if it is not set, or in a program without Django.
+    """Return Django's setting `VALKYR`, unchecked; None if it is not set, or without Django.
 
-    Each step calls this several times, so Django's settings are kept once they are found.
+    Each step calls this several times, so Django's settings object is cached once it is found.
     """
     global _django  # noqa: PLW0603 - one a process
     if _django is not None:
@@ -202,7 +202,7 @@ def tolerate(tolerant: bool) -> None:
 
 
 def forget() -> None:
-    """Read the settings again at the next use; call it after a change to the environment."""
+    """Read the settings again at the next use. Call this after a change to the environment."""
     _read.clear()
 
 

@@ -12,7 +12,7 @@ OWN_QUEUES = frozenset({"control", "default", "io"})
 
 
 class WorkerSettings(SettingsModel):
-    """Limits and timeouts of the execution of steps."""
+    """Limits and timeouts for the execution of steps."""
 
     title: ClassVar[str] = "How much at once, and how patient"
 

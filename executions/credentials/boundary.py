@@ -1,6 +1,6 @@
 """A credential's boundary: the hosts, modules and workflows that may receive it.
 
-    boundary.allows_host("api.example.com", 443)   judged by the code that opens a connection
+    boundary.allows_host("api.example.com", 443)   checked by the code that opens a connection
     boundary.allows_module("http.request")
     boundary.allows_workflow(workflow_id)
 
@@ -45,7 +45,7 @@ class Boundary:
         return any(_fits(pattern, module) for pattern in self.modules)
 
     def names_module(self, module: str) -> bool:
-        """Return whether the credential names the module type explicitly, not only by `*`."""
+        """Return whether the credential names the module type itself, not only with a pattern."""
         return module in self.modules
 
     def allows_workflow(self, workflow_id: UUID) -> bool:
@@ -299,7 +299,7 @@ class RequestedUse:
     """A step that uses credentials.
 
     `judges` is its module's `ModuleSpec.judges_hosts`. `in_texts` are the credentials in its inputs
-    as `{{ secrets.x }}`, and `kept` are those whose inputs stay on this machine
+    as `{{ secrets.x }}`, and `kept` are those in inputs that stay on this machine
     (`ModuleSpec.keeps`). `remote` says that a remote runner receives the values.
     """
 

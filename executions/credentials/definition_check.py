@@ -38,7 +38,7 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class Misfits:
-    """Problems of a definition's credentials, and the sorted names of missing credentials."""
+    """Problems with a definition's credentials, and the sorted names of missing credentials."""
 
     problems: list[DefinitionProblem]
     missing: list[str]

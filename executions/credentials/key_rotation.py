@@ -71,7 +71,7 @@ def rotate(actor: Actor) -> int:
 
 
 def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
-    """Remove the keys with these IDs, or if none are given, all except the primary; return the IDs.
+    """Remove the keys with these IDs or, if none are given, all except the primary; return the IDs.
 
     If one key cannot be removed, none is removed. Raises StillSealing if one of them seals a value,
     CannotRetire for the primary and for an unknown key, and the errors of `rotate`.
@@ -99,8 +99,8 @@ def retire(actor: Actor, ids: Collection[int] = ()) -> tuple[int, ...]:
 def rewrap(actor: Actor) -> str:
     """Seal the keyset with the current installation key; return the earlier key's URI.
 
-    The variables with `OLD` name the old key, unless the current key opens the keyset too. Raises
-    NoKeyset, KeysetChanged, or SealingError.
+    The variables with `OLD` name the old key, which is needed unless the current key opens the
+    keyset. Raises NoKeyset, KeysetChanged, or SealingError.
     """
     row = _row()
     keys, _ = store.opened(row)
@@ -124,7 +124,7 @@ class RotationProgress:
 def reseal(
     actor: Actor, tell: Callable[[RotationProgress], None] = lambda progress: None
 ) -> list[RotationProgress]:
-    """Reseal every value that the primary key does not seal; return the progress by column.
+    """Reseal every value that the primary key does not seal; return each column's progress.
 
     `tell` is called after each batch. An unreadable value is reported and not changed. You can stop
     the resealing and run it again at any time. Raises NoKeyset or SealingError.

@@ -50,7 +50,7 @@ class CredentialType:
 
     `optional` fields may be left out. `check` finds values that do not fit together. With an
     `issuer`, steps do not receive these fields but the short-lived values that the issuer returns.
-    `rotates` says whether issuing values replaces a secret of the fields: then only one process at
+    `rotates` says whether issuing values replaces a secret in the fields: then only one process at
     a time may request values. `connected`, given the names of the fields, says whether a person has
     connected the credential at the provider; None for a credential that needs no person.
     """
@@ -280,7 +280,7 @@ def _naming(what: str, name: str) -> str:
 
 
 def _kind_of(value: Any) -> str:
-    """Return the JSON type of a value, for messages that must not contain the value."""
+    """Return the JSON type of a value other than text, for messages that must not contain it."""
     if value is None:
         return "null"
     names = {bool: "a boolean", int: "a number", float: "a number", list: "a list"}

@@ -1,7 +1,7 @@
 """Create, change and delete credentials.
 
 Only this module writes credentials, and it audits each change. The audit trail has the names of
-changed fields, never their values; it has the whole boundary.
+changed fields, never their values, and the whole boundary.
 """
 
 from collections.abc import Mapping
@@ -55,9 +55,9 @@ class CredentialReference:
 def naming(credential: Credential) -> list[CredentialReference]:
     """Return the active workflows that name the credential, sorted by name.
 
-    The result has at most one workflow more than messages list. The search reads the latest and
-    canary versions of the workspace as text, so similar text also matches: a false match is better
-    than a workflow that fails.
+    The result has at most one row more than messages list. The search reads the latest and canary
+    versions of the workspace as text, so similar text also matches: a false match is better than a
+    workflow that fails.
     """
     latest = (
         WorkflowVersion.objects.filter(

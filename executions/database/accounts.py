@@ -2,8 +2,8 @@
 
 A database can check keys and join tables only within itself. If a project keeps its accounts
 elsewhere, each account (or group) to which a row refers is first copied into Valkyr's database,
-without its password. The original stays authoritative: sign-in reads it. If both are in one
-database, this module does nothing.
+without its password. The original stays authoritative: sign-in reads it. If the accounts are in
+Valkyr's database, this module does nothing.
 """
 
 import logging
@@ -161,7 +161,7 @@ def _here(using: str) -> bool:
 
 
 def cascade(collector: Any, field: Any, rows: Any, using: str) -> None:
-    """Delete the rows that refer to an account, if it is deleted in Valkyr's database."""
+    """Delete the rows that refer to an account if the account is deleted in Valkyr's database."""
     if _here(using):
         models.CASCADE(collector, field, rows, using)
 

@@ -11,5 +11,5 @@ ENDED = frozenset({"CANCELLED", "DLQ", "FAILED", "SKIPPED", "SUCCESS", "TIMEOUT"
 
 
 def in_states(*states: str) -> Q:
-    """Return the condition that the state is one of these, which are all live or all final."""
+    """Return the condition that the state is one of `states`, which are all live or all final."""
     return Q(state__in=sorted(states), finished_at__isnull=not ENDED.issuperset(states))

@@ -26,7 +26,7 @@ def number_of(cell: str) -> int:
 
 
 def alias_of_id(pk: UUID) -> str:
-    """Return the alias of the database that has the row of an ID; "" if it names no known cell.
+    """Return the alias of the database that has the row of an ID; "" if the ID names no known cell.
 
     This is the database in which the ID was made, unless its workspace was moved.
     """

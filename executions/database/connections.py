@@ -30,7 +30,7 @@ def own_addresses() -> list[str]:
 
 
 def open_session() -> psycopg.Connection[Any]:
-    """Return a new session, because a kept connection to a frozen server would hang indefinitely.
+    """Return a new session, because an open connection to a frozen server would hang indefinitely.
 
     Raises psycopg's OperationalError if the server does not respond within 2 s.
     """

@@ -1,7 +1,7 @@
 """Read from each database of this process at the same time, in bounded time.
 
 Each read has its own thread. If a read hangs, for example on a frozen server, it delays neither the
-other reads nor the caller. No second read of that database starts until it ends.
+other reads nor the caller. No second read of that database starts until the first ends.
 """
 
 import logging
@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 
 
 class BackgroundLook(Generic[Found]):
-    """Runs a read in a thread, so that no caller has to wait; at most one read runs at a time."""
+    """Runs a read in a thread, so that callers can limit their wait; at most one read at a time."""
 
     def __init__(self, work: Callable[[], Found]) -> None:
         """Set `work`, which reads and returns the result."""

@@ -45,11 +45,11 @@ class Migration(migrations.Migration):
 
 
 class AddIndexWhileWritten(AddIndexConcurrently):
-    """Builds an index of a table while others write to the table; its migration is not atomic.
+    """Builds an index of a table while other sessions write to it; its migration is not atomic.
 
     An interrupted build is repeated, and an existing valid index is kept. The build waits for all
-    older transactions; unlike other waits for a lock, it blocks no writer. For a partitioned table,
-    it builds the index of each partition and then attaches it.
+    older transactions; unlike other waits for a lock, this wait blocks no writer. For a partitioned
+    table, the index of each partition is built and then attached.
     """
 
     def database_forwards(self, app_label: str, editor: Any, before: Any, after: Any) -> None:

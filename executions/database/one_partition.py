@@ -1,9 +1,9 @@
 """Replace the partitioned table in a statement with the partition that holds the statement's rows.
 
-If a statement names the partitioned table, a kept plan names all partitions. PostgreSQL locks and
-costs all of them, so it plans the statement again at each call. A statement that names one
-partition costs as much as one on a plain table. The owner of the table registers how partitions are
-found. The line `--! one partition: ` marks statements whose rows are all in one partition.
+If a statement names the partitioned table, a cached plan names all partitions. PostgreSQL locks all
+of them and counts their costs, so it plans the statement again at each call. A statement that names
+one partition costs as much as one on a plain table. The owner of the table registers how partitions
+are found. The line `--! one partition: ` marks statements whose rows are all in one partition.
 
 The name of a partition that was removed must no longer exist: then the statement fails before it
 reads or writes anything, and is repeated with the whole table. A statement that follows others in
@@ -36,7 +36,7 @@ _tables: list[PartitionedTable] = []  # at most one
 
 
 def register(table: PartitionedTable) -> None:
-    """Let statements name the partitions of this table; it replaces the one registered before."""
+    """Register the table whose partitions statements can name, in place of an earlier table."""
     _tables[:] = [table]
 
 

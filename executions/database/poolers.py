@@ -19,7 +19,7 @@ DIRECT_URL = "DIRECT_URL"
 
 
 def direct_url(of: str = "") -> str:
-    """Return the direct address of the database at an alias; "" if it has no pooler.
+    """Return the direct address of an alias's database; "" if the database has no pooler.
 
     Without an alias, use this context's database.
     """

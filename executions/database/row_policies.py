@@ -32,7 +32,7 @@ class RowPolicy:
 
     @property
     def version(self) -> str:
-        """Return a hash of the policy; it is the policy's comment, to detect outdated policies."""
+        """Return a hash of the policy, kept as the policy's comment to detect outdated ones."""
         made = f"{self.seen}\n{self.written}\n{scoped_role()}"
         return hashlib.sha256(made.encode()).hexdigest()
 

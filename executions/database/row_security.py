@@ -100,7 +100,7 @@ def outdated() -> list[RowPolicy]:
 
 
 def problems() -> Iterator[str]:
-    """Query the database, and yield each reason why requests cannot be limited, with its remedy."""
+    """Query the database, and yield each reason why requests cannot be limited."""
     role = scoped_role()
     found = _rows(ROLE, [role])
     if not found:
@@ -118,7 +118,7 @@ def problems() -> Iterator[str]:
 
 @register(Tags.database)
 def in_place(**_: Any) -> list[CheckMessage]:
-    """If row-level security is on, report each reason why requests cannot be limited to rows."""
+    """If row-level security is on, report each reason why requests cannot be limited."""
     found = problems() if enabled() else ()
     return [Advice(text, hint=f"See {PAGE}.", id="valkyr.W024") for text in found]
 

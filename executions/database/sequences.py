@@ -1,6 +1,6 @@
 """Row numbers that differ between cells, so that rows keep them when a workspace moves.
 
-IDs are UUIDs, but some tables number their rows. In a cell, their sequences begin with the cell's
+IDs are UUIDs, but some tables number their rows. In a cell, their sequences begin after the cell's
 number times 2³⁶; those of the first database begin with 1.
 """
 
@@ -25,7 +25,7 @@ SELECT s.seqrelid::regclass::text
 
 
 def connect(app: Any) -> None:
-    """Let each migration of a cell's database set the sequences of new tables."""
+    """After each `migrate` of a cell's database, set the sequences of new tables."""
     post_migrate.connect(_after, sender=app, dispatch_uid=__name__)
 
 

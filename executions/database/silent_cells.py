@@ -1,8 +1,8 @@
 """Limit how long a web request waits for a cell whose server does not respond.
 
-A frozen server holds every thread that waits for it, and the threads also serve the other cells. If
-a wait reaches its limit and the server accepts no new session either, the open connections to that
-cell fail at once for some seconds instead of waiting. A slow server still accepts new sessions.
+A frozen server blocks every thread that waits for it, and the threads also serve the other cells.
+If a wait reaches its limit and the server accepts no new session either, the open connections to
+that cell fail at once for ten seconds instead of waiting. A slow server still accepts new sessions.
 """
 
 import logging
@@ -100,7 +100,7 @@ def _recently(of: str) -> str:
 
 
 def _note(of: str, seconds: float) -> None:
-    """Mark the cell as silent for some seconds, unless its server accepts a new session."""
+    """Mark the cell as silent for ten seconds, unless its server accepts a new session."""
     try:
         with serving(of):
             open_session().close()

@@ -102,10 +102,10 @@ class ModuleSpec:
     different body (`body_kind`), such as tools; `check_task` checks the task. `deferred` lists the
     keys of `with` whose templates the engine renders later, in another scope, such as a loop's
     `until`. `credential` lists the types of credential that the module accepts; a step uses one.
-    Its `with` may name secrets if it `takes_secrets`. `judges_hosts` says which data the module
-    sends to checked hosts only: `everything` in its `with`, its `credential` alone, or nothing
-    (""). `addresses` lists the keys of `with` that contain the address. `keeps` lists the keys
-    whose values never leave this machine.
+    The module's `with` may name secrets if it `takes_secrets`. `judges_hosts` says which data the
+    module sends to checked hosts only: `everything` in its `with`, its `credential` alone, or
+    nothing (""). `addresses` lists the keys of `with` that contain the address. `keeps` lists the
+    keys whose values never leave this machine.
     """
 
     type: str

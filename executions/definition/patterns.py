@@ -1,7 +1,7 @@
 """Regular expressions that tenants write, matched by RE2 in time linear in the text.
 
 Python's own engine backtracks while it holds the interpreter lock: a harmless-looking pattern and a
-few dozen letters stop a process. RE2 has no lookaround, no backreferences and no possessive
+few dozen letters can stop a process. RE2 has no lookaround, no backreferences and no possessive
 quantifiers; publishing rejects patterns with these.
 """
 

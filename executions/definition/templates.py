@@ -66,7 +66,7 @@ def has_template(text: str) -> bool:
 def split(text: str) -> list[Part]:
     """Split `text` into its parts. Raises ExpressionSyntaxError for statements and unclosed braces.
 
-    As in Jinja, `{{-` removes the white space before itself, and `-}}` that after itself.
+    As in Jinja, `{{-` removes white space before the expression, and `-}}` after it.
     """
     parts: list[Part] = []
     position = 0

@@ -38,11 +38,11 @@ class LoopTurns:
 
 @dataclass(frozen=True, slots=True)
 class MapTurns:
-    """The state of a map: items below `next` were handed out to workers.
+    """The state of a map: items from `next` on have not been handed out to workers.
 
-    Items in `open` are running, and items in `spare` were returned unstarted. At most `wide` items
-    run at the same time. `failed` is the first failed item if failures stop the map; then no more
-    items start.
+    Items in `open` are running, and items in `spare` are below `next` but have not started. At most
+    `wide` items run at the same time. `failed` is the first failed item if failures stop the map;
+    then no more items start.
     """
 
     total: int
@@ -161,5 +161,5 @@ def lanes(max_concurrency: int, *, pure: bool) -> int:
 
 
 def batch(turns: MapTurns) -> int:
-    """Return how many items of a pure body a worker takes together; fewer towards the end."""
+    """Return how many items of a pure body a worker gets at once; fewer towards the end."""
     return max(1, min(BATCH, turns.waiting // (2 * turns.wide)))

@@ -144,7 +144,7 @@ def _module(
 
 
 def _config(config: Mapping[str, Any], spec: ModuleSpec, limits: Limits) -> Mapping[str, Any]:
-    """Return the module's `with`; for a container, include the data that the engine needs.
+    """Return the module's `with`; for a container, add the default values.
 
     A deferred template that is null is removed, because as a template it would be a condition that
     is never true.

@@ -49,9 +49,9 @@ def ancestors(count: int, pairs: Iterable[Pair], order: Sequence[int]) -> list[i
 
 
 def cycles(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
-    """Return a shortest cycle for each set of indexes that lead to each other.
+    """For each set of indexes that lead to each other, return a shortest cycle through the lowest.
 
-    A cycle starts at its set's lowest index and follows the pairs.
+    A cycle starts at that lowest index and follows the pairs.
     """
     following: list[list[int]] = [[] for _ in range(count)]
     preceding: list[list[int]] = [[] for _ in range(count)]

@@ -58,7 +58,7 @@ class ReachedStep:
 class Judgement:
     """The decision whether an execution can move, with the tasks from which it would continue.
 
-    `busy` are the tasks that a worker executes now, and the due tasks that prevent the move: the
+    `busy` are the tasks that a worker executes now, and, if there are problems, the due tasks: the
     execution may be able to move once they end. `at` are the tasks that wait or are due; `starts`
     are those that would start at once. All are places without iterations, such as `refine.draft`.
     """
@@ -183,7 +183,7 @@ def _continue(
     steps: Sequence[tuple[ReachedStep, Place, Step]],
     problems: list[str],
 ) -> tuple[set[str], set[str]]:
-    """Return the live tasks and those that would start; add objections to `problems`."""
+    """Return the live tasks and those that would start; add reasons to `problems`."""
     facts: dict[str, dict[int, StepFact]] = {"": {}}
     places: dict[str, Place] = {"": Place("", change.new)}
     for row, place, step in steps:

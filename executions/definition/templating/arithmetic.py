@@ -1,6 +1,6 @@
 """Arithmetic of numbers, and `+` and `*` of texts and lists, with sizes checked in advance.
 
-`*` and `**` keep numbers under MAX_BITS bits; `+` and `-` add one bit each, and an expression has
+`*` and `**` limit integers to MAX_BITS bits; `+` and `-` add one bit each, and an expression has
 few of them. Division and `%` of numbers never exceed the limits.
 """
 

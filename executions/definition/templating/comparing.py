@@ -1,4 +1,4 @@
-"""Compare, find and sort values; the work is charged first, by the weights of both sides.
+"""Compare, find and sort values; the work is charged first, based on the weights of both sides.
 
 Python compares nested lists in one call that nothing can interrupt. A comparison reads at most the
 values of the lighter side. Finding reads at most the container's values, or its length times the

@@ -1,8 +1,8 @@
 """Filters of lists and objects.
 
 Each item is charged to the budget; a generator's items are charged when they are taken. Filters
-that call others for each item (`map`, `select`) nest at most as deep as an expression is long,
-since an expression cannot define functions; the called filters charge their own work.
+that call other filters for each item (`map`, `select`) nest at most as deep as an expression is
+long, since an expression cannot define functions; the called filters charge their own work.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -124,14 +124,14 @@ def length(_: RenderBudget, value: Any) -> int:
 def maximum(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Any:
-    """Return the greatest item, by `attribute` if given; a StrictName if there is none."""
+    """Return the greatest item, compared by `attribute` if given; a StrictName if there is none."""
     return _extreme(budget, value, case_sensitive, attribute, max)
 
 
 def minimum(
     budget: RenderBudget, value: Any, case_sensitive: bool = False, attribute: Any = None
 ) -> Any:
-    """Return the least item, by `attribute` if given; a StrictName if there is none."""
+    """Return the least item, compared by `attribute` if given; a StrictName if there is none."""
     return _extreme(budget, value, case_sensitive, attribute, min)
 
 

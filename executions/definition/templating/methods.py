@@ -1,7 +1,7 @@
 """The methods of texts, lists and objects that an expression may call, with their limits.
 
-Arguments are bound to the signatures here, by position or by name. Other methods cannot be called,
-especially not `format`, whose fields reach into objects.
+Arguments must match the signatures in this module. Other methods cannot be called, especially not
+`format`, whose fields reach into objects.
 """
 
 import sys
@@ -59,7 +59,7 @@ def check_call(
 
 
 def _reading(name: str) -> Method:
-    """Return the text method `name`, which reads the text once and returns a number or boolean."""
+    """Return the text method `name`, which reads the text once and returns a boolean."""
     method = getattr(str, name)
 
     def read(budget: RenderBudget, text: str, /) -> Any:

@@ -1,7 +1,7 @@
 """The Jinja2 environment of expressions: strict, and without a clock, randomness or side effects.
 
-Only what is listed here is available: filters and tests by name, and methods by the type of their
-object. All get the budget of the rendering from the context.
+Only the filters and tests that are listed here, and the methods that are listed for the type of
+their object, are available. All get the budget of the rendering from the context.
 """
 
 from collections.abc import Callable, Mapping

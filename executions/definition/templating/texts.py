@@ -1,4 +1,4 @@
-"""Filters of texts, and helpers of text methods; each states why its result and work are bounded.
+"""Filters of texts, and helpers of text methods; the result and the work of each are bounded.
 
 Values that are not text are first converted to JSON, as elsewhere in a template.
 """
@@ -105,7 +105,7 @@ def join(budget: RenderBudget, items: Any, separator: Any = "", attribute: None 
 
 
 def replace(budget: RenderBudget, text: str, old: str, new: str, count: int | None = None) -> str:
-    """Apply the filter `replace`; the occurrences are counted first, by the same search."""
+    """Apply the filter `replace`; the occurrences are counted first, with the same search."""
     text, old, new = (as_text(budget, value) for value in (text, old, new))
     budget.spend(2 * (scan(text) + scan(old)))
     found = text.count(old)

@@ -1,4 +1,4 @@
-"""Rules for containers: every loop has a limit, and sub-workflow names are valid."""
+"""Rules for containers: every loop must have a limit, and sub-workflow names must be valid."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Rules for the payload's JSON Schema: it is valid, self-contained, and cheap to check."""
+"""Rules for the payload's JSON Schema: it must be valid, self-contained, and cheap to check."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

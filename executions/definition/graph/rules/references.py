@@ -1,4 +1,4 @@
-"""Rules for templates: each is valid, and reads only values that exist when it is rendered."""
+"""Rules for templates: each must be valid, and read only values that exist when it is rendered."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class BodyView:
 
 @dataclass(frozen=True, slots=True)
 class TemplateScope:
-    """The bodies that a template sees, innermost first; resolves names.
+    """The bodies in which a template's names are resolved, innermost first.
 
     `elsewhere` maps each task ID to its body. `between_turns` marks the scope of a loop's
     condition, which is rendered before or after an iteration. `has_event` marks the scope of a

@@ -1,4 +1,4 @@
-"""Rules for the structure: edges join existing tasks, without cycles, and body depth is limited."""
+"""Rules for the structure: edges must join existing tasks without cycles; depth is limited."""
 
 from collections.abc import Iterator, Mapping
 
@@ -78,7 +78,7 @@ def _on_pointer(edge: EdgeEntry) -> tuple[str | int, ...]:
 
 
 def contradictions(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each `join: all` task that waits for two outcomes of one task."""
+    """Yield a problem for each `join: all` task that waits for several outcomes of one task."""
     wanted: dict[int, dict[int, set[str]]] = {}
     for edge in reading.edges:
         if edge.source is not None and edge.target is not None:
@@ -107,7 +107,7 @@ SHOWN_TASKS = 20
 
 
 def order_problems(reading: BodyReading) -> Iterator[DefinitionProblem]:
-    """Yield a problem for each cycle, in order from its first task, and for unreachable tasks."""
+    """Yield a problem for each cycle, and for each task that follows a cycle but leads to none."""
     count, pairs = len(reading.tasks), reading.pairs
     stuck = set(range(count)) - set(topological_order(count, pairs))
     if not stuck:
@@ -147,7 +147,7 @@ OF_STEPS = {
 def body_problems(body: BodyReading) -> Iterator[DefinitionProblem]:
     """Yield problems for tasks whose own body is missing, empty, unexpected or too deep.
 
-    Also yields problems for containers with settings that only steps can have.
+    Also yields problems for containers in a chain, or with settings that only steps can have.
     """
     for task in body.tasks:
         chained = "modules" in task.document

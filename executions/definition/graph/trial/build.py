@@ -1,7 +1,7 @@
 """Assemble the definition of a test run, and map each problem to the place of its cause.
 
 Triggers, the concurrency key and the error workflow are omitted: a user starts a test run manually,
-it waits for no other execution, and it starts none.
+it waits for no other execution, and its failure starts none.
 """
 
 import re

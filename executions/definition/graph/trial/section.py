@@ -140,7 +140,7 @@ def _core(ways: "_Ways", reading: BodyReading, asked: TrialRequest) -> frozenset
 
 
 class _Ways:
-    """The edges of a body, in both directions; may contain cycles."""
+    """The edges of a body, which may contain cycles, in both directions."""
 
     def __init__(self, reading: BodyReading) -> None:
         count = len(reading.tasks)

@@ -97,7 +97,7 @@ def _referred(reference: Any, root: Schema) -> Any:
 
 
 def _type(schema: Any) -> str | None:
-    """Return the only declared type; None for several or none, and for a `$ref` or a condition."""
+    """Return the one declared type; otherwise, or with `$ref`, `allOf`, `not` or `if`, None."""
     kind = schema.get("type")
     if any(word in schema for word in ("$ref", "allOf", "not", "if")):
         return None
