@@ -64,8 +64,8 @@ class Backend(BaseTaskBackend):
     ) -> AnyResult:
         """Start the task's execution, in the caller's transaction.
 
-        Raises InvalidTask, TypeError for arguments that are not JSON, and the errors of
-        `start_from_code`: OtherTransaction, WorkflowDisabled, QuotaExceeded and InvalidPayload.
+        Raises InvalidTask, InvalidTaskBackend, TypeError for arguments that are not JSON, and the
+        errors of `publishing.start`.
         """
         from valkyr_plugins.task_backend import publishing, results
 

@@ -1,4 +1,4 @@
-"""Start an execution from a point of another one, with copies of earlier runs, and with changes.
+"""Start an execution from a point of another execution, with copied earlier runs and with changes.
 
 The fork is admitted like every other execution, and planned from the runs that were copied into it.
 """
@@ -290,7 +290,7 @@ def _require_steps(
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start an execution again from the beginning, with its version, priority and trigger type.
+    """Start a new execution with the version, payload, priority and trigger type of this one.
 
     Raises NotFound, and the errors of `start_execution`.
     """

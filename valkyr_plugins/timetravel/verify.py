@@ -95,12 +95,12 @@ class _Past:
 
 
 def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification:
-    """Render every step of a finished execution again, and repeat the decisions of its graph.
+    """Render at most 20,000 runs of a finished execution again, and repeat its graph's decisions.
 
     Compares the inputs, the config and the idempotency key of each attempt, the steps that ran or
-    were skipped, and the execution's result. Steps that were copied into a fork were not rendered
-    in it, so only their end is compared. Raises NotFound, WrongState if the execution has not
-    ended, and TimeoutError after `seconds`. Requests leave the verification to a worker
+    were skipped, and a successful execution's result. Steps that were copied into a fork were not
+    rendered in it, so only their end is compared. Raises NotFound, WrongState if the execution has
+    not ended, and TimeoutError after `seconds`. Requests leave the verification to a worker
     (`verification`).
     """
     until = time.monotonic() + seconds
@@ -247,7 +247,7 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
-    """Return whether a row is a skip by a user or the fork's origin, rather than by the graph.
+    """Return whether a row's step was skipped by a user or in the fork's origin, not by the graph.
 
     A skip by a user is a further attempt that was never claimed, so it has no key.
     """

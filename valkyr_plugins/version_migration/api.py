@@ -174,7 +174,7 @@ class StartMigration(_MigrationMove):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Start a migration: move its executions at the set rate, the canaries first."""
+        """Start a migration: move its executions at the set rate, and pause after the canaries."""
         return self._apply(id)
 
 

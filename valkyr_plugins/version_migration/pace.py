@@ -19,7 +19,8 @@ class MigrationPace:
 def due(pace: MigrationPace, rate: float, now: datetime) -> tuple[int, MigrationPace]:
     """Return the number of executions that may move now at `rate` per second, and the next pace.
 
-    Moves are counted from the start of the pace, so that fractions and delays add no error.
+    Moves are counted from `since`, so that rounding adds no error. After a delay, at most CATCH_UP
+    seconds are caught up.
     """
     if pace.since is None:
         return 1, MigrationPace(now, 0)

@@ -29,7 +29,8 @@ class GroupVerdict(StrEnum):
 class MigrationGroup:
     """Executions with the same verdict, and the same steps or reasons.
 
-    They continue `at` these steps; `starts` would start immediately. `example` is one of them.
+    They continue at the steps `at`; the steps in `starts` would start immediately. `example` is an
+    execution of the group.
     """
 
     verdict: GroupVerdict

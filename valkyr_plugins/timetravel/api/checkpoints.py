@@ -49,7 +49,7 @@ class CheckpointSummary(CamelCase, serializers.ModelSerializer[Checkpoint]):
         return checkpoint.created_by.get_username() if checkpoint.created_by else None
 
     def get_current(self, checkpoint: Checkpoint) -> bool:
-        """Return whether the execution has not been rolled back past the checkpoint."""
+        """Return whether the checkpoint belongs to the execution's current epoch."""
         return bool(checkpoint.epoch == self.context["epoch"])
 
 
