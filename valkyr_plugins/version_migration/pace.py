@@ -19,8 +19,7 @@ class MigrationPace:
 def due(pace: MigrationPace, rate: float, now: datetime) -> tuple[int, MigrationPace]:
     """Return the number of executions that may move now at `rate` per second, and the next pace.
 
-    Moves are counted from `since`, so that rounding adds no error. After a delay, at most CATCH_UP
-    seconds are caught up.
+    Moves are counted from `since`, so rounding adds no error; at most 5 s of a delay are caught up.
     """
     if pace.since is None:
         return 1, MigrationPace(now, 0)

@@ -1,6 +1,6 @@
 """Limit the concurrent requests, and reject further ones with a 503 and Retry-After.
 
-Pages of the admin and of the studio, health, and `urgent` endpoints are not limited.
+Pages of the admin and the studio, health checks and `urgent` endpoints are never rejected.
 """
 
 import random
