@@ -1,4 +1,4 @@
-"""The admin site as an app with Valkyr's title and pages."""
+"""The admin site as an app that registers the stand-alone platform's pages."""
 
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig

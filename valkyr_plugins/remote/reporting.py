@@ -152,7 +152,7 @@ def _report_failure(
 
 
 def _look(run: Run, token: str) -> Looked:
-    """Return the run. Raises LeaseOver if the token is not the run's, or after a roll-back."""
+    """Load the run. Raises LeaseOver if the token is not for this run, or after a roll-back."""
     leased = number_of(run.pk, token) is not None
     looked = leased_runs.look(run.execution_id, run.pk) if leased else None
     if looked is None:  # leased without this token, or before a roll-back

@@ -74,7 +74,7 @@ def _view(name: str) -> SqlView:
 
 
 def _columns(lines: list[str]) -> Iterator[ViewColumn]:
-    """Yield the columns; a column's name ends its line of SQL, as in `w.slug AS workflow`."""
+    """Yield the columns; the last word of a column's SQL is its name: `w.slug AS workflow`."""
     for comment, column in pairwise(lines):
         if comment.startswith(COMMENT):
             name = column.rstrip(",").split()[-1].rpartition(".")[2]

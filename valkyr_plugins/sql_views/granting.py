@@ -139,7 +139,7 @@ def _workspace(slug: str) -> Workspace:
 
 
 def _ensure_role(role: str, limits: RoleLimits) -> str:
-    """Create the role if it is missing; set its limits. Return a new role's password or "".
+    """Create the role, or update its limits. Return the password of a new role, otherwise "".
 
     Raises ValkyrError if the role exists but this command did not create it.
     """

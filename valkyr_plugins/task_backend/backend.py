@@ -1,6 +1,6 @@
 """The backend for `TASKS`: enqueue a task as an execution, in the caller's transaction.
 
-Importing this module loads no models, because a project's modules make tasks while apps are
+Importing this module loads no models, because a project's modules create tasks while apps are
 loading.
 """
 
@@ -49,7 +49,7 @@ class Backend(BaseTaskBackend):
         self._params = params
 
     def validate_task(self, task: AnyTask) -> None:
-        """Raise InvalidTask for a task whose options the backend cannot fulfil."""
+        """Raise InvalidTask for a task whose options the backend does not support."""
         super().validate_task(task)
         if problem := queue_problem(task.queue_name, self._read[0]):
             raise InvalidTask(f"Task {task.module_path}: {problem}.")

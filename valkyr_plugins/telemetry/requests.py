@@ -15,7 +15,7 @@ UNTRACED = ("/actuator/", "/metrics", "/static/")
 
 
 def traced(app: App) -> App:
-    """Return `app` with a span for each HTTP request except UNTRACED paths; `app` itself if off."""
+    """Return `app` with a span per HTTP request, except UNTRACED paths; or `app` without spans."""
     if not switch.on():
         return app
     from valkyr_plugins.telemetry import spans

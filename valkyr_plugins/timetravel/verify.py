@@ -99,8 +99,8 @@ def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification
 
     Compares the inputs, the config and the idempotency key of each attempt, the steps that ran or
     were skipped, and a successful execution's result. Steps that were copied into a fork were not
-    rendered in it, so only their end is compared. Raises NotFound, WrongState if the execution has
-    not ended, and TimeoutError after `seconds`. Requests leave the verification to a worker
+    rendered in it, so only their outcome is compared. Raises NotFound, WrongState if the execution
+    has not ended, and TimeoutError after `seconds`. Requests leave the verification to a worker
     (`verification`).
     """
     until = time.monotonic() + seconds
@@ -211,7 +211,7 @@ def _compare(
 
 
 def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
-    """Return the states of the variables that a step may have read; the first if it reads none."""
+    """Return the states of the variables that a step may have read; if it reads none, the first."""
     if not step.reads_vars:
         return past.variables.states[:1]
     ready = past.ready_at.get(run.segment, run.queued_at)

@@ -87,7 +87,7 @@ class Watch:
 
 
 def _show(progress: DemoProgress) -> None:
-    """Show the progress: rewrite the terminal's last line, or without a terminal print a line."""
+    """Show the progress: rewrite the terminal's last line; without a terminal, print a line."""
     if sys.stdout.isatty():
         end = "\n" if progress.ended else ""
         print(f"\r\x1b[K{progress.line()}", end=end, flush=True)

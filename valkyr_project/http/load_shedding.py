@@ -28,7 +28,7 @@ SHED = Counter(
 
 @cache
 def places() -> Places:
-    """Return this process's slots: as many as its connections, without the reserved ones."""
+    """Return this process's slots: one per database connection, except the reserved ones."""
     pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool") or {}
     return Places(max(1, int(pool.get("max_size", 10)) - KEPT_CONNECTIONS))
 
