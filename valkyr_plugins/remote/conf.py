@@ -6,7 +6,7 @@ from executions.public.configuration import SettingsModel, setting
 
 
 class RemoteSettings(SettingsModel):
-    """Settings of the plugin `remote`; the setting `VALKYR_REMOTE_QUEUES` lists its queues."""
+    """Settings of the plugin `remote`; `REMOTE_QUEUES` above lists its queues."""
 
     title: ClassVar[str] = "Remote runners"
 
