@@ -1,5 +1,5 @@
 """Remote runners: external programs that lease runs over HTTP, renew the leases and report results.
 
-The engine prepares and records the runs (`runners.public.leased_runs`). This package issues the
-leases and their tokens, as for a worker, and answers the requests.
+The engine prepares and records the runs (`runners.public.leased_runs`). This package issues leases
+with tokens, like those of workers, and answers the requests.
 """

@@ -5,7 +5,7 @@ from valkyr_plugins.short_lived.conf import ShortLivedSettings
 
 
 class ShortLivedConfig(PluginConfig):
-    """Credentials whose values Vault, an OAuth 2.0 server or AWS STS issues for each use."""
+    """Credentials whose values Vault, OAuth 2.0 servers or AWS STS issue on demand."""
 
     name = "valkyr_plugins.short_lived"
     label = "valkyr_short_lived"

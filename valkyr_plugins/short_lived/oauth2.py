@@ -61,7 +61,7 @@ def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
 
 
 def issued(answer: IssuerAnswer, store: Mapping[str, str]) -> Issued:
-    """Return an answer's access token and lifetime; `store` has credential fields to store."""
+    """Return an answer's access token and lifetime; `store` holds credential fields to store."""
     seconds = answer.seconds("expires_in") or KEPT_SECONDS
     return Issued({"token": answer.text("access_token")}, seconds, store=store)
 

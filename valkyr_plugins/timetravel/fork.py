@@ -1,4 +1,4 @@
-"""Start an execution from a point of another execution, with copied earlier runs and with changes.
+"""Start an execution from a point of another execution, with copies of its runs and with changes.
 
 The fork is admitted like every other execution, and planned from the runs that were copied into it.
 """

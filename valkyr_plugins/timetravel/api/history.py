@@ -286,7 +286,7 @@ class OneVerification(Endpoint):
 
     @operation("getVerification", "WorkflowExecution", {200: VerificationJob}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return a verification, kept for an hour; it has a result if it succeeded."""
+        """Return a verification of the last hour, with its result if it succeeded."""
         job = Job.objects.filter(pk=id, kind=verification.KIND).first()
         if job is None:
             raise NotFound(f"There is no verification {id} in your workspaces.")
