@@ -1,4 +1,4 @@
-"""Check by a table in docs/reference that Valkyr's dependencies still get security fixes.
+"""Check, with a table in docs/reference, that Valkyr's dependencies still get security fixes.
 
 `python tools/end_of_life.py` warns of versions in use that have ended or end soon. It exits with 1
 only for a version that the table does not have, so that a build does not break because of the date.
@@ -31,7 +31,7 @@ SOON = timedelta(days=180)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Version:
-    """A version of a software in its maker's numbering, such as `18` or `7.4`."""
+    """A version of a product, in the maker's numbering, such as `18` or `7.4`."""
 
     software: str
     number: str
@@ -41,7 +41,7 @@ class Version:
 
 
 def table(text: str) -> dict[Version, date | None]:
-    """Return the rows of the page: the last day of fixes, None if no end is announced."""
+    """Return the last day of fixes for each version in the page's table; None if not announced."""
     return {
         Version(software, number): None if day == "not announced" else date.fromisoformat(day)
         for software, number, day in ROW.findall(text)

@@ -1,11 +1,10 @@
-"""Write the small fonts of the stand-alone platform, from those that django-unfold brings.
+"""Write the small fonts of the stand-alone platform, cut from the fonts of django-unfold.
 
     python -m venv /tmp/fonts && /tmp/fonts/bin/pip install fonttools brotli
     /tmp/fonts/bin/python tools/fonts.py .venv/lib/python3.*/site-packages/unfold
 
 Inter has a file for Western European letters and one for the other Latin letters; other scripts
-come from Unfold's own files. Material Symbols keeps the icons that a source of ours or of Unfold
-names.
+come from Unfold's own files. Material Symbols keeps the icons that our or Unfold's sources name.
 """
 
 import re
@@ -70,7 +69,7 @@ def inter(source: Path, target: Path) -> None:
 
 
 def symbols(unfold: Path, source: Path, target: Path) -> None:
-    """Write the icons that are named anywhere; also keep an icon whose name is a common word."""
+    """Write the icons whose names occur in any source, even as an ordinary word."""
     original = source / "Material-Symbols-Outlined.woff2"
     known = ligatures(TTFont(original))
     folders = [*(PROJECT / name for name in SOURCES), unfold]

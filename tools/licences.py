@@ -48,9 +48,9 @@ HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 class Package:
     """A pinned package.
 
-    `kind` is its registry's name in package URLs. `licences` are those it states, all of which
-    apply; None if it is pinned for another platform and not installed. `hashes` are the algorithm
-    and the digest of each file, in the registry's notation.
+    `kind` is the registry's name in package URLs. `licences` lists the stated licences, which all
+    apply; None for a package that is not installed because it is pinned for another platform.
+    `hashes` has the algorithm and the digest of each file, in the registry's notation.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Package:
     hashes: tuple[tuple[str, str], ...]
 
     def refused(self) -> str | None:
-        """Return why the package's licences are not allowed, or None."""
+        """Return why the package's licences are not allowed; None if they are allowed."""
         if self.licences is None:
             return None
         if not self.licences:
@@ -82,7 +82,7 @@ def _python() -> Iterator[Package]:
 
 
 def _licences(name: str) -> tuple[str, ...] | None:
-    """Return the licences of a distribution: its expression, classifiers, text or file."""
+    """Return a distribution's licences, from its metadata or file; None if it is not installed."""
     try:
         known = metadata.metadata(name)
     except metadata.PackageNotFoundError:
@@ -96,7 +96,7 @@ def _licences(name: str) -> tuple[str, ...] | None:
 
 
 def _title(name: str) -> str:
-    """Return the first line of a distribution's licence, if its metadata names none."""
+    """Return the first line of a distribution's licence file; "" unless there is exactly one."""
     files = [one for one in metadata.files(name) or () if "licenses" in one.parts]
     return files[0].read_text().lstrip().partition("\n")[0].strip() if len(files) == 1 else ""
 
@@ -113,7 +113,7 @@ def _studio() -> Iterator[Package]:
 
 
 def _refused(licence: str) -> str | None:
-    """Return why a licence is not allowed, or None."""
+    """Return why a licence is not allowed; None if it is allowed."""
     if licence in UNSPECIFIC:
         return None
     try:

@@ -49,13 +49,13 @@ class Package:
     folders: tuple[Path, ...]
 
     def catalogue(self, language: str) -> Path:
-        """Return the catalogue's source."""
+        """Return the path of the catalogue's `.po` file."""
         home = self.folders[0] / "locale" / language / "LC_MESSAGES"
         return home / "django.po"
 
 
 def packages() -> Iterator[Package]:
-    """Yield the apps as one package, whose catalogue is the first app's, and every plugin."""
+    """Yield the apps as one package, whose catalogue is in the first app, and then every plugin."""
     yield Package(APPS[0], tuple(ROOT / app for app in APPS))
     for folder in sorted((ROOT / PLUGINS).iterdir()):
         if (folder / "apps.py").exists():

@@ -1,4 +1,4 @@
-"""Find words and constructions that our pages, screens and messages do not use.
+"""Find words and constructions that our pages, screens and messages must not use.
 
 `docs/contributing/writing.md` explains each. The search covers Markdown pages, string literals in
 Python (not docstrings), Django templates, and the studio's sources without their comments.

@@ -38,7 +38,7 @@ class ReleaseError(Exception):
 def build(commit: str, out: Path, epoch: str = "") -> list[Path]:
     """Build the files of a commit into a folder, with their checksums. Raises ReleaseError.
 
-    `epoch` is the time in all files, in seconds since 1970; the commit's own by default.
+    `epoch` is the time in all files, in seconds since 1970; by default, the commit's time.
     """
     epoch = epoch or _git("show", "-s", "--format=%ct", commit).strip()
     with tempfile.TemporaryDirectory(prefix="valkyr-release-") as scratch:
@@ -59,7 +59,7 @@ def build(commit: str, out: Path, epoch: str = "") -> list[Path]:
 
 
 def different(ours: Mapping[str, Path], theirs: Mapping[str, Path]) -> list[str]:
-    """Return a line for each file that differs between the two, with its differences."""
+    """Return a line for each file that differs between two builds, with the differences."""
     lines = []
     for name in sorted({*ours, *theirs}):
         if name not in ours or name not in theirs:
@@ -156,7 +156,7 @@ def _difference(ours: Path, theirs: Path) -> str:
 
 
 def _members(path: Path) -> dict[str, str]:
-    """Return the digest of each member of an archive, or of the file itself."""
+    """Return the digest of each member of an archive; of another file, the file's own digest."""
     found: dict[str, str] = {}
     if path.name.endswith(".whl"):
         with zipfile.ZipFile(path) as wheel:
@@ -186,7 +186,7 @@ def _released(given: argparse.Namespace) -> list[Path]:
 
 
 def main() -> None:
-    """Build, and report; exit with 1 if the builds differ."""
+    """Build the files and print their checksums; exit with the message of a ReleaseError."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("dist"), help="the folder to write to")
     parser.add_argument("--commit", default="HEAD", help="the commit to build")

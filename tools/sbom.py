@@ -74,7 +74,7 @@ def _component(package: Package) -> Component:
 
 
 def _files(package: Package) -> ExternalReference:
-    """Return the addresses of the package's files, with the digests that the lock file allows."""
+    """Return the URL of the package in its registry, with the digests in the lock file."""
     return ExternalReference(
         type=ExternalReferenceType.DISTRIBUTION,
         url=XsUri(REGISTRIES[package.kind].format(name=package.name, version=package.version)),
@@ -83,7 +83,7 @@ def _files(package: Package) -> ExternalReference:
 
 
 def _hash(algorithm: str, digest: str) -> HashType:
-    """Return a digest in hexadecimal; npm writes Base64."""
+    """Return a digest in hexadecimal; digests other than SHA-256 are npm's, in Base64."""
     text = digest if algorithm == "SHA-256" else base64.b64decode(digest).hex()
     return HashType(alg=HashAlgorithm(algorithm), content=text)
 

@@ -36,7 +36,7 @@ SECOND = {"message_user", "success", "warning", "info", "error"}
 
 
 def in_template(source: str) -> Iterator[str]:
-    """Yield the words of a template that stay English."""
+    """Yield the texts of a template that no catalogue can translate."""
     for pattern in (COMMENT, TRANSLATED, SILENT, ICON):
         source = pattern.sub("", source)
     bare = TAG.sub("", source)
@@ -81,7 +81,7 @@ def _literal(value: ast.expr) -> str:
 
 
 def main() -> int:
-    """Print each text with its place; return 1 if there is one."""
+    """Print each text with its file and line (for Python); return 1 if there are any."""
     found = []
     for app in APPS:
         for path in sorted((ROOT / app).glob("**/templates/**/*.html")):

@@ -1,1 +1,1 @@
-"""Optional parts of Valkyr: Django apps that import only the engine's public modules."""
+"""Optional parts of Valkyr: Django apps that use the engine only through its public modules."""

@@ -1,4 +1,4 @@
-"""The admin site as an app with Valkyr's title and pages."""
+"""The admin site as an app that registers the stand-alone platform's pages."""
 
 from django.contrib import admin
 from django.contrib.admin.apps import SimpleAdminConfig
@@ -14,7 +14,7 @@ class AdminSite(SimpleAdminConfig):
     """The app of Django's admin, under its usual label."""
 
     def ready(self) -> None:
-        """Register the health part and, if this process serves pages, all admin pages.
+        """Register the stack's health check and, if this process serves pages, all admin pages.
 
         In other processes, importing `urls` registers the pages.
         """

@@ -23,7 +23,7 @@ for model in (ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, 
 
 
 class TaskSelect(UnfoldAdminSelectWidget, beat.TaskSelectWidget):
-    """The field that lists the registered tasks, in Unfold's style."""
+    """The widget that lists the registered tasks, in Unfold's style."""
 
 
 class PeriodicTaskForm(beat.PeriodicTaskForm):

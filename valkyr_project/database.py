@@ -39,7 +39,7 @@ def database(primary: dict[str, Any], url: str) -> dict[str, Any]:
 
 
 class CellServer(NamedTuple):
-    """The URL of a cell's server, or of its pooler; `direct` is then the server's own URL."""
+    """The URL of a cell's server or pooler; with a pooler, `direct` is the server's own URL."""
 
     url: str
     direct: str = ""
@@ -75,7 +75,7 @@ def _server(given: Any) -> CellServer | None:
 
 
 def past_poolers(text: str) -> str:
-    """Return the text of `VALKYR_CELLS` with the direct address of each cell, past its pooler."""
+    """Return the text of `VALKYR_CELLS`, with the direct address of each cell that has a pooler."""
     return json.dumps({name: one.direct or one.url for name, one in cells(text).items()})
 
 
@@ -112,11 +112,11 @@ ON_REQUEST = 1_000_000_000
 
 
 def pooled(given: dict[str, Any], direct: str) -> dict[str, Any]:
-    """Return the settings with parameters for sessions; `direct` is the address behind a pooler.
+    """Return the settings for direct sessions, or for sessions through a pooler.
 
-    `direct` is "" if there is no pooler. A pooler can use another session for each transaction, so
-    no statement is prepared and no cursor remains open. A pooler accepts no options either: the
-    database's role has them.
+    `direct` is the server's address behind the pooler; "" without a pooler. A pooler can use
+    another session for each transaction, so no statement is prepared and no server-side cursor is
+    used. A pooler accepts no options either: the database's role has them.
     """
     options = {**given["OPTIONS"], "prepare_threshold": None if direct else ON_REQUEST}
     if not direct:

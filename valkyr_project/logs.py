@@ -158,7 +158,7 @@ def moment(record: logging.LogRecord) -> str:
 
 
 def exception(record: logging.LogRecord) -> str:
-    """Return the traceback (if possible, the text without secrets), or else the stack, or ""."""
+    """Return the traceback (scrubbed text if available) or the stack; "" if there is none."""
     if record.exc_text:
         return record.exc_text
     if record.exc_info and record.exc_info[0] is not None:

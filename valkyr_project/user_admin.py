@@ -57,7 +57,7 @@ class UserAdmin(AuditedAdmin, DjangoUserAdmin, ModelAdmin):  # type: ignore[type
     list_fullwidth = True
 
     def get_urls(self) -> list[Any]:
-        """Return Django's URLs and the URL of the page with a card for each list."""
+        """Return Django's URLs and the URL of the page *Administration*."""
         view = self.admin_site.admin_view(administration)
         name = ADMINISTRATION_NAME
         return [path("administration/", view, name=name), *super().get_urls()]

@@ -1,6 +1,5 @@
-"""Runs that external programs execute over HTTP: leased, kept alive, completed or failed.
+"""Remote runners: external programs that lease runs over HTTP, renew the leases and report results.
 
-A remote runner holds a run as a worker does, with a lease and its token. The engine prepares runs
-for it and records its reports (`runners.public.leased_runs`); leases, tokens and responses are
-here.
+The engine prepares and records the runs (`runners.public.leased_runs`). This package issues leases
+with tokens, like those of workers, and answers the requests.
 """

@@ -131,7 +131,7 @@ class Heartbeat(Body):
 
 
 class Renewed(CamelCaseSerializer):
-    """The state of the lease."""
+    """The response to a heartbeat: the end of the lease, and whether the run is still wanted."""
 
     lease_until = serializers.DateTimeField(
         allow_null=True, help_text="Null if the run is no longer wanted."
@@ -224,7 +224,7 @@ class LeaseRun(Endpoint):
 
     @operation("leaseRun", "Run", {200: LeasedRun(many=True)}, request=LeaseRequest, errors=[403])
     def post(self, request: Request) -> Response:
-        """Lease runs of remote queues, the oldest of the highest priority first.
+        """Lease runs of remote queues: highest priority first, and oldest first within a priority.
 
         The list may be empty. Each run is leased until its `leaseUntil`: send a heartbeat before
         that, and report the result at most `timeoutSeconds` from now. Returns 422 (`not_remote`)

@@ -5,7 +5,7 @@ from valkyr_plugins.remote.conf import RemoteSettings
 
 
 class RemoteConfig(PluginConfig):
-    """Steps that external programs execute: they lease runs over HTTP and report the results."""
+    """Remote steps: external programs lease the runs over HTTP and report the results."""
 
     name = "valkyr_plugins.remote"
     label = "valkyr_remote"

@@ -1,4 +1,4 @@
-"""Lease runs to a remote runner: reserve them, read their secrets, check their gates, and lease.
+"""Lease runs to a remote runner: reserve runs, read their secrets, check their gates, write leases.
 
 Workers have already rendered the inputs, which are read from the row here. A run whose secrets
 cannot be read fails, as it would in a worker. A run that a gate holds back waits or fails as it
@@ -124,17 +124,17 @@ class _Ready:
 
     @property
     def key(self) -> tuple[UUID, int]:
-        """Return the run's ID, and the token of its lease."""
+        """Return the run's ID and its fencing number."""
         return self.run.run_id, self.run.token
 
 
 def lease(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int, *, actor: Actor
 ) -> list[Leased]:
-    """Lease at most `limit` runs of these queues and workspaces to the runner.
+    """Lease at most `limit` runs of these queues and workspaces to the runner; return them.
 
     The list may be empty. A run is leased in the transaction in which all gates let it through and
-    their permits are written. The audit trail records the secrets that are sent with it.
+    their permits are written. The audit trail records the names of the secrets sent with the run.
     """
     for _ in range(ROUNDS):
         seen, reserved = _reserve(runner, workspaces, queues, limit)
@@ -151,9 +151,9 @@ def lease(
 def _reserve(
     runner: str, workspaces: Sequence[UUID], queues: Sequence[str], limit: int
 ) -> tuple[int, list[_Reserved]]:
-    """Return how many runs were found, and the runs that are now reserved.
+    """Reserve runs; return the number of candidates found, and the reserved runs.
 
-    Runs of executions that another worker is planning are skipped.
+    Skips runs that another runner is reserving, and runs of executions that a worker is planning.
     """
     found = statements.fetch(
         "reserve",
@@ -170,7 +170,7 @@ def _reserve(
 
 
 def _hand_out(reserved: Sequence[_Reserved], actor: Actor) -> list[Leased]:
-    """Lease and return the runs that pass their gates; suspend or fail the other runs."""
+    """Lease and return the runs that pass their gates; suspend, fail or release the other runs."""
     left = {(one.run_id, one.execution_id, one.number) for one in reserved}
     try:
         ready = [one for one in map(_make_ready, reserved) if one is not None]
@@ -220,7 +220,7 @@ def _make_ready(reserved: _Reserved) -> _Ready | None:
 def _lease(
     ready: Sequence[_Ready], actor: Actor
 ) -> tuple[list[Leased], list[tuple[_Ready, Wait | Exception]]]:
-    """Return the runs that are now leased, and the runs that a gate held back.
+    """Lease runs; return them, and each run that a gate held back, with the answer of the gate.
 
     The remaining runs may be leased later. Uses one transaction: a run becomes visible as leased
     together with its gates' permits.

@@ -68,7 +68,7 @@ FAILED = frozenset({RunState.FAILED, RunState.DLQ})
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A remote runner's result of a step: the outputs, the outcome and the costs."""
+    """A step's result as a remote runner reported it: the outputs, the outcome and the costs."""
 
     outputs: Any
     outcome: str = "success"
@@ -118,7 +118,7 @@ def fail(
     """Record a failure: the run is retried, follows an error edge, or becomes a dead letter.
 
     Raises LeaseOver. `retry_after` is in seconds; `fingerprint` is the runner's name for this kind
-    of failure; `spent` is the attempt's cost, which is counted in any case.
+    of failure; `spent` lists the attempt's costs.
     """
     looked = _look(run, token)
     try:
@@ -152,7 +152,7 @@ def _report_failure(
 
 
 def _look(run: Run, token: str) -> Looked:
-    """Return the run if the token proves that the caller leased it. Otherwise, raise LeaseOver."""
+    """Load the run. Raises LeaseOver if the token is not for this run, or after a roll-back."""
     leased = number_of(run.pk, token) is not None
     looked = leased_runs.look(run.execution_id, run.pk) if leased else None
     if looked is None:  # leased without this token, or before a roll-back

@@ -5,7 +5,7 @@ from valkyr_plugins.short_lived.conf import ShortLivedSettings
 
 
 class ShortLivedConfig(PluginConfig):
-    """Credentials whose values Vault, OAuth 2.0 servers or AWS STS issue when steps need them."""
+    """Credentials whose values Vault, OAuth 2.0 servers or AWS STS issue on demand."""
 
     name = "valkyr_plugins.short_lived"
     label = "valkyr_short_lived"

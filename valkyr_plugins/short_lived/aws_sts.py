@@ -1,8 +1,8 @@
 """Temporary keys of AWS's Security Token Service (STS), for a role.
 
-botocore signs the request (Signature Version 4) and reads the answer. The guarded client of this
-plugin sends it, so that egress rules and time limits apply. A worker's own web identity (EKS) goes
-only to the installation's STS, and only for roles that an operator allows.
+botocore signs requests that use keys (Signature Version 4), and parses the responses. The guarded
+client of this plugin sends all requests, so that egress rules and time limits apply. A worker's own
+web identity (EKS) is sent only to the installation's STS, and only for roles that operators allow.
 """
 
 import re
@@ -98,7 +98,7 @@ def _web_identity() -> str:
 def _asked(
     url: str, headers: Mapping[str, str], form: Mapping[str, str]
 ) -> tuple[IssuerAnswer, Any]:
-    """Send the form; return the response, and its content as parsed by botocore, or {}."""
+    """Send the form; return the response, and its content parsed by botocore ({} if that fails)."""
     answer = ask("POST", url, headers=headers, content=urlencode(form).encode())
     parser, shapes = _protocol()
     raw = {"status_code": answer.status, "headers": {}, "body": answer.raw}

@@ -1,9 +1,9 @@
 """A user's consent at an OAuth 2.0 server: authorization code with PKCE (RFC 7636).
 
 `begin` returns the address of the server's page. The server sends the browser back with a code and
-our `state`, which is signed. The state is valid once, for ten minutes, in the session that began,
-and for one version of one credential. `finish` exchanges the code, and stores the refresh token
-sealed.
+the signed `state`. A state is valid once, for ten minutes, only in the session that requested it,
+and for one version of one credential. `finish` exchanges the code, and stores the sealed refresh
+token.
 """
 
 import base64
@@ -31,7 +31,7 @@ MOST_PENDING = 5
 
 
 class ConsentFailed(Exception):
-    """The credential was not connected; the text says why, and what to do. Only pages show it."""
+    """The credential was not connected. The message, for pages, says why and what to do."""
 
 
 def begin(session: Any, source: CredentialSource, redirect: str) -> str:

@@ -1,7 +1,7 @@
 """OAuth 2.0 access tokens (RFC 6749), requested with a refresh token or client credentials.
 
-A server may rotate the refresh token with each use. The new token is stored sealed, and one process
-at a time requests a token (`executions.credentials.rotating`).
+A server may replace the refresh token at each use. So only one process at a time uses a refresh
+token, and the new one is stored sealed (`executions.credentials.rotating`).
 """
 
 import base64
@@ -61,7 +61,7 @@ def asked(fields: Mapping[str, str], form: dict[str, str]) -> IssuerAnswer:
 
 
 def issued(answer: IssuerAnswer, store: Mapping[str, str]) -> Issued:
-    """Return an answer's access token and lifetime; `store` are fields to store with them."""
+    """Return an answer's access token and lifetime; `store` holds credential fields to store."""
     seconds = answer.seconds("expires_in") or KEPT_SECONDS
     return Issued({"token": answer.text("access_token")}, seconds, store=store)
 

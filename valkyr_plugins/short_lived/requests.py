@@ -45,7 +45,7 @@ class IssuerAnswer:
         return min(float(found), 10**9) if valid and found is not None else 0.0
 
     def refused(self, said: str, advice: str) -> StepError:
-        """Return an error with `said` (the server's error text, without secrets) and what to do."""
+        """Return an error with `said` (the server's error text, without secrets) and `advice`."""
         kind = status_error_type(self.status) if self.status >= 400 else ErrorType.PERMANENT
         shown = f" ({said[:300]})" if said else ""
         return StepError(f"{self.request} answered {self.status}{shown}. {advice}", kind)
@@ -73,7 +73,7 @@ def ask(
     form: Mapping[str, str] | None = None,
     content: bytes | None = None,
 ) -> IssuerAnswer:
-    """Send a request; return the response with any status. Raises StepError if none arrives.
+    """Send a request; return the response with any status. Raises StepError if there is none.
 
     `data` is sent as JSON, `form` as a form, and `content` unchanged.
     """

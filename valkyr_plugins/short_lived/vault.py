@@ -1,8 +1,8 @@
-"""Secrets of HashiCorp Vault (and OpenBao): read when a step needs them, kept for their lease.
+"""Secrets of HashiCorp Vault (and OpenBao): read when a step needs them, and kept while leased.
 
 A worker signs in with a token, AppRole or Kubernetes, and keeps the client token while it is valid.
 Before a lease ends, the worker renews the lease, or reads a new secret if Vault does not extend the
-lease enough.
+lease enough. A secret without a lease is read again after five minutes.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""Read-only SQL views for BI tools, limited by workspace in PostgreSQL, and `valkyr_sql`.
+"""Read-only SQL views for BI tools, with rows limited by PostgreSQL, and the command `valkyr_sql`.
 
-Read `catalogue` (the views and their columns), `installing` (the schema, around `migrate`),
-`granting` (login roles) and `asking` (one statement, run with limits).
+`catalogue` defines the views and their columns, `installing` creates the schema, `granting` manages
+login roles, and `asking` runs one statement with limits.
 """

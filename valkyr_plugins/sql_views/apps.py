@@ -5,7 +5,7 @@ from valkyr_plugins.sql_views.conf import SqlViewsSettings
 
 
 class SqlViewsConfig(PluginConfig):
-    """Read-only SQL views for BI tools, limited by workspace in PostgreSQL."""
+    """Read-only SQL views for BI tools; PostgreSQL limits each role to its workspaces."""
 
     name = "valkyr_plugins.sql_views"
     label = "valkyr_sql_views"
@@ -13,7 +13,7 @@ class SqlViewsConfig(PluginConfig):
     settings_class = SqlViewsSettings
 
     def ready(self) -> None:
-        """Drop the views before migrations that change tables, and create them again afterwards."""
+        """Drop the views before migrations run, and create them again afterwards."""
         from valkyr_plugins.sql_views import installing
 
         installing.connect(self)

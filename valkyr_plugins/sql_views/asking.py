@@ -1,4 +1,4 @@
-"""Run one statement over the views: read-only, with a timeout, and on the replica if there is one.
+"""Run one statement over the views: read-only, with a timeout, and by default on a replica.
 
 The statement runs in a separate session, as the role that can read only the views. It runs inside a
 function in which PostgreSQL lets no statement change the role.
@@ -33,7 +33,7 @@ CONNECT_SECONDS = 5
 
 
 class SqlRefused(ValkyrError):
-    """The statement did not run, or PostgreSQL rejected it; the message says where and why."""
+    """The statement did not run, or PostgreSQL rejected it; the message says why."""
 
     code = "sql_refused"
 
@@ -106,7 +106,7 @@ def _run(
 def _prepare(session: psycopg.Connection[Any], asked: SqlQuestion) -> None:
     """Begin a read-only transaction with the limits and the role.
 
-    After the transaction's first query, no statement can change the mode.
+    After the transaction's first query, no statement can make the transaction read-write.
     """
     session.execute("SET TRANSACTION READ ONLY")
     limits = {
@@ -155,7 +155,7 @@ def _connected(name: str) -> psycopg.Connection[Any]:
 
 
 def _checked(statement: str) -> str:
-    """Return the statement without a final semicolon. Raises SqlRefused."""
+    """Return the statement without a final `;`. Raises SqlRefused unless it begins like a query."""
     found = FIRST_WORD.match(statement)
     if found is None:
         raise SqlRefused("There is no statement; expected one such as SELECT * FROM workflows.")

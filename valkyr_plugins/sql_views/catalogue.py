@@ -3,9 +3,9 @@
 The first comment of a file describes the view. Each column has a comment above it. `{allowed}`
 stands for the workspaces that the role can read.
 
-A view has no payload, no secret, no error text and no name of an account. Columns that a workspace
-can seal are omitted, whether it seals them or not. Labels are shown, as to all users who can see
-the execution. Columns can be added, but not renamed or removed without a note in the changelog.
+A view has no payload, no secret, no error text and no account name. Columns that a workspace can
+seal are omitted, whether it seals them or not. Labels are included, because all users who can see
+an execution see its labels. Columns are renamed or removed only with a note in the changelog.
 """
 
 from collections.abc import Iterable, Iterator
@@ -56,7 +56,7 @@ def views() -> list[SqlView]:
 
 
 def described(chosen: Iterable[SqlView]) -> list[dict[str, object]]:
-    """Return the views and their columns as JSON."""
+    """Return the views and their columns as objects for JSON output."""
     return [
         {
             "view": view.name,
@@ -74,7 +74,7 @@ def _view(name: str) -> SqlView:
 
 
 def _columns(lines: list[str]) -> Iterator[ViewColumn]:
-    """Yield the columns; the last word of the SQL is the name, as in `w.slug AS workflow`."""
+    """Yield the columns; the last word of a column's SQL is its name: `w.slug AS workflow`."""
     for comment, column in pairwise(lines):
         if comment.startswith(COMMENT):
             name = column.rstrip(",").split()[-1].rpartition(".")[2]

@@ -1,7 +1,7 @@
 """Create, change and drop the login roles of BI tools, with the workspaces they can read.
 
-A role has no membership, no attribute and no privilege except `SELECT` on the views. Its grants are
-rows, so a change takes effect with the next statement of each open session.
+A role is a member of no other role and can only read the views. Its workspaces are rows of
+`SqlGrant`, so a change takes effect with the next statement of each open session.
 """
 
 import re
@@ -61,7 +61,7 @@ class GrantedRole:
 def grant(
     role: str, slugs: Sequence[str], limits: RoleLimits, *, actor: Actor, reason: str = ""
 ) -> str:
-    """Let a role read further workspaces; create the role if it is missing.
+    """Let a role also read these workspaces; create the role if it is missing.
 
     Return the password of a new role, or "" for an existing role. Raises NotFound for an unknown
     workspace, ValkyrError for a role that cannot be used, and ImproperlyConfigured if Valkyr's
@@ -139,7 +139,7 @@ def _workspace(slug: str) -> Workspace:
 
 
 def _ensure_role(role: str, limits: RoleLimits) -> str:
-    """Create the role if it is missing; set its limits. Return a new role's password or "".
+    """Create the role, or update its limits. Return the password of a new role, otherwise "".
 
     Raises ValkyrError if the role exists but this command did not create it.
     """

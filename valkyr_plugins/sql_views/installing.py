@@ -2,8 +2,8 @@
 
 The views belong to the owner of the tables and are security barriers. PostgreSQL applies the
 condition on the workspace before any function or operator of the query that could reveal a value.
-The condition reads `SqlGrant` by `current_user`, which a login role without memberships cannot
-change. No role has a privilege on the tables.
+The condition finds the workspaces of `current_user` in `SqlGrant`; a login role without memberships
+cannot change `current_user`. No login role has a privilege on the tables.
 
 `valkyr_sql` runs a statement in a function that belongs to the reading role. Within a function that
 is SECURITY DEFINER, PostgreSQL lets no statement change the role.
@@ -196,7 +196,7 @@ def _runner() -> Iterator[str]:
 def _allowed() -> str:
     """Return the statement that creates the view of the current role's workspaces.
 
-    No role can read this view directly.
+    Only the other views read this view; login roles cannot.
     """
     grants = quoted(SqlGrant._meta.db_table)
     return (

@@ -34,7 +34,7 @@ class Accounts(DefaultAccountAdapter):
 
 
 class SocialAccounts(DefaultSocialAccountAdapter):
-    """The start and the end of a sign-in."""
+    """Reads the provider from the settings, completes sign-ins, and shows errors."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None

@@ -14,7 +14,7 @@ PASSWORDS = "django.contrib.auth.backends.ModelBackend"
 
 
 class SsoConfig(PluginConfig):
-    """Single sign-on by OpenID Connect; without a provider in the settings it adds nothing."""
+    """Single sign-on with OpenID Connect; it is off unless the settings name a provider."""
 
     name = "valkyr_plugins.sso"
     label = "valkyr_sso"
@@ -53,7 +53,7 @@ class SsoConfig(PluginConfig):
         templates["OPTIONS"]["context_processors"].append(f"{cls.name}.views.sign_in")
 
     def ready(self) -> None:
-        """Reject an incomplete provider, and name the plugin's addresses in the audit trail."""
+        """Reject an incomplete provider, and name the origin `single sign-on` for audit entries."""
         from executions.public.access import DOORS
         from valkyr_plugins.sso.configuration import configured
 

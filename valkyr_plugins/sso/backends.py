@@ -29,7 +29,7 @@ class PasswordBackend(ModelBackend):
 
 
 class SingleSignOnBackend(AuthenticationBackend):
-    """Sessions that began at the identity provider, without a password."""
+    """Restores the sessions of users who signed in through the identity provider."""
 
     def authenticate(self, request: Any, **credentials: Any) -> None:
         """Return None: allauth's own method would accept passwords."""

@@ -55,7 +55,7 @@ def _domains(value: Any) -> Any:
 def read_groups(given: Any) -> dict[str, tuple[Grant, ...]]:
     """Return the grants of each group, from `{"group": "workspace:ROLE"}`; a value can be a list.
 
-    Accepts the dictionary, or its JSON. Raises ValueError, which names the group.
+    Accepts the dictionary or its JSON. Raises ValueError.
     """
     try:
         value = json.loads(given) if isinstance(given, str) else given

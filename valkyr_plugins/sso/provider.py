@@ -166,7 +166,7 @@ class Conversation(OpenIDConnectOAuth2Adapter):
 
 
 def _let_go() -> None:
-    """Put the database connection back into the pool while waiting for the provider."""
+    """Return the database connection to the pool before a request, unless in a transaction."""
     if not connection.in_atomic_block:
         step_aside()
 

@@ -10,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def landing(request: HttpRequest, wanted: Any, user: Any) -> str:
-    """Return the requested address if it is ours, or else the admin's (staff) or the API docs'."""
+    """Return the wanted address if it is ours; otherwise, the admin (for staff) or the API docs."""
     if isinstance(wanted, str) and is_ours(request, wanted):
         return wanted
     return reverse("admin:index") if user.is_staff else reverse("valkyr-docs")
@@ -32,7 +32,7 @@ def failed(request: HttpRequest, status: int, title: str, reason: str) -> HttpRe
 
 
 class Refused(PermissionDenied):
-    """The provider knows the user, but this installation does not accept the sign-in."""
+    """The provider authenticated the user, but this installation rejects the sign-in."""
 
 
 class ProviderTrouble(Exception):

@@ -76,10 +76,10 @@ def _provider(request: HttpRequest) -> Any:
 
 
 def sign_in(request: HttpRequest) -> dict[str, Any]:
-    """Return the provider's name, and whether the password form is hidden; {} for other pages.
+    """Return the provider's name, and whether the password form is hidden, for the sign-in page.
 
-    With VALKYR_OIDC_ONLY the form is shown only at `?password`, for superusers when the provider is
-    unavailable, and again after a failed attempt.
+    With VALKYR_OIDC_ONLY, the form is shown only at `?password` (for superusers) and after a failed
+    attempt. Returns {} for other pages, or without a provider.
     """
     sso = configured()
     if sso is None or not _signs_in(request):

@@ -1,7 +1,7 @@
 """The framework's signals `task_started` and `task_finished`.
 
-A task has finished when its execution ends; an attempt that is retried does not count. The signal
-is sent after the commit; if the process dies in between, it is lost.
+`task_finished` is sent when the execution ends, not after an attempt that will be retried. It is
+sent after the commit; it is lost if the process dies in between.
 """
 
 from collections import OrderedDict

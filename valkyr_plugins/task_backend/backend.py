@@ -1,6 +1,6 @@
 """The backend for `TASKS`: enqueue a task as an execution, in the caller's transaction.
 
-Importing this module loads no models, because a project's modules make tasks while apps are
+Importing this module loads no models, because a project's modules create tasks while apps are
 loading.
 """
 
@@ -49,7 +49,7 @@ class Backend(BaseTaskBackend):
         self._params = params
 
     def validate_task(self, task: AnyTask) -> None:
-        """Raise InvalidTask for a task whose options the backend cannot fulfil."""
+        """Raise InvalidTask for a task whose options the backend does not support."""
         super().validate_task(task)
         if problem := queue_problem(task.queue_name, self._read[0]):
             raise InvalidTask(f"Task {task.module_path}: {problem}.")
@@ -64,8 +64,8 @@ class Backend(BaseTaskBackend):
     ) -> AnyResult:
         """Start the task's execution, in the caller's transaction.
 
-        Raises InvalidTask, TypeError for arguments that are not JSON, and the errors of
-        `start_from_code`: OtherTransaction, WorkflowDisabled, QuotaExceeded and InvalidPayload.
+        Raises InvalidTask, InvalidTaskBackend, TypeError for arguments that are not JSON, and the
+        errors of `publishing.start`.
         """
         from valkyr_plugins.task_backend import publishing, results
 

@@ -33,7 +33,7 @@ class RetryValues(BaseModel):
 class TaskOptions(BaseModel):
     """The validated `OPTIONS` of a backend.
 
-    `retry_on` are paths of exceptions that are retried in addition to those that the engine
+    `retry_on` lists the paths of exceptions that are retried in addition to those that the engine
     classifies as transient. `timeout` is in seconds. `queues` maps the framework's queues to queues
     of the engine.
     """
@@ -54,7 +54,7 @@ class TaskOptions(BaseModel):
 def read_options(options: Mapping[str, Any]) -> tuple[TaskOptions, list[str]]:
     """Return the options, and one sentence for each mistake.
 
-    After a mistake, return the defaults.
+    If there is a mistake, the returned options are the defaults.
     """
     try:
         return TaskOptions.model_validate(options), []
@@ -79,7 +79,7 @@ def queue_problem(name: str, options: TaskOptions) -> str:
 
 
 def unserved(queues: Iterable[str], options: TaskOptions) -> list[str]:
-    """Return the engine's queues that have no worker unless the operator starts one for them."""
+    """Return the engine's queues for these names, except those that Valkyr's own workers serve."""
     return sorted({options.queue(name) for name in queues} - OWN_QUEUES)
 
 

@@ -1,7 +1,7 @@
-"""The workflows of tasks: one per backend, task, queue and kind of start, published at first use.
+"""The workflows of tasks: one per backend, task and queue, and a separate one for deferred tasks.
 
-A process publishes a workflow once, or again if it was deleted; a changed definition creates a
-version. A version published in a transaction is remembered only after the commit.
+A process publishes a workflow at its first use, or again if it was deleted; a changed definition
+creates a version. A version published in a transaction is remembered only after the commit.
 """
 
 from collections.abc import Callable
@@ -131,7 +131,7 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 
 def _name(shape: TaskShape) -> str:
-    """Return the workflow's name: the task's path, and every value that is not a default."""
+    """Return the workflow's name: the task's path, with any other backend, queue or `deferred`."""
     more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path

@@ -1,7 +1,7 @@
 """The rows of an execution as a `TaskResult` of the framework.
 
-Attempts are the runs of the task's step. Requeueing a dead letter makes the result continue: from
-FAILED to READY, RUNNING and its end.
+Attempts are the runs of the task's step. After a dead letter is requeued, the status changes from
+FAILED to READY, to RUNNING, and to the final status.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -17,7 +17,7 @@ class TelemetryConfig(PluginConfig):
 
     @classmethod
     def configure(cls, settings: MutableMapping[str, Any]) -> None:
-        """Limit the log messages about an unreachable collector to one per minute."""
+        """Limit OpenTelemetry's warnings, e.g. about a missing collector, to one per minute."""
         logging = settings["LOGGING"]
         logging["filters"]["seldom"] = {"()": f"{cls.name}.log_lines.Seldom"}
         logging["handlers"]["stderr"]["filters"].insert(0, "seldom")

@@ -1,4 +1,4 @@
-"""The spans of an execution's start and end, and the trace of an execution.
+"""The spans of an execution's start, admission and end, and a cache of executions' trace IDs.
 
 A child execution has a separate trace, with a link to its parent's run.
 """
@@ -34,9 +34,9 @@ def tell_start(
     number: int,
     **_: Any,
 ) -> None:
-    """Make the span `execution.start` of each execution: a child of the request's span, if any.
+    """Make each execution's span `execution.start`: a child of its trace's current span, if any.
 
-    It is the parent of the execution's other spans that have no closer parent.
+    This span is the parent of the execution's other spans that have no closer parent.
     """
     at = spans.now()
     for execution in executions:
@@ -76,7 +76,7 @@ def root_of(execution_id: UUID, trace_id: str) -> SpanContext:
 
 
 def know(execution_id: UUID, trace_id: str) -> None:
-    """Cache an execution's trace, so that its messages name the trace without a query."""
+    """Cache an execution's trace ID, so that its messages can name the trace without a query."""
     _known[execution_id] = trace_id
     while len(_known) > KEPT:
         _known.popitem(last=False)
@@ -98,7 +98,7 @@ def trace_of(execution_id: UUID) -> str:
 
 
 def tell_admission(sender: Any, executions: Sequence[Any], **_: Any) -> None:
-    """Make the span `execution.admit` of each execution: from its creation to its admission."""
+    """Make each execution's span `execution.admit`: from creation, if it is new, to admission."""
     learn([item.execution_id for item in executions])
     for item in executions:
         transaction.on_commit(partial(_tell_admission, item.execution_id, item.fresh), robust=True)

@@ -47,7 +47,7 @@ class RowIds(RandomIdGenerator):
 
 
 def provider() -> TracerProvider:
-    """Return this process's provider of tracers, which the spans of modules use too."""
+    """Return this process's tracer provider, which spans made by modules use too."""
     global _provider  # noqa: PLW0603 - one a process
     with _lock:
         if _provider is None:
@@ -62,7 +62,7 @@ def tracer() -> Tracer:
 
 
 def stop(seconds: float = FLUSH_SECONDS) -> None:
-    """Send the remaining spans, for at most `seconds`; afterwards, no span is made."""
+    """Send the remaining spans, for at most `seconds`; later spans are not sent."""
     if _provider is None:
         return
     sending = threading.Thread(target=_provider.shutdown, name="valkyr-last-spans", daemon=True)
@@ -92,7 +92,7 @@ def _resource() -> Resource:
 
 
 def _forget() -> None:
-    """Forget the provider in a forked child, where its thread is missing; make a new one later."""
+    """Forget the provider in a forked child, because the provider's thread is missing there."""
     global _provider, _lock
     _provider, _lock = None, threading.Lock()
 

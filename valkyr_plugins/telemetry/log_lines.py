@@ -1,4 +1,4 @@
-"""Data for log lines: the current span's IDs, and occasional notices that no spans are sent."""
+"""The current span's IDs for log lines, and a filter for OpenTelemetry's warnings."""
 
 import logging
 import sys

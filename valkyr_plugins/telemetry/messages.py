@@ -1,7 +1,6 @@
 """Spans of Celery's messages: make `segment.dispatch` and `execution.advance`, end `segment.run`.
 
-A message names its trace in its headers. The trace in a message is only a hint, like the message
-itself.
+A message's headers name its trace. This is only a hint: workers derive the trace from rows.
 """
 
 import threading

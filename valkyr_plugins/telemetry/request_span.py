@@ -13,7 +13,7 @@ SERVER_ERROR = 500
 
 
 class RequestSpan:
-    """The span of a request, which begins at its creation; `span` is the OpenTelemetry span."""
+    """The span of a request, begun when this object is created; `span` is OpenTelemetry's span."""
 
     def __init__(self, scope: Mapping[str, Any]) -> None:
         given = incoming.get()

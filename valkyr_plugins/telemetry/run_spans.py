@@ -1,8 +1,8 @@
 """The spans of a worker: `segment.run` for a message, `run.execute` for each run.
 
-Their parents are derived from rows. A message's sender is used as a parent only if it belongs to
-the same trace. The sender only refines the tree: if a message is lost, its spans have another
-parent, but are not lost.
+Parents are derived from rows, so spans are not lost if a message is. The span that sent a message
+is the parent of `segment.run` only if both belong to the same trace. Otherwise, the span
+`execution.start` is.
 """
 
 from collections.abc import Sequence
@@ -128,7 +128,7 @@ def _segment_of(state: SegmentState) -> Carried:
 
 
 def _sender(state: SegmentState, request: Any) -> SpanContext:
-    """Return the sender's span if the message names this segment, or else `execution.start`."""
+    """Return the sender's span, if the message has this trace and segment, or `execution.start`."""
     told = parent_of(str(request.get("traceparent") or "")) if request is not None else None
     if told is not None and told.trace_id == state.context.trace_id:
         spans.believe(int(told.trace_id, 16), told.flags)
@@ -213,7 +213,7 @@ def connect() -> None:
 
 
 def parents(runs: Sequence[Run]) -> dict[UUID, str]:
-    """Return the `traceparent` for a remote runner's spans, keyed by the ID of the leased run."""
+    """Return the `traceparent` of each leased run, keyed by run ID, for remote runners' spans."""
     execution_spans.learn([run.execution_id for run in runs])
     return {
         run.pk: spans.traceparent(spans.place(trace_id, run_span_id(run.pk, run.lease_token)))

@@ -1,4 +1,4 @@
-"""Start an execution from a point of another one, with copies of earlier runs, and with changes.
+"""Start an execution from a point of another execution, with copies of its runs and with changes.
 
 The fork is admitted like every other execution, and planned from the runs that were copied into it.
 """
@@ -69,7 +69,7 @@ def fork(  # noqa: PLR0913 - one door for all forks
     given, and the version unless `version` is `latest` or a number. `named` says whether the caller
     may see the workflow, so that errors may name its steps and variables. `payload` is the changed
     payload, if the caller stored it before its transaction. The caller has checked the permissions
-    in `fork_changes`. Raises NotFound, NoSuchPoint, WrongState (the execution was rolled back past
+    (see `change_of`). Raises NotFound, NoSuchPoint, WrongState (the execution was rolled back past
     the checkpoint), Compensated, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
@@ -290,7 +290,7 @@ def _require_steps(
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start an execution again from the beginning, with its version, priority and trigger type.
+    """Start a new execution with this execution's version, payload, priority and trigger type.
 
     Raises NotFound, and the errors of `start_execution`.
     """

@@ -21,8 +21,8 @@ class CheckpointKind(models.TextChoices):
 class Checkpoint(models.Model):
     """The variables at one moment; the steps' states are derived from the runs that ended by then.
 
-    The database itself deletes a checkpoint with its execution, and clears a reference to a deleted
-    account. So the engine can delete both even after this plugin was removed.
+    The database itself deletes a checkpoint with its execution, and clears references to deleted
+    accounts. So the engine can delete executions and accounts even if this plugin was removed.
     """
 
     SEALED_BY = "execution__workspace"
@@ -75,8 +75,8 @@ class Checkpoint(models.Model):
         return self.execution.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place to which the sealed variables are bound.
+        """Return the row and field to which the sealed variables are bound.
 
-        It is the place of the execution's variables, because SQL copies the sealed values.
+        These are the execution and its variables, because SQL copies the sealed values.
         """
         return f"{self.execution_id}||context_data"

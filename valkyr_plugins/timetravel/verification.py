@@ -103,7 +103,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Verification:
-    """The number of steps rendered again, whether all was compared, and the differences."""
+    """The number of steps rendered again, whether everything was compared, and the differences."""
 
     steps: int = 0
     complete: bool = True

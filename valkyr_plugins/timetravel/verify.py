@@ -95,12 +95,12 @@ class _Past:
 
 
 def verify(execution_id: UUID, *, seconds: float = float("inf")) -> Verification:
-    """Render every step of a finished execution again, and repeat the decisions of its graph.
+    """Render at most 20,000 runs of a finished execution again, and repeat its graph's decisions.
 
     Compares the inputs, the config and the idempotency key of each attempt, the steps that ran or
-    were skipped, and the execution's result. Steps that were copied into a fork were not rendered
-    in it, so only their end is compared. Raises NotFound, WrongState if the execution has not
-    ended, and TimeoutError after `seconds`. Requests leave the verification to a worker
+    were skipped, and a successful execution's result. Steps that were copied into a fork were not
+    rendered in it, so only their outcome is compared. Raises NotFound, WrongState if the execution
+    has not ended, and TimeoutError after `seconds`. Requests leave the verification to a worker
     (`verification`).
     """
     until = time.monotonic() + seconds
@@ -211,7 +211,7 @@ def _compare(
 
 
 def _seen(past: _Past, run: Run, step: Step) -> Sequence[dict[str, Any]]:
-    """Return the states of the variables that a step may have read; the first if it reads none."""
+    """Return the states of the variables that a step may have read; if it reads none, the first."""
     if not step.reads_vars:
         return past.variables.states[:1]
     ready = past.ready_at.get(run.segment, run.queued_at)
@@ -247,7 +247,7 @@ def _learn_item(past: _Past, data: TemplateData) -> None:
 
 
 def _set_aside(row: tuple[Any, ...]) -> bool:
-    """Return whether a row is a skip by a user or the fork's origin, rather than by the graph.
+    """Return whether a row's step was skipped by a user or in the fork's origin, not by the graph.
 
     A skip by a user is a further attempt that was never claimed, so it has no key.
     """

@@ -231,7 +231,7 @@ CANCEL = AdminOperation(
 
 @admin.register(ExecutionMigration)
 class ExecutionMigrationAdmin(OperatingAdmin, FactAdmin):
-    """Live executions that move to another version."""
+    """Migrations of live executions to another version."""
 
     operations = (START, RESUME, PAUSE, CANCEL)
     list_display = ("__str__", "mark", "counts", "created", "created_by_name")

@@ -52,7 +52,7 @@ class LiveVersions(Endpoint):
         "listLiveVersions", "Workflow", {200: LiveVersionShape(many=True)}, errors=[403, 404]
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return the number of live executions of each version, the newest version first.
+        """Return the number of live executions of each published version, the newest first.
 
         The list is empty if counting takes too long.
         """
@@ -174,7 +174,7 @@ class StartMigration(_MigrationMove):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Start a migration: move its executions at the set rate, the canaries first."""
+        """Start a migration: move its executions at the set rate, and pause after the canaries."""
         return self._apply(id)
 
 

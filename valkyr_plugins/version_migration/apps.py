@@ -7,7 +7,7 @@ from valkyr_plugins.version_migration.conf import VersionMigrationSettings
 
 
 class VersionMigrationConfig(PluginConfig):
-    """Move live executions to another version, at a set rate and with canaries first."""
+    """Moves live executions to another version, at a set rate and with a pause after canaries."""
 
     name = "valkyr_plugins.version_migration"
     label = "valkyr_version_migration"

@@ -81,7 +81,7 @@ def turn(seconds: float = TURN_SECONDS) -> MigrationTurn:
 def carry_on(migration_id: UUID, until: float) -> MigrationTurn:
     """Try to move due executions until the monotonic time `until`; return the result.
 
-    At least one execution is tried.
+    At least one due execution is tried.
     """
     done = MigrationTurn()
     while True:
@@ -127,7 +127,7 @@ def _running(migration_id: UUID) -> ExecutionMigration | None:
 
 
 def _in_time(migration: ExecutionMigration, now: datetime) -> bool:
-    """Return whether the rate allows another move; if it does, count the move."""
+    """Return whether the rate allows another try; if it does, count the try."""
     if migration.rate is not None:
         pace = MigrationPace(migration.pace_since, migration.pace_sent)
         number, pace = due(pace, migration.rate, now)

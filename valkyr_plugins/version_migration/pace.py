@@ -10,16 +10,16 @@ CATCH_UP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class MigrationPace:
-    """The number of executions moved since a time; `since` is None before the first move."""
+    """The number of executions tried since a time; `since` is None before the first try."""
 
     since: datetime | None
     sent: int
 
 
 def due(pace: MigrationPace, rate: float, now: datetime) -> tuple[int, MigrationPace]:
-    """Return the number of executions that may move now at `rate` per second, and the next pace.
+    """Return the number of executions to try now at `rate` per second, and the next pace.
 
-    Moves are counted from the start of the pace, so that fractions and delays add no error.
+    Tries are counted from `since`, so rounding adds no error; at most 5 s of a delay are caught up.
     """
     if pace.since is None:
         return 1, MigrationPace(now, 0)

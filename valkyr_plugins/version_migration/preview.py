@@ -29,7 +29,7 @@ class GroupVerdict(StrEnum):
 class MigrationGroup:
     """Executions with the same verdict, and the same steps or reasons.
 
-    They continue `at` these steps; `starts` would start immediately. `example` is one of them.
+    They continue at the steps `at`; steps in `starts` would start now. `example` is one execution.
     """
 
     verdict: GroupVerdict

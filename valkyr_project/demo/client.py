@@ -119,7 +119,7 @@ class Api:
 
 
 def _detail(answer: httpx.Response) -> str:
-    """Return the message in a response, from its problem document if it is one."""
+    """Return a response's message: from the problem document, or the text if it is not JSON."""
     try:
         problem = answer.json()
     except ValueError:

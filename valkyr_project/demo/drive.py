@@ -87,7 +87,7 @@ class Watch:
 
 
 def _show(progress: DemoProgress) -> None:
-    """Show the progress: rewrite the terminal's last line, or without a terminal print a line."""
+    """Show the progress: rewrite the terminal's last line; without a terminal, print a line."""
     if sys.stdout.isatty():
         end = "\n" if progress.ended else ""
         print(f"\r\x1b[K{progress.line()}", end=end, flush=True)
@@ -135,7 +135,7 @@ def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[d
 
 
 def _require_settings(progress: DemoProgress, stack: Stack) -> None:
-    """Raise DemoError if the first orders show that the workers lack a setting."""
+    """Raise DemoError if the first orders did not end, or show that the workers lack a setting."""
     if not progress.ended:
         raise DemoError(
             f"The first {len(progress.executions)} orders did not end within {FIRST_SECONDS:.0f} "

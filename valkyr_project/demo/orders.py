@@ -16,7 +16,7 @@ DISCONTINUED = "OLD-"  # articles whose SKU has this prefix are rejected in ever
 
 
 class Trouble(Enum):
-    """What goes wrong at the partner for an order, if anything."""
+    """The fault that the partner shows for an order; NONE if there is none."""
 
     NONE = "answers at once"
     BUSY = "503 twice, then succeeds"

@@ -30,7 +30,7 @@ NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class PartnerResponse:
-    """A response: its status, JSON body and headers; with `hang`, it is delayed."""
+    """A response: its status, JSON body and headers; with `hang`, it is not sent."""
 
     status: int
     body: dict[str, Any]

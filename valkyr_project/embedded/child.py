@@ -108,7 +108,7 @@ def free_port(preferred: int = 0) -> int:
     """Return a free port of 127.0.0.1: `preferred` if it is free, otherwise any. Raises OSError.
 
     The function opens and closes a connection on the port. For a minute afterwards, Linux gives the
-    port only to programs that name it, so no other program gets it before its server starts.
+    port only to programs that name it, so no other program gets the port before the server starts.
     """
     for wanted in {preferred: None, 0: None}:
         with socket.socket() as probe:

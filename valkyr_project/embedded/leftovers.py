@@ -19,7 +19,7 @@ def stop_leftovers(
     account: Account,
     steps: Sequence[tuple[signal.Signals, float]],
 ) -> int:
-    """Stop the account's processes of `program` that have `argument`; return how many."""
+    """Stop the account's processes of `program` that have `argument`; return their number."""
     found = _running(program, argument, account)
     for number, seconds in steps:
         alive = [process for process in found if process.is_running()]

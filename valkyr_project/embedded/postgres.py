@@ -1,8 +1,8 @@
-"""PostgreSQL 18 as a child process: it is created once, started, found again and stopped cleanly.
+"""PostgreSQL 18 as a child process, with data that is created once and kept between starts.
 
-The server listens only on 127.0.0.1, because a socket file would exceed the limit of 107 bytes in
-long paths. It requires the password from every client (SCRAM). fsync is on, so that no data is
-lost, unless the caller accepts a loss (tests).
+The server listens only on 127.0.0.1, because a socket file's path could exceed the limit of 107
+bytes. It requires the password from every client (SCRAM). fsync is on, so that no data is lost,
+unless the caller accepts a loss (tests).
 """
 
 import signal

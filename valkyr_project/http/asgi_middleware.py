@@ -1,4 +1,4 @@
-"""The first middleware: it rejects oversized bodies, and removes the charsets of bodies.
+"""ASGI middleware: reject oversized bodies, remove the charsets of bodies, and assign request IDs.
 
 Django would write a body of any size to disk before a view could reject it. It would also decode
 the query with any codec that the caller names.

@@ -1,6 +1,6 @@
 """Limit the concurrent requests, and reject further ones with a 503 and Retry-After.
 
-Pages of the admin and of the studio, health, and `urgent` endpoints are not limited.
+Pages of the admin and the studio, health checks and `urgent` endpoints are never rejected.
 """
 
 import random
@@ -28,7 +28,7 @@ SHED = Counter(
 
 @cache
 def places() -> Places:
-    """Return this process's slots: as many as its connections, without the reserved ones."""
+    """Return this process's slots: one per database connection, except the reserved ones."""
     pool = settings.DATABASES["default"].get("OPTIONS", {}).get("pool") or {}
     return Places(max(1, int(pool.get("max_size", 10)) - KEPT_CONNECTIONS))
 

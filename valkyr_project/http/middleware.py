@@ -77,7 +77,7 @@ def _compressible(response: HttpResponseBase) -> bool:
 class NoRendering:
     """Prevents templates of workflows from being rendered while a request is handled.
 
-    This applies to every kind of process.
+    Workers render these templates.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

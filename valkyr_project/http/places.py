@@ -30,7 +30,7 @@ class RequestPlace:
         self._places: Places | None = places
 
     def give_back(self) -> None:
-        """Release the slot, in the event loop's thread."""
+        """Release the slot; call this method in the event loop's thread."""
         places, self._places = self._places, None
         if places is not None:
             places.pass_on()

@@ -1,7 +1,7 @@
 """Run uvicorn with a clean exit code: `python -m valkyr_project.http.server MODULE:APPLICATION …`.
 
-After a graceful shutdown, uvicorn raises its signal again for an earlier handler. Without such a
-handler, a process that ended normally seems to have been killed (exit code 143).
+After a graceful shutdown, uvicorn raises the stop signal again for an earlier handler. Without such
+a handler, a process that ended normally seems to have been killed (exit code 143).
 """
 
 import gc

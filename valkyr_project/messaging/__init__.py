@@ -1,1 +1,1 @@
-"""Celery in the stand-alone platform: beat and its periodic tasks."""
+"""Celery in the stand-alone platform: its command line, beat's scheduler, and reports to Flower."""

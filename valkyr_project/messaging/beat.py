@@ -42,10 +42,10 @@ class ElectedScheduler(DatabaseScheduler):
         return super().tick(*args, **kwargs)
 
     def should_sync(self) -> bool:
-        """Return whether to save sent entries: at once, or each minute if all are frequent.
+        """Return whether to save sent entries: at once, or once a minute if all are frequent.
 
         A beat that starts after a crash sends a frequent task a little early, which is harmless.
-        Saving each would dominate beat's work, with a commit every second or two.
+        Saving after each task would dominate beat's work, with a commit every second or two.
         """
         late = time.monotonic() - self._written_at > LAG_SECONDS
         return bool(super().should_sync() and (late or not unsaved(self) <= often()))

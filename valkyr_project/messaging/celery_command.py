@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def commands(names: list[str]) -> dict[str, click.Command]:
-    """Return those of Celery's commands that have these names; omit unknown names."""
+    """Return those of the commands `worker`, `beat` and `flower` that are in `names`."""
     found: dict[str, click.Command] = {}
     if "worker" in names:
         from celery.bin.worker import worker

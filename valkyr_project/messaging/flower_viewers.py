@@ -34,8 +34,8 @@ ANSWERED = {200, 304}
 class Viewers:
     """Records the last view of Flower and the last command to workers, in monotonic seconds.
 
-    The first command stops the reports, because an earlier Flower may have died while a user viewed
-    it.
+    Without a view, the first command stops the reports: an earlier Flower may have died while a
+    user viewed it.
     """
 
     looked_at: float = float("-inf")

@@ -136,7 +136,7 @@ def _http(one: Installation) -> Iterable[str]:
 
 
 def _passwords(name: str, urls: str) -> Iterable[str]:
-    """Return warnings about the passwords in a list of servers: `amqp://a//;amqp://b//`."""
+    """Return warnings about the passwords in a list of servers, such as `amqp://a//;amqp://b//`."""
     found = [text for url in _LIST.split(urls) for text in _password(name, url)]
     return dict.fromkeys(found)
 

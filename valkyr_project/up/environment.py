@@ -44,7 +44,7 @@ class StackCredentials:
 
 
 def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCredentials:
-    """Return the stored credentials, or new ones if missing; the environment overrides them all."""
+    """Return the stored credentials, or new ones if missing; the environment overrides each."""
     path = home / SECRETS_FILE
     kept = _read(path)
     made = {
@@ -70,7 +70,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> StackCreden
 
 
 def _check_for_flower(found: StackCredentials) -> None:
-    """Check that the passwords fit into Flower's `name:password` list. Raises UpError otherwise."""
+    """Raise UpError if the user name or Flower's password does not fit into Flower's list."""
     if {":", ","} & set(found.username) or "," in found.flower_password:
         raise UpError(
             "Flower cannot sign in this user: VALKYR_ADMIN_USERNAME must have no colon and no "
@@ -113,7 +113,7 @@ PARTNER_ADDRESS = "127.0.0.77"
 
 
 def step_defaults(home: Path) -> dict[str, str]:
-    """Return the default settings of a private stack, which the caller may override."""
+    """Return default settings for a local stack; the caller's environment can override them."""
     remote = {"VALKYR_REMOTE_QUEUES": "remote"} if "remote" in plugins.chosen() else {}
     return remote | {
         "VALKYR_HTTP_ALLOWED_NETWORKS": f"{PARTNER_ADDRESS}/32",

@@ -1,7 +1,7 @@
-"""The list of those processes of a stack that end repeatedly.
+"""The list of a stack's processes that end repeatedly.
 
 The supervisor writes the list, and the web process reads it. The file `<home>/failing.json` maps
-the name of a process to a description of its last end. The health part `processes`
+the name of a process to a description of its last end. The health check `processes`
 (valkyr_project/up/stack_health.py) reads the file.
 """
 
@@ -36,7 +36,7 @@ class FailingProcesses:
         return set(self._endings)
 
     def add(self, name: str, ending: str) -> bool:
-        """Add a process and a description of its last end; return whether it was not listed."""
+        """Add a process and a description of its last end; return whether the process is new."""
         known = name in self._endings
         self._endings[name] = ending
         self._write()

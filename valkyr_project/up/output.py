@@ -1,6 +1,6 @@
 """The output of the processes: all lines in `<home>/logs/<name>.log`, warnings on the terminal too.
 
-A repeated warning is shown once a minute; the log file has every line.
+A repeated warning is shown at most once a minute; the log file has every line.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""The health part `processes`, which reports processes of a `make up` stack that repeatedly end."""
+"""The health check `processes`: it reports processes of a `make up` stack that repeatedly end."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def processes(session: Session) -> HealthFinding:
 
 
 def register_part() -> None:
-    """Add the part to the health checks, if a supervisor started this process."""
+    """Add the check to the health checks, if a supervisor started this process."""
     if supervised():
         register(NAME, processes)
 

@@ -99,7 +99,7 @@ class StopRequest:
 
 
 class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has no types
-    """Runs `spec` in a thread that puts its output and its end into `events`.
+    """Runs the process `spec`; a thread puts the process's output and end into `events`.
 
     The process is killed with the launcher, and the launcher is killed with the supervisor. The
     engine survives kill -9 of its processes by design. After the supervisor dies, the servers also
@@ -149,7 +149,7 @@ LONGEST_PAUSE = 30.0
 
 @dataclass
 class Restarts:
-    """The restarts of one process; a run longer than QUICK_SECONDS resets their count."""
+    """Counts the quick ends of one process; a run of at least QUICK_SECONDS resets the count."""
 
     quick_deaths: int = 0
 
@@ -165,7 +165,7 @@ class Restarts:
         return self.quick_deaths >= MOST_QUICK_DEATHS
 
     def settled(self, lived_seconds: float) -> bool:
-        """Reset a failing process that now keeps running; return whether it was failing."""
+        """Reset the count if a failing process now keeps running; return whether it was reset."""
         if not self.failing or lived_seconds < QUICK_SECONDS:
             return False
         self.quick_deaths = 0

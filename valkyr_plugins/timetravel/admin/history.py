@@ -298,7 +298,7 @@ TAKE_CHECKPOINT = AdminOperation(
 
 
 def checkpoints(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
-    """Return a section with the newest checkpoints, newest first; None if there are none."""
+    """Return a section with the last checkpoints, the newest first; None if there are none."""
     found = list(
         Checkpoint.objects.filter(execution=execution)
         .select_related("created_by")

@@ -45,11 +45,11 @@ class CheckpointSummary(CamelCase, serializers.ModelSerializer[Checkpoint]):
         ]  # fmt: skip
 
     def get_createdBy(self, checkpoint: Checkpoint) -> str | None:  # noqa: N802 - the JSON's name
-        """Return the name of the user who took the checkpoint; null for the engine."""
+        """Return the creator's user name; null for the engine or a deleted account."""
         return checkpoint.created_by.get_username() if checkpoint.created_by else None
 
     def get_current(self, checkpoint: Checkpoint) -> bool:
-        """Return whether the execution has not been rolled back past the checkpoint."""
+        """Return whether the checkpoint belongs to the execution's current epoch."""
         return bool(checkpoint.epoch == self.context["epoch"])
 
 

@@ -117,10 +117,7 @@ class DifferenceShape(CamelCaseSerializer):
 
 
 class VerificationShape(CamelCaseSerializer):
-    """The result of verifying an execution against its recorded results.
-
-    Lists at most 100 differences.
-    """
+    """The result of a verification, with at most 100 differences."""
 
     same = serializers.BooleanField()
     steps = serializers.IntegerField(help_text="The number of steps rendered again.")
@@ -201,7 +198,7 @@ class ForkExecution(Endpoint):
     ready: Overrides | None = None  # the changes, of which large ones are stored
 
     def before_once(self, request: Request, id: UUID) -> None:  # noqa: A002
-        """Store large changes of steps now, because an idempotent request's transaction cannot."""
+        """Store large changes of steps before the transaction of an idempotent request begins."""
         found, _, given = self._allowed(id)
         self.ready = with_stored_steps(found.workspace_id, _overrides(given.get("overrides") or {}))
 
@@ -289,7 +286,7 @@ class OneVerification(Endpoint):
 
     @operation("getVerification", "WorkflowExecution", {200: VerificationJob}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Return a verification, with its result if it succeeded. It is kept for an hour."""
+        """Return a verification of the last hour, with its result if it succeeded."""
         job = Job.objects.filter(pk=id, kind=verification.KIND).first()
         if job is None:
             raise NotFound(f"There is no verification {id} in your workspaces.")

@@ -13,7 +13,7 @@ from valkyr_plugins.sso.configuration import configured
 
 
 class Command(BaseCommand):
-    """`manage.py link_sign_in <user name> <subject>`."""
+    """The command `manage.py link_sign_in <user name> <subject>`."""
 
     help = "Link a local user to the provider's subject (the claim `sub`) at the configured issuer."
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("subject")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Link the account, and record it in the audit trail."""
+        """Link the account; the audit trail records the link."""
         sso = configured()
         if sso is None:
             raise CommandError("VALKYR_OIDC_ISSUER is not set, so users cannot be linked.")
