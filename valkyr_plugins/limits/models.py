@@ -1,4 +1,4 @@
-"""Models of quotas, budgets and costs of steps; the engine's own models count quotas' windows."""
+"""Models of quotas, budgets and costs of steps. The engine's `QuotaUse` stores quotas' counters."""
 
 from enum import StrEnum
 

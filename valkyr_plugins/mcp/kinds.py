@@ -1,7 +1,7 @@
 """The kinds of proposals; the API's operations check, preview and apply each kind.
 
-The user who approves is the caller of every operation. So a proposal can do only what this user
-may do, and the agent needs none of these permissions.
+The user who approves is the caller of the operations that apply a proposal. So a proposal can do
+only what this user may do, and the agent needs only the permission to see the object.
 """
 
 from collections.abc import Callable, Mapping

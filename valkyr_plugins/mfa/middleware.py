@@ -1,7 +1,7 @@
 """Restrict sessions until their sign-in is complete, and require a recent sign-in for some pages.
 
-The middleware runs after the one that finds the session's user. A session that lacks its code is
-not signed in: each view sees an anonymous visitor.
+The middleware runs after the one that finds the session's user. Until the user proves the second
+factor, the session is not signed in: each view sees an anonymous visitor.
 """
 
 from functools import cache, partial

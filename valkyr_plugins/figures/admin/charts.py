@@ -232,7 +232,7 @@ def _percentiles(
 
 
 def _readable(labels: list[str]) -> list[str]:
-    """Return the labels; every second one is "" if a chart has no room for all of them."""
+    """Return the labels; if there are more than four, every second one is empty."""
     if len(labels) <= 4:
         return labels
     return [label if place % 2 == 0 else "" for place, label in enumerate(labels)]

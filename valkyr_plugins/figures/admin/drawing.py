@@ -81,7 +81,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line with one or more pieces, separated by gaps, and dots for single values."""
+    """A line whose pieces are separated by gaps, and dots for single values between gaps."""
 
     word: str
     kind: str

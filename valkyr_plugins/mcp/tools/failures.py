@@ -141,7 +141,7 @@ def _if_permitted(caller: ToolCaller, route: str, **named: Any) -> Any:
 
 
 def _compared(caller: ToolCaller, entry_id: UUID | str) -> Any:
-    """Return the differences from the last success; hidden without `view_payloads`."""
+    """Return how a dead letter differs from the last success; hidden without `view_payloads`."""
     rows = DeadLetterEntry.objects.all()
     entry, may = obtain(caller.api.user, rows, entry_id, Action.VIEW)
     if not may.allows(Permission.VIEW_PAYLOADS):
