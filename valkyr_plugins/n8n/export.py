@@ -91,8 +91,7 @@ _GO_ON = {"continueRegularOutput": GO_ON, "continueErrorOutput": ERROR_OUTPUT}
 
 
 def read_text(text: str) -> list[Export]:
-    """Return the workflows in a text. Raises DefinitionError if the text is too large or invalid.
-    """
+    """Return a text's workflows. Raises DefinitionError if the text is too large or invalid."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         message = f"the export has {size:,} bytes; at most {MAX_BYTES:,} are accepted"

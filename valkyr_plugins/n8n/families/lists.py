@@ -104,7 +104,7 @@ def aggregate(work: NodeWork) -> Made:
 
 @family("summarize", takes=LIST)
 def summarize(work: NodeWork) -> Made:
-    """Make a `data.aggregate` task, or `python.code` for texts, with n8n's names. Raises Left."""
+    """Make a `data.aggregate` task, or `python.code` if texts are concatenated. Raises Left."""
     compute: dict[str, Any] = {}
     rows = work.names("fieldsToSummarize.values")
     split = work.word("fieldsToSplitBy").removeprefix("=")

@@ -51,7 +51,7 @@ def missing(work: NodeWork, what: str) -> str:
 
 
 def filled(work: NodeWork, spec: Any) -> Any:
-    """Return a table's value with the node's parameters; OMIT if only optional ones are missing."""
+    """Return a table's value with the node's parameters; OMIT if all its parts are omitted."""
     if callable(spec):
         return spec(work)
     if isinstance(spec, str) and spec.startswith("$"):
