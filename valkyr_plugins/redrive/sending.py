@@ -321,7 +321,7 @@ def _step(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
 
 
 def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payload: Any) -> None:
-    """Start one new execution for all of this redrive's entries from the item's execution.
+    """Fork the item's execution once, for all entries of this redrive from that execution.
 
     The new execution begins at the start or right before a step, depending on the scope, with the
     item's changes. Raises InvalidRedrive if forks are not available.

@@ -1,4 +1,4 @@
-"""The results of a redrive: counts with a bar, and the newest items of one state."""
+"""The panels of a redrive's page: the progress with a bar, the newest items, and the preview."""
 
 import json
 from typing import Any
