@@ -64,7 +64,7 @@ class LengthsShape(CamelCaseSerializer):
 
 
 class NumbersShape(CamelCaseSerializer):
-    """Counts for a period; `created` counts the created executions, the other fields ended ones."""
+    """Counts for a period: of executions, of failed attempts, and of dead letters."""
 
     created = serializers.IntegerField(help_text="Requested executions.")
     succeeded = serializers.IntegerField()
@@ -119,7 +119,7 @@ class QueueShape(CamelCase, serializers.Serializer[Queue]):
 
 
 class FiguresShape(CamelCaseSerializer):
-    """The figures of a range, and the steps that wait now."""
+    """The figures of a range, and current counts, such as waiting steps by queue."""
 
     range = serializers.CharField()
     since = serializers.DateTimeField(

@@ -39,7 +39,7 @@ class StepFigures:
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, in descending order of their total time; `capped` if there were too many runs."""
+    """Steps, in descending order of their total time; `capped` if there are more runs than read."""
 
     executions: int
     steps: list[StepFigures]

@@ -190,7 +190,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel executions of spent budgets with a kill switch, for seconds; return how many."""
+    """Cancel executions of spent kill-switch budgets, up to a time limit; return their number."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):

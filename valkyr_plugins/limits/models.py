@@ -49,8 +49,8 @@ class Quota(SpenderLimit):
 
     An empty field means no limit.
 
-    `target` narrows the resource to one module type, or to one model for tokens; empty means all.
-    It is always empty for executions. `max_concurrent` applies only to module types.
+    `target` is the module type or, for tokens, the model; empty means all models. It is always
+    empty for executions. `max_concurrent` applies only to module types.
     """
 
     resource = models.CharField(

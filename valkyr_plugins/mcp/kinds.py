@@ -52,8 +52,8 @@ class ProposedChange:
     """One kind of proposal.
 
     `look` finds the object with the agent's permissions; `preview` shows what would happen. `apply`
-    makes the change and returns its result, unless the object has changed since the proposal. All
-    raise ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
+    makes the change and returns its result, unless the object has changed since the proposal. Each
+    can raise ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
     """
 
     look: Callable[[InProcessApi, Facts], ProposedObject]

@@ -250,7 +250,7 @@ def _note_failure(factor: SecondFactor) -> bool:
 
 
 def _require_patience(factor: SecondFactor) -> None:
-    """Raise TooManyCodes after too many wrong codes in a row; recovery codes stay usable."""
+    """Raise TooManyCodes after too many wrong codes in a row; recovery codes remain usable."""
     if factor.failed_at is None:
         return
     passed = (database_now() - factor.failed_at).total_seconds()

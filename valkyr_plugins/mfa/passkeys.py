@@ -52,7 +52,7 @@ def passkeys_of(user: Any) -> list[Passkey]:
 
 
 def offer(request: Any, user: Any) -> dict[str, Any] | None:
-    """Begin to add a passkey: return the browser's options; None if the host allows no passkeys."""
+    """Begin to add a passkey: return the browser's options; None if passkeys are not possible."""
     at = ceremony(request)
     if at is None:
         return None

@@ -42,7 +42,7 @@ PAGES = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View]:
-    """Return a decorator for pages that need one of these states; other sessions are redirected."""
+    """Return a decorator for pages that require an allowed state; other sessions are redirected."""
 
     def decorated(view: View) -> View:
         def answered(request: Any, **given: Any) -> HttpResponse:

@@ -106,7 +106,7 @@ class Sight:
     `numbered` is true if `index` is known. `arguments` collects the arguments that a model gives a
     tool, with their schemas; it is None outside tools. `variable` returns the name for one of n8n's
     or the environment's variables, and None for a forbidden one. `remarks` collects notes for the
-    reader.
+    user.
     """
 
     current: Shape = UNKNOWN

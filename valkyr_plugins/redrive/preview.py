@@ -148,9 +148,9 @@ class VersionChange:
 class Preview:
     """The effects of a redrive: runs, skipped entries, repeated side effects, and duration.
 
-    `dead_letters` are the first 100 of its `entries`. Overrides were tried on `checked` entries,
-    the first 1,000 or as many as half a second of CPU time allowed; at most 100 rejects are listed.
-    `seconds` is an estimate of the sending, at the chosen or the measured pace.
+    `dead_letters` are the first 100 entries. Overrides were tried on `checked` of the first 1,000
+    entries, for at most half a second of CPU time; at most 100 rejects are listed. `seconds`
+    estimates how long sending takes or, if longer, running at limited concurrency.
     """
 
     entries: int

@@ -1,4 +1,4 @@
-"""The figures of a range on the home page: cards, charts, and a line of numbers."""
+"""The figures of a range on the home page: cards, charts, and key figures."""
 
 from dataclasses import dataclass
 from datetime import timedelta

@@ -107,7 +107,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the fields; the limited user and resource cannot be changed."""
+        """Return the fields; only the `changeable` fields of an existing limit can be changed."""
         if obj is None:
             return ("workspace", "username", *self.said_once, *self.kind.changeable)
         return ("workspace", "whose", self.told, *self.kind.changeable, *self.uses)

@@ -186,7 +186,7 @@ def xml(work: NodeWork) -> Made:
 
 @family("html", "htmlExtract")
 def html(work: NodeWork) -> Made:
-    """Make a `data.html_extract` task; `data.template` for a generated page. Raises Left."""
+    """Make a `data.html_extract` task, or `data.template` to generate a page. Raises Left."""
     operation = work.word("operation", "generateHtmlTemplate")
     if work.node.kind == "htmlExtract" or operation == "extractHtmlContent":
         return _extract(work)

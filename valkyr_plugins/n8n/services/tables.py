@@ -104,7 +104,7 @@ def _pair(work: NodeWork, row: dict[str, Any]) -> tuple[str, Any]:
 
 
 def first(*names: str) -> Any:
-    """Return the function that makes a value from the first of these parameters that is given."""
+    """Return the function that makes a value from the first parameter of `names` that is given."""
     return lambda work: filled(work, "$" + "|".join(names))
 
 
