@@ -61,7 +61,7 @@ def is_exposed(workflow_id: UUID) -> bool:
 
 
 def exposed_to(user: User) -> list[ExposedWorkflow]:
-    """Return the enabled, published workflows that are offered as tools and visible to the user.
+    """Return the enabled, published workflows of the 25 oldest tools that the user may see.
 
     Uses at most two queries.
     """

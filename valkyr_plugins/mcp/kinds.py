@@ -52,7 +52,7 @@ class ProposedChange:
     """One kind of proposal.
 
     `look` finds the object with the agent's permissions; `preview` shows what would happen. `apply`
-    makes the change and returns its result, unless the object has changed since the proposal. Each
+    makes the change and returns its result, unless the state that the agent saw has changed. Each
     can raise ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
     """
 

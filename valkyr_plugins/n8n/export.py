@@ -38,7 +38,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """Return the last word of the type: `httpRequest` for `n8n-nodes-base.httpRequest`."""
+        """Return the last part of the type: `httpRequest` for `n8n-nodes-base.httpRequest`."""
         return self.type.rpartition(".")[2]
 
 

@@ -57,7 +57,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
 def reachable(
     start: Iterable[str], links: dict[str, list[NodeLink]], stop: Collection[str]
 ) -> set[str]:
-    """Return the nodes of `start`, and those reachable from them without passing through `stop`."""
+    """Return the nodes reachable from `start`, including `start`, without the nodes of `stop`."""
     found: set[str] = set()
     pending = [name for name in start if name not in stop]
     while pending:

@@ -1,4 +1,4 @@
-"""Measure, over many exports, what share of the nodes and files the import can map."""
+"""Measure the shares of mapped nodes and files over many exports."""
 
 import json
 from collections import Counter

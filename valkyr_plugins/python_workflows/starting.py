@@ -37,8 +37,8 @@ def run_here(workflow: AnyWorkflow, payload: Any) -> WorkflowRun:
 def _published(workflow: AnyWorkflow) -> UUID:
     """Return the workflow's id; publish a workflow that `migrate` has not published yet.
 
-    An existing version stays the latest: during a deployment, processes with the old code must not
-    publish their version again.
+    An existing version remains the latest: during a deployment, processes with the old code must
+    not publish their version again.
     """
     found: UUID | None = (
         Workflow.objects.filter(

@@ -184,7 +184,7 @@ def _send_together(
 ) -> list[tuple[int, str]]:
     """Send the steps that are not locked; return the IDs of outdated items, with reasons.
 
-    Locked items stay queued for the next turn.
+    Locked items remain queued for the next turn.
     """
     by_entry = {item.entry_id: item for item in queue}
     done = requeue_together(

@@ -64,7 +64,7 @@ def _fields(work: NodeWork) -> dict[str, Any]:
 
 
 def _typed(raw: Any, kind: str) -> Any:
-    """Convert a value to the type that n8n's form names; keep expressions."""
+    """Convert a value to the type that n8n's form names; leave expressions unchanged."""
     if not isinstance(raw, str) or is_expression(raw):
         return raw
     try:

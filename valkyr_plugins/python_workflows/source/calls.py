@@ -34,7 +34,7 @@ class SourceCall:
     `read` is the value whose templates are read outside the call's body; `later` are inputs that
     are rendered in its body.
 
-    `head` and `arguments` make the call; `form` is `assign`, `with` for a block, or `map`.
+    `head` and `arguments` make the call; `form` is `assign`, `with`, `map`, `set` or `agent`.
     """
 
     head: str

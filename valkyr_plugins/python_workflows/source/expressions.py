@@ -1,7 +1,7 @@
 """Templates as Python over handles: `{{ tasks.paid.output.number }}` is `paid.number`.
 
 Paths, comparisons and arithmetic are converted if the handle's own template is equivalent; all
-other templates stay text.
+other templates remain text.
 """
 
 import ast

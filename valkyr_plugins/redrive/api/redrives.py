@@ -226,7 +226,7 @@ class PreviewNewRedrive(Endpoint):
     def post(self, request: Request) -> Response:
         """Return what `previewRedrive` would return for this redrive, without creating it.
 
-        Nothing is written. Others may change the dead letters before the redrive is created.
+        Nothing is written. Other users may change the dead letters before the redrive is created.
         """
         given = self.body(NewRedrive)
         wish = wish_of(given, request.data)
