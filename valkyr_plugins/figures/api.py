@@ -119,7 +119,7 @@ class QueueShape(CamelCase, serializers.Serializer[Queue]):
 
 
 class FiguresShape(CamelCaseSerializer):
-    """The figures of a range, and current counts, such as waiting steps by queue."""
+    """The figures of a range, and current counts, such as the waiting steps of each queue."""
 
     range = serializers.CharField()
     since = serializers.DateTimeField(

@@ -118,7 +118,7 @@ class NodeWork:
         return self.inputs.get(0, UNKNOWN)
 
     def get(self, keys: str, default: Any = None) -> Any:
-        """Return a parameter by dotted keys, as written in the file; `default` if it is missing."""
+        """Return the parameter at dotted keys, as in the file; `default` if it is missing."""
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:

@@ -16,9 +16,9 @@ MAX_REASON = 120
 
 @dataclass(slots=True)
 class Shares:
-    """Counts over exports: nodes by status, without notes, and files without a LEFT node.
+    """Counts over exports: nodes per status, without notes, and files without a LEFT node.
 
-    `left` counts the LEFT nodes by type and operation; `reasons` counts them by reason.
+    `left` counts the LEFT nodes per type and operation; `reasons` counts them per reason.
     """
 
     files: int = 0

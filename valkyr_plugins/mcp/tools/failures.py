@@ -193,7 +193,7 @@ def _source(caller: ToolCaller, letter: dict[str, Any]) -> Any:
 
 
 def _tasks(document: Any, names: list[str]) -> Iterator[Any]:
-    """Yield the tasks to which a step's path leads, the innermost first."""
+    """Yield the tasks that a step's path names, the innermost first."""
     tasks = document.get("tasks", []) if isinstance(document, dict) else []
     for task in tasks if isinstance(tasks, list) else []:
         if not isinstance(task, dict) or task.get("id") != names[0]:

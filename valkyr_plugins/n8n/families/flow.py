@@ -129,7 +129,7 @@ BY_PLACE = ("mergeByPosition", "combineByPosition", "mergeByIndex", "multiplex",
 
 @family("merge", takes=MERGE)
 def merge(work: NodeWork) -> Made:
-    """Merge inputs: append, choose one, combine by position or join by fields. Raises Left."""
+    """Merge inputs: append, choose one, combine by position or join on fields. Raises Left."""
     if work.exclusive:
         work.remark(
             "Only one of its branches is taken, so it continues when that branch has ended."
