@@ -48,7 +48,7 @@ class FiguresQuery(Body):
 
 
 class LengthsShape(CamelCaseSerializer):
-    """Percentiles of durations, in milliseconds; null without data. The error is at most 12.2 %."""
+    """Percentiles of durations in ms; null if there are no durations. Error: at most 12.2 %."""
 
     count = serializers.IntegerField()
     p50 = serializers.FloatField(allow_null=True)
@@ -64,7 +64,7 @@ class LengthsShape(CamelCaseSerializer):
 
 
 class NumbersShape(CamelCaseSerializer):
-    """Counts for a period; an execution counts in the period in which it ended."""
+    """Counts for a period: of executions, of failed attempts, and of dead letters."""
 
     created = serializers.IntegerField(help_text="Requested executions.")
     succeeded = serializers.IntegerField()
@@ -119,7 +119,7 @@ class QueueShape(CamelCase, serializers.Serializer[Queue]):
 
 
 class FiguresShape(CamelCaseSerializer):
-    """The figures of a range, and the steps that wait now."""
+    """The figures of a range, and current counts, such as the waiting steps of each queue."""
 
     range = serializers.CharField()
     since = serializers.DateTimeField(
@@ -170,7 +170,7 @@ MOST_RUNNERS = 1_000
 
 
 class FiguresOf(Endpoint):
-    """The endpoint that returns the figures of the caller's workflows, or of some of them."""
+    """The endpoint that returns the figures of workflows that the caller may view."""
 
     @operation(
         "getFigures", "Figures", {200: FiguresShape}, parameters=[FiguresQuery], errors=[403, 404]

@@ -39,20 +39,20 @@ class StepFigures:
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, in descending order of their total time; the shares of all steps sum to 1."""
+    """Steps, in descending order of their total time; `capped` if there are more runs than read."""
 
     executions: int
     steps: list[StepFigures]
     capped: bool
 
     def share(self, step: StepFigures) -> float:
-        """Return the step's share of the total time of all steps."""
+        """Return the step's share of the total time of all steps; 0 if that total is 0."""
         total = sum(each.total_ms for each in self.steps)
         return step.total_ms / total if total else 0.0
 
 
 def newest(workflow_id: UUID, since: datetime) -> list[UUID]:
-    """Return the IDs of a workflow's newest finished executions since a time, at most 200.
+    """Return the IDs of a workflow's newest finished executions, created since a time; at most 200.
 
     The query uses the index of the list of executions.
     """

@@ -26,7 +26,7 @@ class Range:
 
     @property
     def by_hours(self) -> bool:
-        """Return whether the range consists of whole hours, which are counted in advance."""
+        """Return whether the range consists of whole hours, whose counts are stored."""
         return self.grain == HOUR
 
     def window(self, now: datetime) -> "Window":
@@ -36,7 +36,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A range that ends at `now`; the period before it is as long as all its slots."""
+    """A range at the time `now`; the period before it has the same length."""
 
     range: Range
     start: datetime
@@ -62,7 +62,7 @@ class Window:
         return [self.start + number * self.range.slot for number in range(self.range.slots)]
 
     def slot_of(self, at: datetime) -> int:
-        """Return the slot number of a time; negative before the window."""
+        """Return the number of the slot that contains a time; negative before the window."""
         return (at - self.start) // self.range.slot
 
     def part(self, since: str | None, until: str | None) -> "SelectedPeriod | None":

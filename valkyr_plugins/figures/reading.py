@@ -99,7 +99,7 @@ def _rows(name: str, stretch: Stretch, scope: Scope) -> list[tuple[Any, ...]]:
 
 @cache
 def _text(name: str) -> str:
-    """Return the text of a statement, with constants in place of its placeholders."""
+    """Return the text of a statement, with SQL fragments in place of its placeholders."""
     return (
         (FOLDER / f"{name}.sql")
         .read_text()
@@ -150,7 +150,7 @@ class Figures:
 
 
 def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
-    """Return the figures of a range for a scope; `now` is the database's time."""
+    """Return the figures of a range for a scope; `now` is the current time."""
     window = wanted.window(now)
     found = _ByHours(scope, window) if wanted.by_hours else _FromRows(scope, window)
     found.read()
@@ -161,7 +161,7 @@ def read(scope: Scope, wanted: Range, now: datetime) -> Figures:
 
 
 def hours_of(scope: Scope) -> Q:
-    """Return the filter for the rows of `ExecutionHour` that cover what a user may see.
+    """Return the filter for the rows of `ExecutionHour` that cover a scope.
 
     The counts of these rows add up without overlap.
     """
@@ -226,7 +226,7 @@ class _ByHours(_FromRows):
             yield row["hour"], _tally(row)
 
     def _missing(self) -> Iterator[datetime]:
-        """Yield the uncounted hours to read from rows; count the other hours in `uncounted`."""
+        """Yield the recent uncounted hours; count the older uncounted hours in `uncounted`."""
         counted = set(
             CountedHour.objects.filter(hour__gte=self.window.start).values_list("hour", flat=True)
         )

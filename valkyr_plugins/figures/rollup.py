@@ -2,7 +2,7 @@
 
 The second count includes late commits and attempts that waited long. An hour is counted and
 replaced as a whole, in one transaction, so a repetition has no effect. After an outage, the newest
-hours come first, a few per turn. Executions never wait for the counting.
+hours come first, a few per call. Executions never wait for the counting.
 """
 
 import time
@@ -33,7 +33,7 @@ BATCH = 500
 
 
 def roll() -> dict[str, int]:
-    """Count the due hours for a few seconds, and delete the oldest rows; return both numbers."""
+    """Count due hours for a few seconds, and delete old rows; return the numbers of both."""
     began = time.monotonic()
     counted = 0
     for hour in due(_known(), database_now()):
@@ -59,13 +59,13 @@ def due(known: Mapping[datetime, datetime], now: datetime) -> Iterator[datetime]
 
 
 def needed_since(now: datetime) -> datetime:
-    """Return the time since which ended executions must be kept, because they are still counted."""
+    """Return the time since which ended executions are needed for counts, and so must be kept."""
     uncounted = min(due(_known(), now), default=now)
     return min(uncounted, now - (LIVE_HOURS + 1) * HOUR)
 
 
 def count_hour(hour: datetime) -> bool:
-    """Count an hour, even if it is counted already; return False if another process counts."""
+    """Count an hour, even if counted before; return False if another process is counting."""
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [AdvisoryLock.FIGURES_ROLLUP])

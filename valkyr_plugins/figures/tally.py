@@ -46,7 +46,7 @@ class Histogram:
 
     @classmethod
     def stored(cls, numbers: Mapping[str, int]) -> Self:
-        """Return the histogram that was stored as JSON, whose keys are text."""
+        """Return a histogram from its stored JSON object, whose keys are bucket numbers as text."""
         return cls({int(bucket): number for bucket, number in numbers.items()})
 
     @classmethod
@@ -62,7 +62,7 @@ class Histogram:
         return {str(bucket): number for bucket, number in sorted(self.numbers.items()) if number}
 
     def add(self, bucket: int, number: int = 1) -> None:
-        """Add a number of values to a bucket."""
+        """Add `number` values to a bucket."""
         self.numbers[bucket] = self.numbers.get(bucket, 0) + number
 
     def merge(self, other: Self) -> None:

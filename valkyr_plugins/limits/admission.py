@@ -21,9 +21,9 @@ class SpenderStopped(QuotaExceeded):
 
 @ceilings_query.provide
 def asked(workspace_id: UUID, user_id: Any) -> CeilingsQuery:
-    """Return the query for the limits of a workspace and one of its principals: tier and quotas.
+    """Return the query for the limits of a new execution.
 
-    One query reads all these limits.
+    It reads the workspace's tier, and the quotas of the workspace and of the user.
     """
     of = {"workspace": workspace_id, "user": user_id}
     return CeilingsQuery(statements.asked("ceilings", of), _ceilings)
@@ -42,8 +42,8 @@ def _ceilings(rows: list[tuple[Any, ...]]) -> Ceilings:
 def refuse(sender: Any, workspace_id: UUID, user_id: Any, **_: Any) -> None:
     """Raise SpenderStopped if a budget with a kill switch is spent.
 
-    As for an exceeded quota, schedules and queues wait, and other callers get a 429. Uses no query
-    if the workspace has no kill switch.
+    As for an exceeded quota, schedules and queues wait, and other callers get a 429. Reads budgets
+    only if the workspace has a kill switch.
     """
     if workspace_id not in known().killing:
         return

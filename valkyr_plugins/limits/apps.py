@@ -19,7 +19,7 @@ class LimitsConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Register the checks of starts and steps, the costs, and the reports of use."""
+        """Register the gates, the sweeper's duty, the metric, retention, and the bundle items."""
         from dlq.public import retention
         from dlq.public.metrics import READINGS
         from executions.public import bundles

@@ -29,7 +29,7 @@ NEVER_ENDS = 86_400.0
 
 
 class BudgetSpent(StepError):
-    """A step with costs is rejected: a budget that it would draw on is spent."""
+    """A step with costs is rejected, because a budget that limits these costs is spent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the workspace's or user's spent budget that resets last; None if none is spent.
+    """Return the spent budget of the workspace or user with the longest `retry_after`, or None.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """
@@ -190,7 +190,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel executions of spent budgets, for a few seconds; return how many were cancelled."""
+    """Cancel executions of spent kill-switch budgets, up to a time limit; return their number."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):

@@ -100,7 +100,7 @@ COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """The spending of a group in one currency; `key` is empty if the group is unknown.
+    """The spending of a group in one currency; `key` is empty for entries without a user or model.
 
     `entries` counts attempts, once for each model that they used. `name` is for people.
     """
@@ -157,7 +157,7 @@ class CostTotal:
 
 
 def cost_of(execution_id: UUID) -> list[CostTotal]:
-    """Return an execution's costs so far, one row per currency, without its children."""
+    """Return the costs of an execution so far, without its children; one row per currency."""
     rows = CostEntry.objects.filter(execution_id=execution_id).order_by()
     sums = rows.values("currency").annotate(all=Sum("tokens"), total=Sum("amount"))
     return [

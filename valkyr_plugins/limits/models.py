@@ -1,4 +1,4 @@
-"""Models of quotas, budgets and costs of steps; the engine's own models count quotas' windows."""
+"""Models of quotas, budgets and costs of steps. The engine's `QuotaUse` stores quotas' counters."""
 
 from enum import StrEnum
 
@@ -49,8 +49,8 @@ class Quota(SpenderLimit):
 
     An empty field means no limit.
 
-    `target` narrows the resource to one module type, or to one model for tokens; empty means all.
-    It is always empty for executions. `max_concurrent` applies only to module types.
+    `target` is the module type or, for tokens, the model; empty means all models. It is always
+    empty for executions. `max_concurrent` applies only to module types.
     """
 
     resource = models.CharField(

@@ -43,7 +43,7 @@ def check(quota: Quota) -> None:
 
 
 def described(quota: Quota) -> str:
-    """Return what the quota limits, in words, such as `steps of http.request`."""
+    """Return the quota's resource as text, such as `steps of http.request`."""
     if quota.resource == Resource.MODULE:
         return f"steps of {quota.target}"
     if quota.resource == Resource.TOKENS:

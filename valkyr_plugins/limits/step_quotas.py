@@ -49,7 +49,7 @@ class _Window(NamedTuple):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """Return the sort key by which counters are locked."""
+        """Return the sort key for the order in which counters are locked."""
         user = "" if self.user_id is None else str(self.user_id)
         return str(self.workspace_id), self.module, user, self.window != QuotaWindow.HOUR
 
@@ -65,7 +65,7 @@ class StepQuotaUse:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The quota that holds a step back until a time or, if `until` is None, a free slot."""
+    """The quota that holds a step until a time or, if `until` is None, until a slot is free."""
 
     quota_id: UUID
     until: datetime | None
@@ -104,7 +104,7 @@ def take(asking: Asking) -> StepQuotaUse | Over | None:
 def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
     """Take the slots and counts of each step, as `take` does; earlier steps in the list come first.
 
-    Uses a fixed number of queries.
+    The number of queries does not depend on the number of steps.
     """
     if not askings:
         return []
@@ -129,12 +129,12 @@ def take_all(askings: Sequence[Asking]) -> list[StepQuotaUse | Over | None]:
 
 
 def undo(taken: StepQuotaUse) -> list[UUID]:
-    """Give back what a step took, because it did not run; return the quotas with a freed slot."""
+    """Give back a step's slots and counts; return the IDs of quotas with a freed slot."""
     return undo_all([taken])
 
 
 def undo_all(taken: Sequence[StepQuotaUse]) -> list[UUID]:
-    """Give back what steps took, in two queries; return the IDs of quotas with a freed slot."""
+    """Give back the slots and counts of steps; return the IDs of quotas with a freed slot."""
     _uncount(Counter(counted for one in taken for counted in one.counted))
     return free([(one.asking.run_id, one.asking.token) for one in taken if one.holds])
 
@@ -196,7 +196,7 @@ def _over_tokens(rules: Sequence[Sequence[_Rule]]) -> dict[int, Over]:
 def _without_place(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> dict[int, Over]:
-    """Lock the quotas with slots; return the full quotas, keyed by the number of the held step."""
+    """Lock the quotas with slots; for each step without a free slot, return a full quota."""
     limited = {rule.id for of in rules for rule in of if rule.max_concurrent is not None}
     if not limited:
         return {}
@@ -220,7 +220,7 @@ def _without_place(
 def _count(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> tuple[list[tuple[tuple[_Window, datetime], ...]], dict[int, Over]]:
-    """Count each step in every limited window.
+    """Count each step that is not in `over` in all its limited windows, unless one is used up.
 
     Return each step's windows, and the used-up quotas of the uncounted steps, keyed by step number.
     """

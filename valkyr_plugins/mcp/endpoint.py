@@ -34,7 +34,7 @@ class McpServer(Endpoint):
     """The MCP server, over streamable HTTP without sessions or streams.
 
     It is not part of the API's description, because the protocol describes its own messages. It
-    accepts only tokens, so that no page can call tools with a browser's session.
+    does not accept a browser's session, so that no page can call tools as the user.
     """
 
     def get_authenticators(self) -> list[Any]:

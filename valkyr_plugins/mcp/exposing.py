@@ -61,9 +61,9 @@ def is_exposed(workflow_id: UUID) -> bool:
 
 
 def exposed_to(user: User) -> list[ExposedWorkflow]:
-    """Return the workflows that the caller may see and that are offered as tools.
+    """Return the enabled, published workflows of the 25 oldest tools that the user may see.
 
-    Uses two queries.
+    Uses at most two queries.
     """
     tools = visible(user, WorkflowTool.objects.order_by("pk"))[:MOST_SHOWN]
     direct = dict(tools.values_list("workflow_id", "direct"))

@@ -1,4 +1,4 @@
-"""Let retention delete decided proposals by age."""
+"""Let retention delete old decided proposals."""
 
 from datetime import datetime
 

@@ -1,7 +1,7 @@
 """The kinds of proposals; the API's operations check, preview and apply each kind.
 
-The user who approves is the caller of every operation. So a proposal can do only what this user
-may do, and the agent needs none of these permissions.
+The user who approves is the caller of the operations that apply a proposal. So a proposal can do
+only what this user may do, and the agent needs only the permission to see the object.
 """
 
 from collections.abc import Callable, Mapping
@@ -52,8 +52,8 @@ class ProposedChange:
     """One kind of proposal.
 
     `look` finds the object with the agent's permissions; `preview` shows what would happen. `apply`
-    makes the change and returns its result, unless the object has changed since the proposal. All
-    raise ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
+    makes the change and returns its result, unless the state that the agent saw has changed. Each
+    can raise ApiRefused. A `preview` only reads: it runs in a transaction that cannot write.
     """
 
     look: Callable[[InProcessApi, Facts], ProposedObject]

@@ -46,8 +46,8 @@ class ProposalKind(models.TextChoices):
 class Proposal(models.Model):
     """A change that an agent proposed; nothing happens before it is approved.
 
-    `arguments` are the tool's arguments. `seen` is the state of the object that the agent saw; if
-    the object has changed since, the change is rejected. `result` is the result of the approval.
+    `arguments` are the tool's arguments. `seen` is the object's state, if any, that the agent saw;
+    if it has changed since, the change is rejected. `result` is the result of the approval.
     """
 
     AUDITED_AS = "Proposal"

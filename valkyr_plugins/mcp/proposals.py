@@ -87,7 +87,7 @@ def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Propos
     """Apply the change as the caller, and record the result.
 
     Raises NotFound, WrongState, and Forbidden for a token without the scope `unattended`. Raises
-    NotApplied if an operation is rejected; then nothing changes, and the proposal stays open.
+    NotApplied if an operation is rejected; then nothing changes, and the proposal remains open.
     """
     require_person(api)
     with transaction.atomic():

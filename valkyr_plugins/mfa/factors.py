@@ -54,7 +54,7 @@ class NoFactor(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Enrolled:
-    """A new factor, and new recovery codes, which are never shown again."""
+    """The ID of a factor, and new recovery codes, if any, which are shown only once."""
 
     factor_id: UUID
     recovery_codes: list[str]
@@ -170,7 +170,7 @@ def codes_left(user: Any) -> int:
 
 
 def remove(user: Any, actor: Actor) -> None:
-    """Remove the account's app, as its owner requested. Raises NoFactor."""
+    """Remove the user's app, and the recovery codes if no factor is left. Raises NoFactor."""
     with transaction.atomic():
         factor = _locked(user, confirmed_at__isnull=False)
         audit(actor, "second_factor.remove", factor)
@@ -179,7 +179,7 @@ def remove(user: Any, actor: Actor) -> None:
 
 
 def forget_codes(user: Any) -> None:
-    """Delete the recovery codes of an account that no longer has a factor."""
+    """Delete the account's recovery codes if the account no longer has a factor."""
     if not ids_of(user):
         RecoveryCode.objects.filter(user=user.pk).delete()
 
@@ -250,7 +250,7 @@ def _note_failure(factor: SecondFactor) -> bool:
 
 
 def _require_patience(factor: SecondFactor) -> None:
-    """Raise TooManyCodes after too many wrong codes in a row; recovery codes stay usable."""
+    """Raise TooManyCodes after too many wrong codes in a row; recovery codes remain usable."""
     if factor.failed_at is None:
         return
     passed = (database_now() - factor.failed_at).total_seconds()

@@ -1,7 +1,7 @@
 """Restrict sessions until their sign-in is complete, and require a recent sign-in for some pages.
 
-The middleware runs after the one that finds the session's user. A session that lacks its code is
-not signed in: each view sees an anonymous visitor.
+The middleware runs after the one that finds the session's user. While a factor must still be
+proved, the session is not signed in: each view sees an anonymous visitor.
 """
 
 from functools import cache, partial
@@ -29,7 +29,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
     """Redirects users to the page for the code, for the set-up, or for the password."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Hide the user from views until the sign-in is complete. No request is redirected here."""
+        """Hide the user from views while a factor is unproved. No request is redirected here."""
         signing_in: Any = request
         signing_in.mfa_user = request.user
         signing_in.mfa_progress = cache(partial(progress_of, request, request.user))

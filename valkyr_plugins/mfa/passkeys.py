@@ -1,6 +1,6 @@
 """Add, accept and remove passkeys, with an audit entry. Only this module writes their rows.
 
-The state of a ceremony (a registration or a sign-in) is in the session, once, for ten minutes.
+The session stores the state of one ceremony (a registration or a sign-in) for ten minutes.
 """
 
 from ipaddress import ip_address
@@ -52,7 +52,7 @@ def passkeys_of(user: Any) -> list[Passkey]:
 
 
 def offer(request: Any, user: Any) -> dict[str, Any] | None:
-    """Begin to add a passkey: return the browser's options; None if the host allows no passkeys."""
+    """Begin to add a passkey: return the browser's options; None if passkeys are not possible."""
     at = ceremony(request)
     if at is None:
         return None
@@ -145,7 +145,7 @@ def remove(user: Any, passkey_id: UUID, actor: Actor) -> None:
 def _signed(at: Ceremony, state: dict[str, Any], rows: list[Passkey], text: str) -> Passkey | None:
     """Return the passkey that signed, with its use recorded; None for a wrong answer.
 
-    A signature whose count did not grow comes from a copy of the key, and is rejected.
+    A signature is also rejected if its count did not grow, unless both counts are 0.
     """
     try:
         found, uses = at.signed_in(state, map(_key, rows), text)

@@ -1,7 +1,7 @@
-"""Read which factors a session has proved; rows take precedence over the session's own entries.
+"""Read how far a session's sign-in is; a proved factor counts only while its row exists.
 
 Django's session stores when the user gave the password, and which factor the user proved. Both are
-bound to the session, not to the account: in another browser, the user proves them again.
+bound to the session, not to the account: in another browser, the user must give both again.
 """
 
 import enum

@@ -1,4 +1,4 @@
-"""The admin pages that require a recent sign-in: those that show secrets or change access."""
+"""The admin pages that require a recent sign-in, because they show secrets or change access."""
 
 from typing import Any
 

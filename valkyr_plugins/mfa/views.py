@@ -42,7 +42,7 @@ PAGES = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def _page(*methods: View, allowed: set[SignInProgress]) -> Callable[[View], View]:
-    """Return a decorator for pages that need one of these states; other sessions are redirected."""
+    """Return a decorator for pages that require an allowed state; other sessions are redirected."""
 
     def decorated(view: View) -> View:
         def answered(request: Any, **given: Any) -> HttpResponse:
@@ -237,7 +237,7 @@ def leave(request: Any, user: Any) -> HttpResponse:
 
 
 def _proved(request: Any, user: Any, form: PasswordAgainForm) -> bool:
-    """Return whether the password and the code are correct; if not, the form shows the error."""
+    """Return whether the password and the factor are correct; if not, the form shows the error."""
     name = user.get_username()
     excess = count(of_sign_in(str(request.META.get("REMOTE_ADDR", "")), name))
     if excess is not None:
@@ -304,7 +304,7 @@ def _to(name: str, request: HttpRequest) -> HttpResponse:
 
 
 def _wanted(request: HttpRequest) -> str:
-    """Return the next URL: the requested one if it is on this host; otherwise the admin's."""
+    """Return the next URL: the requested one if it is on this host; otherwise a start page."""
     given = (request.POST.get("next") or request.GET.get("next", ""))[:LONGEST_NEXT]
     own = url_has_allowed_host_and_scheme(
         given, allowed_hosts={request.get_host()}, require_https=request.is_secure()

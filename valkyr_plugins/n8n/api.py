@@ -32,7 +32,7 @@ from valkyr_plugins.n8n.report import STATUSES
 
 
 class N8nQuery(ImportQuery):
-    """The parameters of the import: the workflow's destination, or a dry run."""
+    """The parameters of the import: the workflow's destination, and whether it is a dry run."""
 
     dryRun = serializers.BooleanField(
         required=False,

@@ -128,7 +128,7 @@ class Builder(Nodes):
         )  # fmt: skip
 
     def loop(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> None:
-        """Convert a Loop Over Items node into a map that processes one item after another."""
+        """Convert a Loop Over Items node into a sequential map, or into a placeholder."""
         work = self.work(level, node, ports)
         coming = [port for group in ports.values() for port in group]
         try:

@@ -199,7 +199,7 @@ class _Conversion:
         return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
 
     def _connect(self) -> None:
-        """Connect the nodes to which no trigger leads; if triggers exist, after a placeholder."""
+        """Connect nodes without a trigger: to the start or, if triggers exist, to a placeholder."""
         graph, level = self.graph, self.level
         begun = {link.target for link in level.ports}
         roots = [name for name in graph.order if not graph.incoming.get(name) and name not in begun]
@@ -220,7 +220,7 @@ class _Conversion:
             level.ports[NodeLink("", 0, name)] = port
 
     def _helpers(self) -> None:
-        """Report the models, tools and memories that do not belong to a task as LEFT."""
+        """Report as LEFT the models, tools and memories that belong to no task."""
         for target, helpers in self.graph.helpers.items():
             for kind, node in helpers:
                 row = self.rows[node.name]
@@ -235,7 +235,7 @@ class _Conversion:
         return "lastNode" in modes and self._end() is not None
 
     def _end(self) -> Shape | None:
-        """Return the shape of the last task's output; None if unknown, or if several are last."""
+        """Return the shape of the only last task's output; None if it is unknown."""
         leaves = self.level.leaves()
         last = [row.node for row in self.report.rows if row.task in leaves]
         shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None

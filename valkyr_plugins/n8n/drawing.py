@@ -191,7 +191,7 @@ class Nodes(ABC):
             self.agents.pop()
 
     def variable(self, name: str, node: Node) -> str | None:
-        """Return the workflow's variable for a variable of n8n; None if it may hold a secret."""
+        """Return the name for a variable of n8n; None if it may be secret or cannot be named."""
         found = plain(name) if not name.isidentifier() or not name.isascii() else name[:100]
         if secret_name(name) or not found or found[0].isdigit():
             return None
@@ -402,7 +402,7 @@ def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> boo
 
 
 def _outside(shape: Shape | None) -> Shape | None:
-    """Return a shape that a tool can read; None if it reads the item outside the agent."""
+    """Return a shape if a tool can read it; None if the shape reads the item outside the agent."""
     if shape is None:
         return None
     words = [shape.whole, shape.base, shape.items, *shape.named.values()]

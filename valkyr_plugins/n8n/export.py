@@ -38,7 +38,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """Return the last word of the type: `httpRequest` for `n8n-nodes-base.httpRequest`."""
+        """Return the last part of the type: `httpRequest` for `n8n-nodes-base.httpRequest`."""
         return self.type.rpartition(".")[2]
 
 
@@ -91,7 +91,7 @@ _GO_ON = {"continueRegularOutput": GO_ON, "continueErrorOutput": ERROR_OUTPUT}
 
 
 def read_text(text: str) -> list[Export]:
-    """Return the workflows of a text. Raises DefinitionError if it is too large or not JSON."""
+    """Return a text's workflows. Raises DefinitionError if the text is too large or invalid."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         message = f"the export has {size:,} bytes; at most {MAX_BYTES:,} are accepted"
@@ -206,7 +206,7 @@ def _on_error(value: Mapping[str, Any]) -> str:
 
 
 def _credentials(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of the credentials by their types, without IDs and other data."""
+    """Return the credentials' names, keyed by type; at most ten, without IDs and other data."""
     named = {}
     for kind, given in list(value.items())[:10]:
         name = given.get("name") if isinstance(given, dict) else given

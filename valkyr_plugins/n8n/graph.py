@@ -15,7 +15,7 @@ def loop_ports(node: Node) -> tuple[int, int]:
 
 @dataclass(slots=True)
 class LinkGraph:
-    """The links of a level, without links to earlier nodes.
+    """The links of a workflow, without links to earlier nodes.
 
     `bodies` are the bodies of simple loops, keyed by the loop's node, and `back` are the links that
     close these loops. `cut` are the links that close other cycles.
@@ -57,7 +57,7 @@ def graph_of(export: Export, flowing: Sequence[str]) -> LinkGraph:
 def reachable(
     start: Iterable[str], links: dict[str, list[NodeLink]], stop: Collection[str]
 ) -> set[str]:
-    """Return the nodes of `start`, and those reachable from them without passing through `stop`."""
+    """Return the nodes reachable from `start`, including `start`, without the nodes of `stop`."""
     found: set[str] = set()
     pending = [name for name in start if name not in stop]
     while pending:
@@ -72,7 +72,7 @@ def reachable(
 def _without_ways_back(
     graph: LinkGraph, links: list[NodeLink], names: Sequence[str]
 ) -> list[NodeLink]:
-    """Return the links except those that close plain loops, which go into `graph.back`."""
+    """Move the links that close simple loops into `graph.back`; return the remaining links."""
     out, into = _by_ends(links)
     back: set[NodeLink] = set()
     for name in names:

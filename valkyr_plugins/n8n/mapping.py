@@ -66,9 +66,9 @@ class Left(Exception):
 class Made:
     """The task for a node: a module, its `with` and its outputs.
 
-    `outcomes` names the outcome of each output that is not `success`; `credential` is a
-    credential's name. `before` are complete tasks that run earlier, one after another; `whole` is
-    the task itself if it has a body.
+    `outcomes` maps each output to an outcome; if it is empty, the outcome is always `success`.
+    `credential` is a credential's name. `before` are complete tasks that run earlier, one after
+    another; `whole` is the task itself if it has a body.
     """
 
     use: str
@@ -83,7 +83,7 @@ class Made:
 
 @dataclass(slots=True)
 class Helped:
-    """The task and the remarks for a node that helps another node, for its row in the report."""
+    """The task and the remarks of a helper node, for the helper's row in the report."""
 
     task: str
     module: str
@@ -118,11 +118,11 @@ class NodeWork:
         return self.inputs.get(0, UNKNOWN)
 
     def get(self, keys: str, default: Any = None) -> Any:
-        """Return a parameter by dotted keys, as written in the file; `default` if it is missing."""
+        """Return the parameter at dotted keys, as in the file; `default` if it is missing."""
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:
-        """Return a parameter that is a word, or the default for anything else."""
+        """Return a parameter that is a non-empty text, or the default for any other value."""
         found = self.get(keys)
         if isinstance(found, dict):
             found = found.get("value")

@@ -17,7 +17,7 @@ MAX_TEXT = 20_000
 
 
 def inputs_of(node: Node, reason: str) -> dict[str, Any]:
-    """Return the `with` of a node's placeholder: the node's parameters, and the reason."""
+    """Return the `with` of a node's placeholder: the node's data, and the reason."""
     given = bare(scrubbed(dict(node.parameters)))
     if len(json.dumps(given)) > MAX_PARAMETERS:
         given = {"leftOut": "The parameters are too long to store; see the export."}

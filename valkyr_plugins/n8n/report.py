@@ -1,4 +1,4 @@
-"""The report: the result of each node, and the objects that a user must create beforehand."""
+"""The report of an import: the result of each node, and the objects that a user must create."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -19,7 +19,7 @@ class Shape:
     """One object: `whole` is its expression, and `base` is the prefix of its keys.
 
     `named` are keys with another expression. With `items` (an expression for a list), the shape
-    stands for many objects, whose keys `each` may rename. If there is no expression, `why` has the
+    stands for many objects, whose keys `each` may rename. If there is no expression, `why` is the
     reason.
 
     `within` is the key under which an item has its fields: Airtable's fields are under `fields`. It
@@ -59,7 +59,7 @@ class Shape:
         return None if self.within is None else (*self.within, *keys)
 
     def again(self, expression: str) -> "Shape":
-        """Return the shape of a list that `expression` yields, whose items are like these."""
+        """Return the shape of the list that `expression` yields, with items like this list's."""
         if self.items is None:
             return many(expression)
         return replace(self, items=expression)
@@ -106,7 +106,7 @@ class Sight:
     `numbered` is true if `index` is known. `arguments` collects the arguments that a model gives a
     tool, with their schemas; it is None outside tools. `variable` returns the name for one of n8n's
     or the environment's variables, and None for a forbidden one. `remarks` collects notes for the
-    reader.
+    user.
     """
 
     current: Shape = UNKNOWN

@@ -1,4 +1,4 @@
-"""Measure, over many exports, what share of the nodes and files the import can map."""
+"""Measure the shares of mapped nodes and files over many exports."""
 
 import json
 from collections import Counter
@@ -16,9 +16,9 @@ MAX_REASON = 120
 
 @dataclass(slots=True)
 class Shares:
-    """Counts over exports: nodes by status, without notes, and files without a LEFT node.
+    """Counts over exports: nodes per status, without notes, and files without a LEFT node.
 
-    `left` counts the LEFT nodes by type and operation; `reasons` counts them by reason.
+    `left` counts the LEFT nodes per type and operation; `reasons` counts them per reason.
     """
 
     files: int = 0

@@ -61,7 +61,7 @@ class _Backend(JournalCallableOperationBackend[None]):
 
 
 def _report(ctx: StepContext, response: Any) -> None:
-    """Report the tokens of a model's recorded response, and their cost in the price list."""
+    """Report the tokens of a model's recorded response, and their cost from the price list."""
     while isinstance(response, Mapping) and "usage" not in response and "response" in response:
         response = response["response"]
     if not isinstance(response, Mapping):

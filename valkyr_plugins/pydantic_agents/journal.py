@@ -1,4 +1,4 @@
-"""The journal of an agent inside a step: recorded calls return their results; others are made.
+"""The journal of an agent inside a step: it returns recorded results and makes new calls.
 
 Calls are numbered in the order in which the agent makes them. This order is always the same,
 because an agent's tools run one after another. A number is recorded once. If two processes make the

@@ -49,5 +49,5 @@ class AgentUnit(models.Model):
         return self.execution.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place to which the sealed result is bound."""
+        """Return the row and column to which the sealed result is bound, as text."""
         return f"{self.execution_id}|{self.key}:{self.number}|{column}"

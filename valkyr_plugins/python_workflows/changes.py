@@ -35,7 +35,7 @@ def planned() -> list[PlannedChange]:
 def applied() -> list[PlannedChange]:
     """Publish the changes and return them.
 
-    Workflows removed from the code stay unchanged. Raises the errors of `publish_all`.
+    Workflows removed from the code are only returned. Raises the errors of `publish_all`.
     """
     plan = plan_all()
     return [*_of_declared(plan, publish_all()), *_removed()]

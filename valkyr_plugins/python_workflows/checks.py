@@ -1,6 +1,6 @@
 """`manage.py check --database default`: every step that a live version needs is in the code.
 
-An execution keeps its version, so a step must stay in the code until no live version uses it.
+An execution keeps its version, so a step must remain in the code until no live version uses it.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
 """The types of built-in modules for type checkers, `built_in.pyi`, generated from their schemas.
 
 A result has the fields of the module's outputs. A nullable field has the type without null. A field
-of several types has Any, because a program cannot narrow the type of a handle. Inputs are checked
-by name only, because each may be a template.
+of several types has the type Any, because a program cannot narrow the type of a handle. Inputs are
+checked by name only, because each may be a template.
 """
 
 import builtins

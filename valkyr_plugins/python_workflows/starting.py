@@ -1,4 +1,4 @@
-"""Start workflows in Python: with their published version, or in a test on the testing kit."""
+"""Start workflows in Python: with their published version, or in a test with the testing kit."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ def start_many(
 
 
 def run_here(workflow: AnyWorkflow, payload: Any) -> WorkflowRun:
-    """Run the workflow's current code in a test, on the testing kit."""
+    """Run the workflow's current code in a test, with the testing kit."""
     published = Workflow.objects.get(pk=publish(workflow).workflow_id)
     return Valkyr().start(published, payload)
 
@@ -37,8 +37,8 @@ def run_here(workflow: AnyWorkflow, payload: Any) -> WorkflowRun:
 def _published(workflow: AnyWorkflow) -> UUID:
     """Return the workflow's id; publish a workflow that `migrate` has not published yet.
 
-    An existing version stays the latest: during a deployment, processes with the old code must not
-    publish their version again.
+    An existing version remains the latest: during a deployment, processes with the old code must
+    not publish their version again.
     """
     found: UUID | None = (
         Workflow.objects.filter(

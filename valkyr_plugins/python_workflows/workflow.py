@@ -59,7 +59,7 @@ class PythonWorkflow(Generic[P, R]):
         return self._definition
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Raise TypeError (in a trace, TracingError): start a workflow, or use sub()."""
+        """Raise TypeError, or TracingError in a trace; use `start`, `run_here` or sub() instead."""
         if is_tracing():
             raise TracingError(
                 f"to run a workflow as a step, write sub({self.__name__})(…); to call a plain "

@@ -1,7 +1,7 @@
 """The duty that drives redrives: settle ended items, stop or finish, and send at the set pace.
 
-A turn takes well under a second and requests another at once if there is more to do. After a crash,
-the next turn continues from the rows.
+A run of the duty, a turn, usually takes well under a second; if there is more to do, it requests
+another one at once. After a crash, the next turn continues from the rows.
 """
 
 import logging
@@ -36,8 +36,8 @@ class Settled:
 def settle(redrive_id: UUID) -> Settled:
     """Settle a redrive's ended items; stop it after too many failures, or finish it.
 
-    The redrive is finished when its last item has ended. Each call checks the window of items after
-    the previous one, and starts again after the last, so that slow items do not delay others.
+    The redrive is finished when its last item has ended. Each call checks the next window of items;
+    after the last window, it begins again. So slow items do not delay others.
     """
     with transaction.atomic():
         redrive = items.claimed(redrive_id)
@@ -144,7 +144,7 @@ class Turn:
 
 
 def drive() -> int:
-    """Give every running redrive a short turn; return how many entries moved."""
+    """Run a turn over all redrives that have work; return how many entries moved."""
     return turn().moved
 
 
@@ -157,7 +157,7 @@ def drive_alone() -> Turn:
 def turn(seconds: float = TURN_SECONDS) -> Turn:
     """Give each running redrive its share of the turn's time, in a rotating order.
 
-    Each redrive handles at least one batch; a turn that takes far too long ends early.
+    Each redrive handles at least one batch, unless the turn already takes far too long.
     """
     done = Turn()
     ids = _under_way()

@@ -110,14 +110,14 @@ def end(redrive: Redrive, ended: Sequence[Ended]) -> None:
 
 
 def hold(item_id: int, reason: str) -> None:
-    """Store why an item stays QUEUED; the reason is kept until the item is sent."""
+    """Store why an item remains QUEUED; the reason is kept until the item is sent."""
     said = f"Held back: {reason}"[:MAX_REASON]
     queued = RedriveItem.objects.filter(pk=item_id, state=ItemState.QUEUED)
     queued.exclude(reason=said).update(reason=said)
 
 
 def hold_next(redrive_id: UUID, reason: str) -> None:
-    """Store the reason why a redrive's next item stays QUEUED."""
+    """Store the reason why a redrive's next item remains QUEUED."""
     queued = RedriveItem.objects.filter(redrive_id=redrive_id, state=ItemState.QUEUED)
     item_id = queued.order_by("id").values_list("pk", flat=True).first()
     if item_id is not None:

@@ -36,7 +36,7 @@ HOLDING = "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))"
 
 
 def start(redrive_id: UUID, *, actor: Actor, reason: str = "") -> Redrive:
-    """Start a redrive and hold its entries; skip entries that another redrive holds.
+    """Start a redrive and hold its entries; skip entries that are closed or held elsewhere.
 
     Raises NotFound or WrongState.
     """

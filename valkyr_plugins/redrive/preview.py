@@ -148,9 +148,9 @@ class VersionChange:
 class Preview:
     """The effects of a redrive: runs, skipped entries, repeated side effects, and duration.
 
-    `dead_letters` are the first 100 of its `entries`. Overrides were tried on `checked` entries,
-    the first 1,000 or as many as half a second of CPU time allowed; at most 100 rejects are listed.
-    `seconds` is an estimate of the sending, at the chosen or the measured pace.
+    `dead_letters` are the first 100 entries. Overrides were tried on `checked` of the first 1,000
+    entries, for at most half a second of CPU time; at most 100 rejects are listed. `seconds`
+    estimates how long sending takes or, if longer, running at limited concurrency.
     """
 
     entries: int
@@ -215,7 +215,7 @@ def _kinds(entries: Sequence[UUID]) -> list[_Kind]:
 
 
 def _targets(redrive: Redrive, kinds: list[_Kind]) -> dict[UUID, WorkflowVersion | None]:
-    """Return each workflow's target version; {} if each entry keeps its own version."""
+    """Return each workflow's target version; {} if each entry uses its own version."""
     if redrive.scope == RedriveScope.STEP or redrive.version == PINNED:
         return {}
     return {pk: target_of(redrive, pk) for pk in {kind.workflow_id for kind in kinds}}

@@ -11,7 +11,7 @@ from valkyr_plugins.redrive.rules import Pace, Standing
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts by state, and `rate`, the entries sent per second since the last start or resume.
+    """Counts per state, and `rate`, the entries sent per second since the last start or resume.
 
     `seconds_left` is None if it is unknown, because the redrive is not running or has not sent any
     entry yet.

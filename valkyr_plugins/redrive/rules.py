@@ -13,7 +13,7 @@ CATCH_UP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The number of entries sent since a time; `since` is None before the first turn."""
+    """The number of entries sent since a time; `since` is None before the pacing begins."""
 
     since: datetime | None
     sent: int
@@ -52,7 +52,7 @@ def room(standing: Standing) -> int | None:
     """Return how many more entries may be in flight; None if there is no limit.
 
     Canaries are sent first, and all of them must end before the others are sent. A redrive with a
-    failure limit keeps at most its window in flight.
+    failure limit has at most its window in flight.
     """
     limits = [limit for limit in (standing.max_in_flight, _judged(standing)) if limit is not None]
     free = max(0, min(limits) - standing.running) if limits else None
@@ -70,7 +70,7 @@ def waits_for_canaries(standing: Standing) -> bool:
 
 
 def remembered(recent: str, ended: str, standing: Standing) -> str:
-    """Return `recent` with the newly ended entries, newest last, cut to the window."""
+    """Return `recent` with the newly ended entries at the end, cut to the last ones needed."""
     return (recent + ended)[-max(standing.stop_window, standing.canary, 1) :]
 
 

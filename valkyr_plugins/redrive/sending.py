@@ -184,7 +184,7 @@ def _send_together(
 ) -> list[tuple[int, str]]:
     """Send the steps that are not locked; return the IDs of outdated items, with reasons.
 
-    Locked items stay queued for the next turn.
+    Locked items remain queued for the next turn.
     """
     by_entry = {item.entry_id: item for item in queue}
     done = requeue_together(
@@ -321,7 +321,7 @@ def _step(redrive: Redrive, item: Queued, patched: patching.Patched | None) -> N
 
 
 def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payload: Any) -> None:
-    """Start one new execution for all of this redrive's entries from the item's execution.
+    """Fork the item's execution once, for all entries of this redrive from that execution.
 
     The new execution begins at the start or right before a step, depending on the scope, with the
     item's changes. Raises InvalidRedrive if forks are not available.

@@ -1,4 +1,4 @@
-"""Find, in the graph, the steps with side effects that run again with a step."""
+"""Find, in a graph, the steps with side effects that a redrive of a step repeats."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

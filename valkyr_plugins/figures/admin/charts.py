@@ -143,7 +143,7 @@ def by_state(figures: Figures) -> Chart:
 
 
 def failure_rate(figures: Figures) -> Chart:
-    """Return the chart of the share of executions that failed or timed out."""
+    """Return the chart of the failure rate, in which timeouts count as failures."""
     labels = slot_labels(figures)
     rates = [tally.failure_rate for tally in figures.slots]
     scale = linear([100 * rate for rate in rates if rate is not None], least=5)
@@ -189,7 +189,7 @@ def durations(figures: Figures) -> Chart:
 
 
 def dispatches(figures: Figures) -> Chart:
-    """Return the chart of the times for which steps' attempts waited for a worker."""
+    """Return the chart of how long attempts of steps waited for a worker."""
     return _percentiles(
         figures,
         "dispatches",
@@ -232,7 +232,7 @@ def _percentiles(
 
 
 def _readable(labels: list[str]) -> list[str]:
-    """Return the labels; every second one is "" if a chart has no room for all of them."""
+    """Return the labels; if there are more than four, every second one is empty."""
     if len(labels) <= 4:
         return labels
     return [label if place % 2 == 0 else "" for place, label in enumerate(labels)]

@@ -37,7 +37,7 @@ class Scale:
 def linear(values: Iterable[float], least: float = 1.0) -> Scale:
     """Return a scale from 0 to the smallest round number that is not below any value.
 
-    A round number is 1, 2 or 5 times a power of ten. The scale goes at least to `least`.
+    A round number is 1, 2 or 5 times a power of ten. The scale ends at `least` or above.
     """
     top = round_up(max(values, default=least) or least)
     top = max(top, least)
@@ -45,7 +45,7 @@ def linear(values: Iterable[float], least: float = 1.0) -> Scale:
 
 
 def logarithmic(values: Iterable[float]) -> Scale:
-    """Return a logarithmic scale around the positive values, of at most six powers of ten."""
+    """Return a logarithmic scale for the positive values; it spans at most six powers of ten."""
     known = [max(value, TINY) for value in values if value > 0] or [1.0]
     last = math.ceil(math.log10(max(known)))
     first = min(max(math.floor(math.log10(min(known))), last - MOST_DECADES), last - 1)
@@ -81,7 +81,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line with one or more pieces, separated by gaps, and dots for single values."""
+    """A line whose pieces are separated by gaps, and dots for single values between gaps."""
 
     word: str
     kind: str

@@ -1,4 +1,4 @@
-"""The figures of a range on the home page: cards, charts, and a line of numbers."""
+"""The figures of a range on the home page: cards, charts, and key figures."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -93,7 +93,7 @@ def _ended(part: SelectedPeriod) -> dict[str, str]:
 
 
 def selected(request: HttpRequest, figures: Figures) -> tuple[Figures, list[Banner]]:
-    """Return the figures for the period in the URL, and a banner if it is out of range."""
+    """Return the figures for the period in the URL, and a banner if that period is invalid."""
     given = request.GET.get("from"), request.GET.get("to")
     part = figures.window.part(*given)
     if part:

@@ -1,4 +1,4 @@
-"""The figures of one workflow: those of the home page, and its steps, versions and costs."""
+"""The figures page of one workflow: charts as on the home page, steps, versions and costs."""
 
 from collections.abc import Callable
 from functools import partial

@@ -75,7 +75,7 @@ class BudgetAdmin(LimitAdmin):
     empty_text = lazy("No budgets. Spending is not limited.")
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Return the list, for which the spending of all rows is read together."""
+        """Return the list; read the spending of all its rows together."""
         found: Any = super().get_changelist_instance(request)
         uses = uses_of(list(found.result_list))
         for row in found.result_list:
@@ -102,7 +102,7 @@ class BudgetAdmin(LimitAdmin):
 
     @display(description=lazy("kill switch"))
     def switch(self, row: Budget) -> str:
-        """Return whether the budget has a kill switch."""
+        """Return "enabled" or "disabled": whether the budget has a kill switch."""
         return gettext("enabled") if row.kill_switch else gettext("disabled")
 
     @display(description=lazy("spent on"))
@@ -125,7 +125,7 @@ class BudgetAdmin(LimitAdmin):
 
 
 def _use(row: Budget) -> Use:
-    """Return a budget's spending in the current period; look it up once per row."""
+    """Return a budget's spending in the current period; read it at most once per row."""
     found: Use | None = getattr(row, "present_use", None)
     if found is None:
         found = uses_of([row])[row.pk]

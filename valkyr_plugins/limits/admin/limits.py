@@ -20,7 +20,7 @@ from valkyr_plugins.limits.models import SpenderLimit
 
 
 def deletion(kind: LimitKind[Any], question: str) -> AdminOperation:
-    """Return the operation that deletes a limit; it asks `question` and for a reason."""
+    """Return the operation that deletes a limit; it asks `question` and requires a reason."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> None:
         kind.delete(pk, actor=actor, reason=data["reason"])
@@ -48,7 +48,7 @@ def bar(value: float, most: float, text: str) -> SafeString:
 
 
 class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The workspace or member to limit; the name is typed in, so that no list of users is shown."""
+    """The workspace or member to limit; a text field avoids showing a list of users."""
 
     noun = "limit"
     username = forms.CharField(
@@ -107,7 +107,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
         return marks.ago(row.created_at)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the fields; the limited user and resource cannot be changed."""
+        """Return the fields; only the `changeable` fields of an existing limit can be changed."""
         if obj is None:
             return ("workspace", "username", *self.said_once, *self.kind.changeable)
         return ("workspace", "whose", self.told, *self.kind.changeable, *self.uses)

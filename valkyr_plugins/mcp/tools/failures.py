@@ -141,7 +141,7 @@ def _if_permitted(caller: ToolCaller, route: str, **named: Any) -> Any:
 
 
 def _compared(caller: ToolCaller, entry_id: UUID | str) -> Any:
-    """Return the differences from the last success; hidden without `view_payloads`."""
+    """Return how a dead letter differs from the last success; hidden without `view_payloads`."""
     rows = DeadLetterEntry.objects.all()
     entry, may = obtain(caller.api.user, rows, entry_id, Action.VIEW)
     if not may.allows(Permission.VIEW_PAYLOADS):
@@ -193,7 +193,7 @@ def _source(caller: ToolCaller, letter: dict[str, Any]) -> Any:
 
 
 def _tasks(document: Any, names: list[str]) -> Iterator[Any]:
-    """Yield the tasks to which a step's path leads, the innermost first."""
+    """Yield the tasks that a step's path names, the innermost first."""
     tasks = document.get("tasks", []) if isinstance(document, dict) else []
     for task in tasks if isinstance(tasks, list) else []:
         if not isinstance(task, dict) or task.get("id") != names[0]:

@@ -145,7 +145,7 @@ def _modules(caller: ToolCaller, given: ModulesArguments) -> Any:
 
 
 def workspace_of(caller: ToolCaller, workspace_id: UUID | None) -> UUID:
-    """Return the ID of the named workspace, or of the caller's only one. Raises ApiRefused."""
+    """Return the given ID, or the ID of the caller's only workspace. Raises ApiRefused."""
     if workspace_id is not None:
         return workspace_id
     found = caller.api.get("workspaces", {"limit": 2}).data
@@ -157,8 +157,8 @@ def workspace_of(caller: ToolCaller, workspace_id: UUID | None) -> UUID:
 def validated(caller: ToolCaller, given: ValidateArguments) -> dict[str, Any]:
     """Return the problems and warnings of a definition.
 
-    Unlike the API's operation, it needs only the permission to view, because an agent that proposes
-    a change may lack the permission to write. It stores nothing.
+    Unlike the API's operation, this requires only the permission to view, because an agent that
+    proposes a change may lack the permission to write. Nothing is stored.
     """
     if given.workflow_id is not None:
         workspace_id = UUID(caller.api.get("workflow", id=given.workflow_id).data["workspaceId"])

@@ -64,7 +64,7 @@ def _fields(work: NodeWork) -> dict[str, Any]:
 
 
 def _typed(raw: Any, kind: str) -> Any:
-    """Convert a value to the type that n8n's form names; keep expressions."""
+    """Convert a value to the type that n8n's form names; leave expressions unchanged."""
     if not isinstance(raw, str) or is_expression(raw):
         return raw
     try:
@@ -186,7 +186,7 @@ def xml(work: NodeWork) -> Made:
 
 @family("html", "htmlExtract")
 def html(work: NodeWork) -> Made:
-    """Make a `data.html_extract` task; `data.template` for a generated page. Raises Left."""
+    """Make a `data.html_extract` task, or `data.template` to generate a page. Raises Left."""
     operation = work.word("operation", "generateHtmlTemplate")
     if work.node.kind == "htmlExtract" or operation == "extractHtmlContent":
         return _extract(work)

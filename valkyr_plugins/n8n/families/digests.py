@@ -50,7 +50,7 @@ def main(inputs):
 
 @family("crypto")
 def crypto(work: NodeWork) -> Made:
-    """Make a digest, a signature with a key from the data, or a random value. Raises Left."""
+    """Make a `python.code` task for a digest, a keyed signature or a random value. Raises Left."""
     kind = {"MD5": "md5", "SHA256": "sha256", "SHA512": "sha512", "SHA1": "sha1",
             "SHA384": "sha384", "SHA3-256": "sha3_256", "SHA3-512": "sha3_512"}.get(
         work.word("type", "MD5"))  # fmt: skip

@@ -109,7 +109,7 @@ def _text(expression: str) -> Shape:
 
 @family("readBinaryFile", "readWriteFile")
 def read_write(work: NodeWork) -> Made:
-    """Make a `file.read` or `file.write` task below the files folder. Raises Left for a pattern."""
+    """Make a `file.read` or `file.write` task. Raises Left for a path that is a pattern."""
     if work.node.kind == "readWriteFile" and work.word("operation", "read") == "write":
         return write(work)
     path = _path(work, "fileSelector|filePath")

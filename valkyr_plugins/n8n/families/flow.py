@@ -58,7 +58,7 @@ MAX_SECONDS = 365 * 86_400
 
 @family("wait")
 def wait(work: NodeWork) -> Made:
-    """Make a `flow.delay` task; if the node waits for a call, `flow.callback`. Raises Left."""
+    """Make a `flow.delay` task, or `flow.callback` if the node waits for a call. Raises Left."""
     how = work.word("resume", "timeInterval")
     if how == "specificTime":
         work.remark("The time needs a zone, as in 2027-01-31T08:00:00+01:00.")
@@ -129,7 +129,7 @@ BY_PLACE = ("mergeByPosition", "combineByPosition", "mergeByIndex", "multiplex",
 
 @family("merge", takes=MERGE)
 def merge(work: NodeWork) -> Made:
-    """Merge inputs: append, choose one, combine by position or join by fields. Raises Left."""
+    """Merge inputs: append, choose one, combine by position or join on fields. Raises Left."""
     if work.exclusive:
         work.remark(
             "Only one of its branches is taken, so it continues when that branch has ended."

@@ -14,7 +14,7 @@ def is_text(raw: Any) -> bool:
 
 @family("facebookGraphApi")
 def graph_api(work: NodeWork) -> Made:
-    """Make the request to the Graph API that the node describes."""
+    """Make an `http.request` task for the node's request to the Graph API."""
     version = work.text(work.word("graphApiVersion", "v22.0"))
     node, edge = work.text(work.get("node", "")), work.text(work.get("edge", ""))
     host = work.text(work.word("hostUrl", "graph.facebook.com"))

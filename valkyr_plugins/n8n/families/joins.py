@@ -1,4 +1,4 @@
-"""Convert joins of items by their fields or positions into `python.code`."""
+"""Convert joins of items, on their fields or positions, into `python.code`."""
 
 from valkyr_plugins.n8n.families.programs import READ, listed, program
 from valkyr_plugins.n8n.mapping import Left, Made, NodeWork

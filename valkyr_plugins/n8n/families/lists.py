@@ -52,7 +52,7 @@ def limit(work: NodeWork) -> Made:
 
 @family("sort", takes=LIST)
 def sort(work: NodeWork) -> Made:
-    """Make a `data.sort` task, by fields. Raises Left for a sort by code or at random."""
+    """Make a `data.sort` task. Raises Left for a sort by code or at random."""
     rows = work.names("sortFieldsUi.sortField")
     if work.word("type", "simple") != "simple" or not rows:
         raise Left("it sorts by code or randomly; use data.sort or python.code")
@@ -104,7 +104,7 @@ def aggregate(work: NodeWork) -> Made:
 
 @family("summarize", takes=LIST)
 def summarize(work: NodeWork) -> Made:
-    """Make a `data.aggregate` task, or `python.code` for texts, with n8n's names. Raises Left."""
+    """Make a `data.aggregate` task, or `python.code` if texts are concatenated. Raises Left."""
     compute: dict[str, Any] = {}
     rows = work.names("fieldsToSummarize.values")
     split = work.word("fieldsToSplitBy").removeprefix("=")

@@ -110,7 +110,7 @@ class _Inspection:
         return uses
 
     def at(self, place: int) -> str:
-        """Return the text of the token at a place; "" before the first and after the last."""
+        """Return the text of the token at a position; "" outside the program."""
         return self.tokens[place].text if 0 <= place < len(self.tokens) else ""
 
     def word(self, place: int, name: str, uses: Uses) -> None:

@@ -61,7 +61,7 @@ def _compared(work: NodeWork, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _crm(plural: str, key: str, own: tuple[str, ...]) -> dict[str, ServiceCall]:
-    """Return the calls for one kind of object in HubSpot; they are alike for each kind."""
+    """Return the calls for one kind of object in HubSpot; all kinds have the same calls."""
     base, kind = (
         f"https://api.hubapi.com/crm/v3/objects/{plural}",
         {"properties": _of_hubspot(*own)},

@@ -1,4 +1,4 @@
-"""Services that keep rows: Supabase, NocoDB and Baserow."""
+"""Services that store rows: Supabase, NocoDB and Baserow."""
 
 from typing import Any
 

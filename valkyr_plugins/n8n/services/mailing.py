@@ -1,4 +1,4 @@
-"""Services that keep lists of addresses: Mailchimp and Mautic."""
+"""Services that store lists of addresses: Mailchimp and Mautic."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Services that keep records: Airtable and Notion."""
+"""Services that store records: Airtable and Notion."""
 
 import re
 from typing import Any

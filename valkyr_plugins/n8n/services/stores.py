@@ -1,4 +1,4 @@
-"""Services that keep pages and products: WordPress, WooCommerce, Shopify, Strapi and Webflow."""
+"""Services that store pages and products: WordPress, WooCommerce, Shopify, Strapi and Webflow."""
 
 import re
 from typing import Any

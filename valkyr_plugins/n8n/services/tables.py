@@ -104,12 +104,12 @@ def _pair(work: NodeWork, row: dict[str, Any]) -> tuple[str, Any]:
 
 
 def first(*names: str) -> Any:
-    """Return the function that makes a value from the first of these parameters that is given."""
+    """Return the function that makes a value from the first parameter of `names` that is given."""
     return lambda work: filled(work, "$" + "|".join(names))
 
 
 def among(default: str, *keys: str) -> Any:
-    """Return the function that returns the node's first word under `keys`, or `default`."""
+    """Return the function that returns the first text among the parameters, or `default`."""
     return lambda work: next((word for key in keys if (word := work.word(key))), default)
 
 

@@ -51,7 +51,7 @@ def missing(work: NodeWork, what: str) -> str:
 
 
 def filled(work: NodeWork, spec: Any) -> Any:
-    """Return a table's value with the node's parameters; OMIT if only optional ones are missing."""
+    """Return a table's value with the node's parameters; OMIT if all its parts are omitted."""
     if callable(spec):
         return spec(work)
     if isinstance(spec, str) and spec.startswith("$"):
@@ -95,7 +95,7 @@ def address(work: NodeWork, url: str, parts: Any, secret: str) -> str:
 
 
 def limit(default: int, key: str = "limit", most: int = 100) -> Any:
-    """Return the function that makes the number of results: `most` if all are requested."""
+    """Return the function that makes the maximum number of results; `most` if all are requested."""
 
     def made(work: NodeWork) -> Any:
         if work.get("returnAll") is True:

@@ -145,7 +145,7 @@ def repeat(
 ) -> Iterator[TracedTurns]:
     """Run the steps in the block repeatedly; `with` returns the iteration.
 
-    The loop ends after `count` iterations or by a condition: `until` or `while_` here, or a call to
+    The loop ends after `count` iterations or on a condition: `until` or `while_` here, or a call to
     `turn.until(…)` or `turn.while_(…)` in the block. A condition in the block can read the results
     of the block's steps. The step fails after more than `at_most` (1,000 by default) iterations.
     """

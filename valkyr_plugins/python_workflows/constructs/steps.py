@@ -102,7 +102,7 @@ class ModuleCall:
         return ModuleCall(f"{self._path}.{word}" if self._path else word)
 
     def options(self, **options: Any) -> "ModuleCall":
-        """Return the module with options for one place in a workflow, such as `retry`."""
+        """Return the module with options for one call in a workflow, such as `retry`."""
         return ModuleCall(self._path, options)
 
     def __call__(self, *args: Any, with_: Mapping[str, Any] | None = None, **inputs: Any) -> Any:

@@ -1,6 +1,6 @@
 """Waits: for a time, a person, an event, or a call from another system.
 
-Each wait is a line: it runs after everything above it, and everything below it runs after it.
+Each wait is a barrier: it runs after all code above, and all code below runs after it.
 """
 
 from collections.abc import Mapping, Sequence

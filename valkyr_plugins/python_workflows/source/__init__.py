@@ -2,5 +2,5 @@
 
 `python_source` is the entry point. Edges that follow from the order of the lines are omitted; all
 others are written as `after=`. Templates that are paths, comparisons or sums become handles; the
-others stay text.
+others remain text.
 """

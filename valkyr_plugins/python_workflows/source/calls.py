@@ -31,10 +31,10 @@ OPTIONS = {
 class SourceCall:
     """The call of a task.
 
-    `read` is the value whose templates the call reads at its place; `later` are inputs that are
-    rendered in its body.
+    `read` is the value whose templates are read outside the call's body; `later` are inputs that
+    are rendered in its body.
 
-    `head` and `arguments` make the call; `form` is `assign`, `with` for a block, or `map`.
+    `head` and `arguments` make the call; `form` is `assign`, `with`, `map`, `set` or `agent`.
     """
 
     head: str
@@ -116,7 +116,7 @@ def options_of(document: Document, depth: int = 1) -> dict[str, Any]:
 
 
 def by_name(use: str, config: Document) -> SourceCall:
-    """Return a call of a built-in module, or of a project's step, by its type."""
+    """Return a call of a built-in module or of a project's step; `use` is its type."""
     words = [
         f"{word}_" if iskeyword(word) or word == "options" else word for word in use.split(".")
     ]

@@ -1,7 +1,7 @@
 """Templates as Python over handles: `{{ tasks.paid.output.number }}` is `paid.number`.
 
 Paths, comparisons and arithmetic are converted if the handle's own template is equivalent; all
-other templates stay text.
+other templates remain text.
 """
 
 import ast
@@ -30,9 +30,9 @@ class _RawTemplateError(Exception):
 
 @dataclass(slots=True)
 class KnownNames:
-    """The Python names that replace the roots of templates, and those of tasks' results.
+    """The Python names that replace the roots of templates and the results of tasks.
 
-    `task` returns the Python name for a task's id, or "" if there is no such name at this place.
+    `task` returns the Python name for a task's id, or "" if the id has no name here.
     """
 
     roots: Mapping[str, str]

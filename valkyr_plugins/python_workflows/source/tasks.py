@@ -1,7 +1,7 @@
 """The tasks of a scope as statements, each after the tasks that it reads.
 
-Each task is put into a graph as its call would be. So the edges that the order of the lines implies
-are known, and only the other edges are written as `after=`.
+The writer puts each task into a graph, as its call would. So it knows the edges that the order of
+the lines implies, and writes only the other edges as `after=`.
 """
 
 from collections.abc import Iterator, Mapping

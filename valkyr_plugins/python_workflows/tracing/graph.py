@@ -1,8 +1,8 @@
-"""The graph under construction: tasks, the scopes of their ids, and blocks of lines.
+"""The graph under construction: tasks, the scopes of their ids, and blocks of statements.
 
 A *scope* is the workflow, a body, or a chain: templates see the tasks of their scope and of the
-enclosing ones. A *block* is a sequence of lines in a scope, such as those under one `with when(…)`.
-A *line* runs after everything above it in its block, and before everything below.
+enclosing ones. A *block* is a sequence of statements, such as those under one `with when(…)`. A
+*line* is a barrier: it runs after everything above it in its block, and before everything below.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -50,7 +50,7 @@ class TracedTask:
         return around is not None
 
     def goes_on(self) -> "list[TracedEdge]":
-        """Return the edges from the task to the lines below it."""
+        """Return the edges from the task to the tasks below it."""
         return [TracedEdge(self, outcome) for outcome in self.leads_on]
 
 
@@ -124,9 +124,9 @@ class TracedFork:
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Consecutive lines. `segment` are the tasks after the last line, to which `entry` leads.
+    """Consecutive statements. `entry` leads to the tasks after the last barrier, the `segment`.
 
-    With `joins_all`, every edge of the entry must be taken. With `parallel`, the lines do not wait.
+    With `joins_all`, every edge of the entry must be taken. With `parallel`, tasks do not wait.
     """
 
     scope: TracedScope
@@ -178,7 +178,7 @@ class Block:
         return [*entry, *edges], sure and (joins_all or bool(needed))
 
     def draw_line(self, entry: list[TracedEdge], *, joins_all: bool = False) -> None:
-        """Make all lines below run after these edges."""
+        """Make all tasks below run after these edges."""
         self.entry, self.joins_all, self.segment, self.fork = entry, joins_all, [], None
 
 

@@ -213,7 +213,7 @@ class _Writer:
 
 
 def attribute(handle: Any, name: str) -> ValueHandle:
-    """Return `handle.name`, by its JSON name. Raises TracingError for an unknown field."""
+    """Return `handle.name`, using the JSON name. Raises TracingError for an unknown field."""
     facts = facts_of(handle)
     assert facts is not None
     found = member(facts.shape, name)

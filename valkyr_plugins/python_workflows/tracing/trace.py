@@ -221,7 +221,7 @@ class Trace:
             )
 
     def local(self, tasks: Iterable[TracedTask]) -> list[TracedTask]:
-        """Return the tasks of this scope; record those of enclosing scopes. Raises TracingError."""
+        """Return the tasks of this scope; record tasks of enclosing scopes. Raises TracingError."""
         scope, own = self.scope, dict.fromkeys(tasks)
         around = list(scope.scopes())
         for task in own:
@@ -266,7 +266,7 @@ class Trace:
         return edges
 
     def precede(self, earlier: Any, later: Any) -> Any:
-        """Handle `earlier >> later`: add edges, which replace those from tasks before `earlier`."""
+        """Handle `earlier >> later`: add edges, which replace edges from tasks before `earlier`."""
         for one in later if isinstance(later, list | tuple) else [later]:
             facts = facts_of(one)
             if facts is None or facts.task is None:

@@ -164,7 +164,7 @@ class RedriveAdmin(OperatingAdmin, FactAdmin):
         return [path("new/", view, name="valkyr_redrive_redrive_new"), *super().get_urls()]
 
     def new(self, request: HttpRequest) -> HttpResponse:
-        """Create a redrive for a group's open entries (`?group=`), or for those in `?ids=a,b`."""
+        """Show or submit the form for a redrive of `?group=`, or of the entries in `?ids=a,b`."""
         if not holds(request, Permission.REDRIVE):
             raise PermissionDenied(gettext("You need the permission redrive."))
         return ask(request, _named(request), sent=request.method == "POST")

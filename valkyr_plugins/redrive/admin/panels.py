@@ -1,4 +1,4 @@
-"""The results of a redrive: counts with a bar, and the newest items of one state."""
+"""The panels of a redrive's page: the progress with a bar, the newest items, and the preview."""
 
 import json
 from typing import Any
@@ -111,7 +111,7 @@ def bar(redrive: Redrive) -> SafeString:
 
 
 def counts(redrive: Redrive) -> PageSection:
-    """Return the counts by state (linked to the items), the pace and the remaining time."""
+    """Return the counts per state (linked to the items), the pace and the remaining time."""
     now = progress(redrive)
     rows = [
         ("QUEUED", now.queued),
@@ -134,7 +134,7 @@ def counts(redrive: Redrive) -> PageSection:
 
 
 def chosen(request: HttpRequest, redrive: Redrive) -> PageSection:
-    """Return a section with the newest items, limited to the state that the URL names."""
+    """Return a section with the newest items, of only one state if the URL names one."""
     state = request.GET.get("items", "")
     rows = RedriveItem.objects.filter(redrive=redrive).select_related("entry", "again")
     if state in ItemState.values:

@@ -75,7 +75,7 @@ def make_permitted(
 def preview_permitted(
     user: User, given: dict[str, Any], wish: RedriveOptions, actor: Actor
 ) -> tuple[Preview, Powers]:
-    """Preview the redrive that `make_permitted` would create; return it and the caller's powers.
+    """Preview the redrive that `make_permitted` would create; also return the caller's powers.
 
     Nothing is written. Raises Forbidden, NotFound or InvalidRedrive.
     """
@@ -130,7 +130,7 @@ def _wanted(user: User, given: dict[str, Any]) -> QuerySet[DeadLetterEntry]:
 
 
 def _refuse(user: User, wanted: QuerySet[DeadLetterEntry], powers: list[Power]) -> None:
-    """Raise the error that says why no row is left: forbidden, or not visible to the caller."""
+    """Raise Forbidden; NotFound if the caller may see none of the wanted dead letters."""
     known = visible(user, wanted, Action.VIEW) | visible(user, wanted, Action.TRIGGER)
     entry = known.only("id", "workspace_id", "workflow_id").first()
     if entry is None:
@@ -226,7 +226,7 @@ class PreviewNewRedrive(Endpoint):
     def post(self, request: Request) -> Response:
         """Return what `previewRedrive` would return for this redrive, without creating it.
 
-        Nothing is written. Others may change the dead letters before the redrive is created.
+        Nothing is written. Other users may change the dead letters before the redrive is created.
         """
         given = self.body(NewRedrive)
         wish = wish_of(given, request.data)
@@ -325,7 +325,7 @@ class StartRedrive(_Move):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a redrive: hold its dead letters and requeue them at the set rate.
 
-        Dead letters that another redrive holds are skipped.
+        Dead letters that are no longer open, or that another redrive holds, are skipped.
         """
         return self._moved(id, lifecycle.start, sends=True)
 
@@ -356,5 +356,5 @@ class AbortRedrive(_Move):
 
     @_described("abort")
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Abort a redrive; requeued dead letters continue, and the others stay open."""
+        """Abort a redrive; requeued dead letters continue, and the others remain open."""
         return self._moved(id, lifecycle.abort, sends=False)

@@ -45,7 +45,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the workflows; list the files that fail in a final CommandError."""
+        """Import the workflows; a final CommandError lists the files that failed."""
         if options["report"]:
             self._measure(_files(options["files"]), options["top"], as_json=options["json"])
             return
