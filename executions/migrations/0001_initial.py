@@ -468,7 +468,7 @@ class Migration(executions.database.migrations.Migration):
                 ('origin_line', models.PositiveIntegerField(editable=False, help_text='The line at which that code begins, at the last publishing.', null=True)),
                 ('enabled', models.BooleanField(default=True, help_text='If it is off, no trigger starts the workflow.')),
                 ('definition', models.JSONField(default=dict, help_text='The draft, as written by its author.')),
-                ('revision', models.PositiveIntegerField(default=1, editable=False, help_text='The number of changes; the ETag of the draft.')),
+                ('revision', models.PositiveIntegerField(default=1, editable=False, help_text='Increases with each change; the ETag of the draft.')),
                 ('created_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('updated_at', models.DateTimeField(db_default=executions.database.clock.ClockTimestamp(), editable=False)),
                 ('archived_at', models.DateTimeField(blank=True, editable=False, null=True)),

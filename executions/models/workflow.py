@@ -38,7 +38,7 @@ class Workflow(models.Model):
     )
     definition = models.JSONField(default=dict, help_text="The draft, as written by its author.")
     revision = models.PositiveIntegerField(
-        default=1, editable=False, help_text="The number of changes; the ETag of the draft."
+        default=1, editable=False, help_text="Increases with each change; the ETag of the draft."
     )
     latest_version = models.ForeignKey(
         "WorkflowVersion",

@@ -60,6 +60,11 @@ class Spent:
         return max(1.0, (self.ends_at - self.now).total_seconds())
 
     @property
+    def lasts(self) -> tuple[bool, float]:
+        """Return a key by which budgets are sorted: those that never reset are last."""
+        return self.ends_at is None, self.retry_after
+
+    @property
     def sentence(self) -> str:
         """Return a sentence with the budget's owner, spending, amount and time of reset."""
         whose = f"the workspace {self.workspace!r}"
@@ -92,7 +97,7 @@ def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spen
     With `killing`, only budgets with a kill switch count. Uses one query.
     """
     found = _fetch({"workspaces": [workspace_id], "users": [user_id], "killing": killing})
-    return max(found, key=lambda spent: spent.retry_after, default=None)
+    return max(found, key=lambda spent: spent.lasts, default=None)
 
 
 def all_killing() -> list[Spent]:
@@ -135,7 +140,7 @@ def ask_all(asked: Sequence[Asked]) -> list[Exception | None]:
             for spent in found
             if spent.workspace_id == workspace_id and spent.user_id in (None, user_id)
         ]
-        lasting = max(mine, key=lambda spent: spent.retry_after) if mine and _draws(one) else None
+        lasting = max(mine, key=lambda spent: spent.lasts) if mine and _draws(one) else None
         answers.append(None if lasting is None else _refusal(lasting))
     return answers
 

@@ -68,6 +68,8 @@ def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
     """
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise ProviderTrouble("the user-info endpoint returned another subject")
+    if "email" in claims and claims["email"] != info.get("email"):
+        info = {name: value for name, value in info.items() if name != "email_verified"}
     return {**info, **claims}
 
 

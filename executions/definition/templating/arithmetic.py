@@ -112,7 +112,7 @@ def to_int(_: RenderBudget, value: Any, default: Any = 0, base: int = 10) -> Any
         return int(value)
     except TooLarge:
         raise
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         try:
             return int(float(value))
         except (TypeError, ValueError, OverflowError):

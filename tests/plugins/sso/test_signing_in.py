@@ -533,6 +533,17 @@ def test_odd_claims_make_a_user_nonetheless(
     assert bool(roles(user.username)) is (claims["groups"] == "owners")
 
 
+def test_a_verified_address_vouches_for_no_other(client: Client, settings: Any, liar: Liar) -> None:
+    settings.VALKYR = settings.VALKYR | liar.settings()
+    liar.user_info |= {"email": "ada@example.org", "email_verified": True}
+    asked = query_of(begin(client))
+    liar.claims |= {"nonce": asked["nonce"], "email": "root@example.org"}
+
+    client.get("/sso/callback", {"code": "x", "state": asked["state"]})
+
+    assert get_user_model().objects.get(socialaccount__uid="ada").email == ""
+
+
 def test_the_same_subject_of_another_issuer_is_somebody_else(
     client: Client, settings: Any, provider: Provider, sso: Any, liar: Liar
 ) -> None:

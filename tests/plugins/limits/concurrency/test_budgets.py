@@ -191,6 +191,16 @@ def test_a_step_that_costs_is_refused_once_a_budget_is_spent(
     assert entries(execution) == []
 
 
+def test_the_error_names_the_budget_that_never_resets(queue: World, workspace: Workspace) -> None:
+    budget(workspace, "5")
+    budget(workspace, "5", period="total")
+    once(workspace, amount="5")
+
+    run = run_of(once(workspace, amount="1"), FIRST)
+
+    assert "it does not reset automatically" in run.error
+
+
 def test_who_has_money_left_goes_on_beside_who_has_not(
     queue: World, workspace: Workspace, ada: Any
 ) -> None:
