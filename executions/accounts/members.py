@@ -1,7 +1,7 @@
 """Members of a workspace: their roles and additional permissions.
 
-A workspace keeps at least one active ADMIN. The workspace is locked while an ADMIN is removed, so
-that two administrators cannot demote each other at the same time.
+Users cannot remove a workspace's last active ADMIN. The workspace is locked while a user changes a
+membership, so that two administrators cannot demote each other at the same time.
 """
 
 from collections.abc import Collection, Mapping
@@ -237,8 +237,8 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
 def _open_the_admin(user: Any, *, lost: bool) -> None:
     """Allow the user to open the admin if one of the user's roles needs it.
 
-    With `lost`, withdraw the access if no role needs it, except from superusers. Otherwise,
-    manually granted access stays.
+    `lost` says that the user lost roles: access that no role needs is then withdrawn, except from
+    superusers. Otherwise, manually granted access is kept.
     """
     if not has_column("is_staff"):
         return

@@ -270,19 +270,19 @@ class ScopedAdmin(AuditedAdmin):
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may see this row, or any row if none is given."""
+        """Return whether the user may see this row (None: at least one row)."""
         return self._may(request, obj, self.needs, "view")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may add rows in some workspace."""
+        """Return whether the user may add rows in at least one workspace."""
         return self._may(request, None, self.edits, "add")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may change this row, or any row if none is given."""
+        """Return whether the user may change this row (None: at least one row)."""
         return self._may(request, obj, self.edits, "change")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may delete this row, or any row if none is given."""
+        """Return whether the user may delete this row (None: at least one row)."""
         return self._may(request, obj, self.edits, "delete")
 
     def _may(self, request: HttpRequest, obj: Any, power: Power, verb: str) -> bool:

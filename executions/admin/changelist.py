@@ -56,7 +56,7 @@ class BoundedChangeList(ChangeList):
     def whole(self) -> bool:
         """Return whether the list has no search, and no filters except those in `whole_lists`.
 
-        If such a list is empty, the table has no rows.
+        If such a list is empty, its page shows an introduction instead of "No results".
         """
         known: tuple[Mapping[str, str], ...] = getattr(self.model_admin, "whole_lists", ({},))
         given = {name: values[-1] for name, values in self.filter_params.items()}

@@ -144,8 +144,8 @@ def _compensation(row: WorkflowExecution) -> str:
 def title_of(row: WorkflowExecution, *, shown: bool) -> str:
     """Return the workflow's name and the execution's subject, as a title.
 
-    The subject consists of the first values of the payload if it may be `shown`. Otherwise, it is
-    the idempotency key or, without a key, the end of the ID.
+    If the payload may be `shown`, the subject consists of some of the payload's values. Otherwise,
+    or if there are none, it is the idempotency key or, without a key, the end of the ID.
     """
     values = ", ".join(_first_values(row.trigger_payload)) if shown else ""
     subject = values or row.idempotency_key or f"…{str(row.pk)[-8:]}"
@@ -254,7 +254,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """Show the page, or the archive's page for an execution that retention deleted."""
+        """Show the page, or redirect to the archive's page if retention deleted the execution."""
         try:
             answer: HttpResponse = super().changeform_view(
                 request, object_id, form_url, extra_context

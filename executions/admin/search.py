@@ -1,7 +1,7 @@
-"""Search the admin for objects by any kind of ID, workflows by name, and lists by title.
+"""Search the admin for objects by ID, key or label, workflows by name, and lists by title.
 
 The command palette (`executions/static/executions/palette.js`) calls `search`. Each finder uses an
-index and returns only a few rows, which the user may see.
+index, and returns only a few of the rows that the user may see.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -62,7 +62,7 @@ def as_id(term: str) -> UUID | None:
 
 
 def by_id(model: type[Model], kind: Any, icon: str, *more: str) -> Finder:
-    """Return a finder of rows by their ID, and by the UUID columns in `more`."""
+    """Return a finder that searches rows by ID and by the UUID columns in `more`."""
     label = f"{model._meta.app_label}_{model._meta.model_name}"
 
     def find(request: HttpRequest, term: str) -> Iterator[SearchResult]:
