@@ -110,7 +110,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow, step, versions"))
     def where(self, row: Any) -> Any:
-        """Return the workflow, the step's place, and the first and last version with a failure."""
+        """Return the workflow, the step's path, and the first and last version with a failure."""
         return format_html(
             '{}<br>{}<br><span class="vk-subtle">{}</span>',
             marks.clipped(row.workflow.name, 40),

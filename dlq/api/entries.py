@@ -225,7 +225,7 @@ def _labelled(
 
 
 class DeadLetterLabelQuery(LabelCountQuery):
-    """The query parameters that select the dead letters to count by the values of a label."""
+    """The query parameters that select the dead letters to count for each value of a label."""
 
     resolution = serializers.ChoiceField(Resolution.choices, required=False)
 
@@ -239,13 +239,13 @@ COUNT_FILTERS = {
 
 
 class DeadLetterLabelCounts(Endpoint):
-    """Counts of dead letters by the value of a label."""
+    """The endpoint that counts dead letters for each value of a label."""
 
     @operation(
         "countDeadLettersByLabel", TAG, {200: LabelCountsShape}, parameters=[DeadLetterLabelQuery]
     )
     def get(self, request: Request) -> Response:
-        """Count matching dead letters by the value of a label, among the newest 10,000.
+        """Count the newest 10,000 matching dead letters for each value of a label.
 
         `byState` counts by resolution; `createdAfter` and `createdBefore` are compared with
         `quarantinedAt`. `values` has the 100 most frequent values.

@@ -71,7 +71,7 @@ def wake() -> int:
 
 
 def absorb(target_id: UUID, source_ids: Sequence[UUID]) -> None:
-    """Add the counts of the source groups to the target's, under the counters' lock."""
+    """Add the counts of the source groups to the target's; the caller holds the counters' lock."""
     params = {"target": target_id, "sources": list(source_ids)}
     for name in ("absorb_totals", "absorb_hours", "absorb_versions"):
         statements.fetch(name, params)

@@ -20,7 +20,7 @@ EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, 
 
 
 def keep_days() -> dict[str, float]:
-    """Return for each final state how many days executions and their rows are kept."""
+    """Return, for each kind of end, how many days executions and their rows are kept."""
     chosen = valkyr_settings()
     return {
         "succeeded": chosen.keep_succeeded_days,

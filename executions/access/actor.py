@@ -164,8 +164,7 @@ def _noted(actor: Actor, line: AuditLine) -> dict[str, Any]:
 
 
 def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
-    """Write one actor's lines, at most 1,000, in one statement; each becomes a row as in `record`.
-    """
+    """Write at most 1,000 lines of one actor in one statement; each becomes a row of the trail."""
     if not lines:
         return
     rows = [

@@ -291,8 +291,7 @@ class Reach:
 
 
 def reach_of(user: User) -> Reach:
-    """Return the caller's powers and object permissions as a Reach. Uses the queries of `holdings`.
-    """
+    """Return the caller's powers and object permissions as a Reach, with `holdings`' queries."""
     return Reach(user, *holdings(user))
 
 

@@ -27,7 +27,7 @@ M = TypeVar("M", bound=Model)
 
 
 def workspaces_of(user: User, power: Power = Action.VIEW) -> list[UUID]:
-    """Return the IDs of workspaces where the user has `power` on everything."""
+    """Return the IDs of workspaces where the user has `power` on everything, sorted."""
     return reach_of(user).workspaces(power)
 
 

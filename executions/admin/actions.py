@@ -127,8 +127,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show the page with two buttons and a menu of the rest; without Unfold, with all buttons.
-        """
+        """Show the page with its buttons; with Unfold, put all but two of them into a menu."""
         buttons = context.get("actions_detail") or []
         if row := context.get("original"):
             buttons = with_primary(buttons, self.primary_of(row))
