@@ -1,4 +1,4 @@
-"""A sentence about the failure, and a table of all attempts of the failed step."""
+"""A sentence about the failure, and a table of the attempts of the failed step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -158,7 +158,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
-    """Return a table of the step's first 50 attempts, with their times; requeues add attempts."""
+    """Return a table of the step's first 50 attempts, also those after a requeue, with times."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
         .defer(*LARGE)

@@ -1,4 +1,4 @@
-"""Failure groups, the front page of triage: one row and one page for each kind of failure."""
+"""The admin of failure groups: a list for triage, and a page for each group."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta

@@ -247,7 +247,7 @@ class DeadLetterLabelCounts(Endpoint):
     def get(self, request: Request) -> Response:
         """Count the newest 10,000 matching dead letters for each value of a label.
 
-        `byState` counts by resolution; `createdAfter` and `createdBefore` are compared with
+        `byState` counts them per resolution; `createdAfter` and `createdBefore` are compared with
         `quarantinedAt`. `values` has the 100 most frequent values.
         """
         query = self.query(DeadLetterLabelQuery)

@@ -325,7 +325,7 @@ def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
 
 
 def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> FailureGroup:
-    """Return a new group for a part of another group's failures, with the same owner and mute.
+    """Return a new group for a part of another group's failures, with the same owner and `muted`.
 
     A status in `KEPT` is copied; any other becomes ACKNOWLEDGED. The entries that move to the new
     group determine its first and last failure.

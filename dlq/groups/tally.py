@@ -114,7 +114,7 @@ def summed(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Sums]:
 
 
 def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
-    """Write the sums of each group, hour and version; return the groups' totals."""
+    """Add the sums to the counters of each group, hour and version; return the groups' totals."""
     counted = sums.items()
     totals = statements.fetch(
         "add_totals",

@@ -55,7 +55,7 @@ def credential_use_days() -> float:
 def overrides() -> dict[str, dict[str, float]]:
     """Return exceptional periods in days.
 
-    The keys are workspaces, `workspace/workflow`, or `tier:name`. Raises ImproperlyConfigured if
+    The keys are `workspace`, `workspace/workflow`, or `tier:name`. Raises ImproperlyConfigured if
     the setting has an invalid format.
     """
     found = valkyr_settings().keep_overrides

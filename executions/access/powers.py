@@ -291,7 +291,7 @@ class Reach:
 
 
 def reach_of(user: User) -> Reach:
-    """Return the caller's powers and object permissions as a Reach, with `holdings`' queries."""
+    """Return the caller's powers and object permissions as a Reach."""
     return Reach(user, *holdings(user))
 
 

@@ -67,7 +67,7 @@ def note(
 
 @in_first
 def note_session(pk: UUID, last: datetime, now: datetime, address: str | None) -> None:
-    """Record when and where a session was used, as `note` does."""
+    """Record the last use of a session, as `note` does."""
     note(AccountSession, pk, last, now, address)
 
 

@@ -35,7 +35,7 @@ def add_member(
     """Make a user a member with a role, effective at once.
 
     Raises Taken for an existing member. Raises WithProblems for an unknown role or permission, and
-    for a service account, which stays in its own workspace.
+    for a service account, which belongs only to its own workspace.
     """
     check_role(role, permissions)
     with row_scope.limited(None):  # a program of another workspace is one, too

@@ -42,7 +42,7 @@ class BoundedChangeList(ChangeList):
         replica.read(request, lambda: self.read_page(request))
 
     def read_page(self, request: HttpRequest) -> None:
-        """Read the page as Django does, but without "show all", which would exceed the limit."""
+        """Read the page as Django does; read its rows now, not while the page is rendered."""
         super().get_results(request)
         self.full_result_count = self.result_count
         len(self.result_list)  # reads the rows now, not while the page is rendered

@@ -33,7 +33,7 @@ def _lines(label: str, help_text: str) -> forms.CharField:
 
 
 class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The form of a credential's name, description and limits; `form_for` adds its values."""
+    """The form of a credential's name, description and limits; `form_for` adds its value inputs."""
 
     kind = "secret"
     inputs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Executions: a list by state, and a page with the operations and the whole history."""
+"""Executions: a list with tabs for states, and a page with the operations and the history."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -237,7 +237,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Any:
-        """Return the execution; on its page, raise `_Archived` if it is in the archive."""
+        """Return the execution; on its page, raise `_Archived` if only the archive has it."""
         found = super().get_object(request, object_id, from_field)
         match = request.resolver_match
         is_page = match is not None and match.url_name == PAGE

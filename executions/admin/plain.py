@@ -31,7 +31,7 @@ class ActionVariant(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """A button of a list, row or object; `method` handles its `path` below the URL of that page."""
+    """A button of a list, row or object; `path` is relative to the page, `method` handles it."""
 
     action_name: str
     method: Callable[..., Any]

@@ -68,7 +68,7 @@ def _paused(trigger: Trigger) -> bool:
 
 
 def standing(trigger: Trigger) -> str:
-    """Return, in words, whether the trigger is enabled, until when it is paused, or why not."""
+    """Return "yes" (and until when the trigger is paused), or "no" and the reason, as text."""
     if trigger.enabled and _paused(trigger):
         return gettext("yes, paused until {until:%Y-%m-%d %H:%M} UTC").format(
             until=trigger.paused_until

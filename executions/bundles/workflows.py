@@ -54,7 +54,7 @@ class LiveWorkflow:
 
     @property
     def draft_is_published(self) -> bool:
-        """Return whether the draft runs as the latest version does."""
+        """Return whether the draft would run in the same way as the latest version."""
         return self.draft == self.source or version_checksum(self.draft) == self.checksum
 
     @property
@@ -94,8 +94,8 @@ def live_workflows(
 ) -> dict[str, LiveWorkflow]:
     """Return the workspace's live workflows with these slugs (None: all), ordered by slug.
 
-    Returns at most `most` workflows. `lock` locks their rows in this order, against every writer of
-    drafts and versions.
+    Returns at most `most` workflows. `lock` locks their rows in this order, so that no other
+    transaction changes drafts or versions.
     """
     rows = Workflow.objects.filter(workspace=workspace, archived_at=None).order_by("slug")
     if slugs is not None:
