@@ -182,7 +182,7 @@ def _hours(old: datetime, most: int) -> int:
 
 
 def _empty(old: datetime) -> QuerySet[FailureGroup]:
-    """Return groups without entries that were resolved, ignored or merged before `old`."""
+    """Return groups resolved, ignored or merged before `old` that no entry, move or group needs."""
     inside = DeadLetterEntry.objects.filter(group=OuterRef("pk"))
     news = GroupNews.objects.filter(group=OuterRef("pk"))
     moves = GroupMove.objects.filter(Q(source=OuterRef("pk")) | Q(target=OuterRef("pk")))

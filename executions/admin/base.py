@@ -85,7 +85,7 @@ class AuditedAdmin(ModelAdmin, FewerScripts):
 
     @property
     def urls(self) -> Any:
-        """Return the URLs of the admin's pages, which never render a tenant's template."""
+        """Return the admin's URLs; their views cannot render templates of workflows."""
         found = super().urls
         for route in found:
             route.callback = guarded(route.callback)
@@ -229,7 +229,7 @@ class ScopedAdmin(AuditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows with the ID or with the term in a column, and False (no duplicates)."""
+        """Return the rows with the term as an ID or in a text column, and False (no duplicates)."""
         term = search_term.strip()
         if not term:
             return queryset, False

@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation; only a copy needs workspace powers."""
+        """Return whether the user may perform the operation; for a copy, also in the workspace."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)
