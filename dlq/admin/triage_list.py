@@ -245,7 +245,7 @@ def _form_of(changelist: Any) -> Any:
 
 
 def _kept(request: HttpRequest, fields: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the URL's (name, value) pairs, without cursors, order and visible form fields."""
+    """Return the URL's (name, value) pairs except cursors, the order and visible form fields."""
     left_out = {*fields, "next", "previous", ORDER} - {"inputs", "group", "execution"}
     return [
         (name, value)

@@ -80,7 +80,7 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
     def get_labels(self, entry: DeadLetterEntry) -> dict[str, str]:
-        """Return the labels of the dead letter's execution: values by name."""
+        """Return the values of the execution's labels, keyed by name."""
         return entry.labels or {}
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:

@@ -66,7 +66,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return the tally of the rows that `prune` would delete, and of pinned rows, which stay."""
+    """Return the tally of the rows that `prune` would delete, and of the pinned rows it keeps."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)

@@ -44,7 +44,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Part of a change, described in words, and sets of powers; all powers of one set suffice."""
+    """A part of a change, as text, and sets of powers; users need all powers of any one set."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]

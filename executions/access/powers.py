@@ -155,7 +155,7 @@ def limits_of(user: User) -> TokenLimits | None:
 
 
 def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
-    """Return the user's powers by workspace ID, and object permissions by workflow ID.
+    """Return the user's powers, keyed by workspace ID, and grants, keyed by workflow ID.
 
     Uses one query, or three if accounts are in another database. A superuser is ADMIN everywhere.
     """
@@ -262,7 +262,7 @@ def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The caller's powers by workspace ID, and object permissions by workflow ID."""
+    """The caller's powers, keyed by workspace ID, and object permissions, keyed by workflow ID."""
 
     user: User
     members: dict[UUID, Powers]

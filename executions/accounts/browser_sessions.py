@@ -33,7 +33,7 @@ MOST_CLEARED = 10_000
 
 
 class BrowserSessions(AuthenticationMiddleware):
-    """Django's authentication middleware, which here also checks that the session's row is live."""
+    """Django's authentication middleware, with a check that the session's row is live."""
 
     def process_request(self, request: HttpRequest) -> None:
         """Set the request's user, which is loaded on first access."""

@@ -197,7 +197,7 @@ AT_A_DESK = (Role.ADMIN, Role.WORKFLOW)
 def follow(
     user: Any, roles: Mapping[str, str], source: str, *, actor: Actor, reason: str
 ) -> set[str]:
-    """Make the user's memberships from other systems equal to `roles` (by workspace slug).
+    """Make the user's memberships from other systems equal to `roles`, keyed by workspace slug.
 
     Returns the slugs of workspaces that do not exist or are archived. Memberships that users
     granted stay unchanged. Unlike a user, another system may remove a workspace's last ADMIN,

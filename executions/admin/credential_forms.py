@@ -95,7 +95,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return {"hosts": known.hosts, "modules": known.modules, "workflows": (ANY,)}[name]
 
     def values(self) -> dict[str, str | None]:
-        """Return the entered values by field name; None stands for a field to remove."""
+        """Return the entered values, keyed by field name; None stands for a field to remove."""
         data = self.cleaned_data
         typed = {name: data.get(f"value_{name}") for name in self.inputs}
         rows = range(1, BLANK_ROWS + 1)

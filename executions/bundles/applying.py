@@ -49,7 +49,7 @@ class BundleSource:
 
 @dataclass(slots=True)
 class AppliedResult:
-    """The applied plan, and the latest version numbers of the changed workflows, by slug."""
+    """The applied plan, and the changed workflows' latest version numbers, keyed by slug."""
 
     plan: BundlePlan
     versions: dict[str, int | None] = field(default_factory=dict)

@@ -81,8 +81,8 @@ EXPECTED = {
 class BundleContext:
     """The workspace into which items are written, and the acting user.
 
-    `workflows` has the IDs of the workspace's workflows by slug. While a plan is made, the ID of a
-    workflow that the bundle will create is None.
+    `workflows` maps slugs to the IDs of the workspace's workflows. While a plan is made, the ID of
+    a workflow that the bundle will create is None.
     """
 
     workspace: Workspace
@@ -224,5 +224,5 @@ def register(kind: BundleKind) -> None:
 
 
 def kinds() -> Mapping[str, BundleKind]:
-    """Return the kinds of the installed apps by name."""
+    """Return the kinds of the installed apps, keyed and sorted by name."""
     return dict(sorted(_KINDS.items()))

@@ -207,7 +207,7 @@ def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
 def write(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, actor: Actor
 ) -> dict[str, int | None]:
-    """Apply the verdicts that have an action; return the latest versions' numbers by slug.
+    """Apply the verdicts that have an action; return latest version numbers, keyed by slug.
 
     A workflow without a version has None; workflows of which only the layout changes are left out.
     """
