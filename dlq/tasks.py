@@ -27,7 +27,7 @@ def expire() -> dict[str, int]:
 
 @task("dlq.tally")
 def tally() -> dict[str, int]:
-    """Add new failures to the counters of their groups, each second; return counts."""
+    """Each second, count new failures, end snoozes and continue moves; return the three counts."""
     from dlq.groups.tally import turn
 
     return turn()

@@ -53,7 +53,7 @@ def credential_use_days() -> float:
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return exceptional periods in days.
+    """Return the exceptions to the retention periods, in days.
 
     The keys are `workspace`, `workspace/workflow`, or `tier:name`. Raises ImproperlyConfigured if
     the setting has an invalid format.
