@@ -83,7 +83,7 @@ class FailedHourShape(CamelCaseSerializer):
 
 
 class GroupVersionShape(CamelCaseSerializer):
-    """The number of failures in one version of the workflow."""
+    """The failures in one version of the workflow: their number, first time and last time."""
 
     number = serializers.IntegerField()
     count = serializers.IntegerField()

@@ -185,7 +185,7 @@ class GroupHour(models.Model):
 
 
 class GroupVersion(models.Model):
-    """The number of failures of a group in one version of its workflow."""
+    """A group's failures in one version of its workflow: their number, first and last time."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(

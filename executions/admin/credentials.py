@@ -110,7 +110,8 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("connection"))
     def connection(self, row: Credential) -> Any:
-        """Return a mark that says whether the credential is connected, with its token's expiry."""
+        """Return a mark (connected or not) with the token's expiry; a dash if this does not apply.
+        """
         known = KINDS.get(row.type)
         connected = known.connected(row.fields) if known and known.connected else None
         if connected is None:
