@@ -110,8 +110,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("connection"))
     def connection(self, row: Credential) -> Any:
-        """Return a mark (connected or not) with the token's expiry; a dash if this does not apply.
-        """
+        """Return whether the credential is connected, and its token's expiry; a dash if unknown."""
         known = KINDS.get(row.type)
         connected = known.connected(row.fields) if known and known.connected else None
         if connected is None:
