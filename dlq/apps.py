@@ -17,7 +17,7 @@ class DlqConfig(ApiConfig):
     }
 
     def ready(self) -> None:
-        """Connect the receivers for dead runs, views and roll-backs, and the health checks."""
+        """Connect the app to the engine's ports and signals, and register its health check."""
         from dlq import health  # noqa: F401 - connects on import
         from dlq.browse import entry_reads  # noqa: F401 - connects on import
         from dlq.intake import receive  # noqa: F401 - connects on import

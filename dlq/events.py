@@ -19,7 +19,7 @@ redrive_stopped = Signal()
 class StoppedRedrive:
     """A redrive that stopped because too many entries failed; `path` is the path of its page.
 
-    `group_id` is the failure group that is redriven, or None.
+    `group_id` is the ID of the failure group that it redrives, or None.
     """
 
     redrive_id: UUID

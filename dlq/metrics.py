@@ -50,7 +50,7 @@ Reading = Callable[[datetime], Iterable[Family]]
 
 
 def executions(now: datetime) -> Iterator[Family]:
-    """Yield the numbers of executions that have not ended, by state and by workspace."""
+    """Yield the numbers of executions that have not ended, per state and per workspace."""
     found = statements.fetch("live_executions", {"most": BOUND})
     states = Counter(dict.fromkeys(("PENDING", "RUNNING", "PAUSED"), 0))
     spaces: Counter[UUID] = Counter()
@@ -71,7 +71,7 @@ def executions(now: datetime) -> Iterator[Family]:
 
 
 def steps(now: datetime) -> Iterator[Family]:
-    """Yield the number of runs that have not ended, by state and queue."""
+    """Yield the number of runs that have not ended, per state and queue."""
     family = Family(
         "valkyr_steps",
         f"Steps that have not ended, at most {BOUND:,} per state.",
@@ -109,7 +109,7 @@ def waiting(now: datetime) -> Iterator[Family]:
 
 
 def failures(now: datetime) -> Iterator[Family]:
-    """Yield the numbers of failure groups and of their open dead letters, by group status."""
+    """Yield the numbers of failure groups and of their open dead letters, per group status."""
     groups = FailureGroup.objects.filter(merged_into=None).order_by()
     rows = list(groups.values_list("status").annotate(Count("pk"), Sum("open")))
     statuses = dict.fromkeys(GroupStatus.values, 0)

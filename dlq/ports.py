@@ -1,4 +1,4 @@
-"""The ports of this app: typed functions that apps above it provide."""
+"""The ports of this app: typed functions that higher apps provide."""
 
 from collections.abc import Collection
 from uuid import UUID

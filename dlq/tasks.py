@@ -6,7 +6,7 @@ from executions.messaging import broker_priority, task
 
 @task("dlq.expire")
 def expire() -> dict[str, int]:
-    """Delete expired rows and stored values daily, and again while any remain; return counts."""
+    """Add partitions, delete expired rows and stored values, and repeat if any remain."""
     from dlq.retention import pruning, run_partitions
 
     added = run_partitions.add_ahead()
@@ -27,7 +27,7 @@ def expire() -> dict[str, int]:
 
 @task("dlq.tally")
 def tally() -> dict[str, int]:
-    """Add new failures to the counters of their groups, each second; return counts."""
+    """Each second, count new failures, end snoozes and continue moves; return the three counts."""
     from dlq.groups.tally import turn
 
     return turn()

@@ -1,4 +1,4 @@
-"""The addresses of Valkyr's operations and pages, below the prefix of `valkyr.urls`.
+"""The addresses of Valkyr's operations, below the prefix of `valkyr.urls`, and of admin pages.
 
 No address is hard-coded: each comes from the name of its route. Addresses for the client of this
 request begin with the script name of the server (`FORCE_SCRIPT_NAME`). Addresses for other readers

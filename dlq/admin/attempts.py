@@ -1,4 +1,4 @@
-"""A sentence about the failure, and a table of all attempts of the failed step."""
+"""A sentence about the failure, and a table of the attempts of the failed step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class AttemptTime:
 
     @property
     def all(self) -> float:
-        """Return the seconds from the creation of the run's row to its end, or to now."""
+        """Return the seconds from when the run was queued to its end, or to now."""
         return self.backing_off + self.waiting + self.running
 
     def parts(self) -> list[tuple[str, str, float]]:
@@ -158,7 +158,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
-    """Return a table of the step's first 50 attempts, including requeued ones, with their times."""
+    """Return a table of the step's first 50 attempts, also those after a requeue, with times."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
         .defer(*LARGE)

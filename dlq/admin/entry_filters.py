@@ -1,4 +1,4 @@
-"""Filters of the list of dead letters, each written in the syntax of `dlq.browse.filters`."""
+"""Filters of the list of dead letters, each translated into the syntax of `dlq.browse.filters`."""
 
 from collections.abc import Iterator
 from typing import Any

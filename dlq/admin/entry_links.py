@@ -54,8 +54,8 @@ def execution_page(entry: DeadLetterEntry) -> str:
 def flower(entry: DeadLetterEntry) -> str:
     """Return the URL of Flower's list of the execution's tasks; "" without VALKYR_FLOWER_URL.
 
-    Flower's page has no search parameter; its parameter `name` sets the search. The second word of
-    `name` is a separate term: here the execution's ID, an argument of all its tasks.
+    Flower searches for the words in the parameter `name`. The second word here is the execution's
+    ID, which is an argument of all its tasks.
     """
     place = valkyr_settings().flower_url.rstrip("/")
     if not place:

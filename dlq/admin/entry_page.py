@@ -159,7 +159,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def _outputs(entry: DeadLetterEntry, *, shown: bool) -> PageSection:
-    """Return a panel of the last ten successful steps' outputs, hidden without `shown`."""
+    """Return a panel of the outputs of the last ten successful steps; hide them without `shown`."""
     title = gettext("Outputs so far")
     if not shown:
         return hidden_section(title)

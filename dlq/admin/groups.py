@@ -1,4 +1,4 @@
-"""Failure groups, the front page of triage: one row and one page for each kind of failure."""
+"""The admin of failure groups: a list for triage, and a page for each group."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -110,7 +110,7 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
 
     @display(description=lazy("workflow, step, versions"))
     def where(self, row: Any) -> Any:
-        """Return the workflow, the step's place, and the first and last version with a failure."""
+        """Return the workflow, the step's path, and the first and last version with a failure."""
         return format_html(
             '{}<br>{}<br><span class="vk-subtle">{}</span>',
             marks.clipped(row.workflow.name, 40),

@@ -1,4 +1,4 @@
-"""The figures in, and the filters of, the list of failure groups."""
+"""The figures and the filters of the list of failure groups."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ STEP = 6  # hours in a bar of the week
 
 @dataclass(slots=True)
 class GroupFigures:
-    """A group's failures by hour (newest last), its versions, oldest open entry and next expiry."""
+    """A group's failures per hour (newest last), versions, oldest open entry and next expiry."""
 
     hours: list[int] = field(default_factory=lambda: [0] * WEEK)
     versions: tuple[int, int, int] = (0, 0, 0)  # least, greatest, how many

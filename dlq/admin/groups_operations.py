@@ -1,4 +1,4 @@
-"""Users' operations on failure groups. Each operation calls the function that owns its data."""
+"""Users' operations on failure groups, each with its form and its button."""
 
 from datetime import timedelta
 from typing import Any

@@ -38,7 +38,7 @@ class SparklineBar:
 
 
 def bars(counts: Sequence[int], width: float = 4.0, height: float = HEIGHT) -> list[SparklineBar]:
-    """Return a bar for each count above 0, whose height is proportional to the count."""
+    """Return a bar for each count above 0; its height is proportional, but at least `LEAST`."""
     top = max(counts, default=0)
     drawn = []
     for at, count in enumerate(counts):

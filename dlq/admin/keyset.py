@@ -50,7 +50,7 @@ class KeysetChangeList(BoundedChangeList):
         return {name: value for name, value in found.items() if name not in (*CURSORS, ORDER)}
 
     def get_query_string(self, new_params: Any = None, remove: Any = None) -> str:
-        """Return Django's query string; new filters or orders remove the cursor from it."""
+        """Return Django's query string without a cursor, unless `new_params` has one."""
         wanted = dict.fromkeys(CURSORS) | (new_params or {})
         return str(super().get_query_string(wanted, remove))
 

@@ -82,7 +82,7 @@ def _replaced(
 ) -> Any:
     """Return the value with a token in place of the value at each path in `places`.
 
-    Add the replaced values to `values`, keyed by token.
+    Adds the replaced values to `values`, keyed by token.
     """
     if path in places:
         values[places[path]] = value

@@ -1,4 +1,4 @@
-"""What triage lists share: filters in a form, keyset pages, saved views and shortcuts."""
+"""The common parts of triage lists: filters in a form, keyset pages, saved views and shortcuts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -161,7 +161,7 @@ class TriageList(SavedViews):
 
     @property
     def media(self) -> forms.Media:
-        """Return Unfold's media with the styles and the script of triage lists."""
+        """Return the admin's media with the styles and the script of triage lists."""
         script: Any = forms.Script("dlq/triage.js", defer=True)
         own = forms.Media(css={"all": ["dlq/triage.css", "dlq/entry.css"]}, js=[script])
         both: forms.Media = super().media + own
@@ -245,7 +245,7 @@ def _form_of(changelist: Any) -> Any:
 
 
 def _kept(request: HttpRequest, fields: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the URL's (name, value) pairs, without cursors, order and visible form fields."""
+    """Return the URL's (name, value) pairs except cursors, the order and visible form fields."""
     left_out = {*fields, "next", "previous", ORDER} - {"inputs", "group", "execution"}
     return [
         (name, value)

@@ -80,7 +80,7 @@ class DeadLetterSummary(CamelCase, serializers.ModelSerializer[DeadLetterEntry])
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
     def get_labels(self, entry: DeadLetterEntry) -> dict[str, str]:
-        """Return the labels of the dead letter's execution: values by name."""
+        """Return the values of the execution's labels, keyed by name."""
         return entry.labels or {}
 
     def get_occurrences(self, entry: DeadLetterEntry) -> int:
@@ -225,7 +225,7 @@ def _labelled(
 
 
 class DeadLetterLabelQuery(LabelCountQuery):
-    """The query parameters that select the dead letters to count by the values of a label."""
+    """The query parameters that select the dead letters to count for each value of a label."""
 
     resolution = serializers.ChoiceField(Resolution.choices, required=False)
 
@@ -239,15 +239,15 @@ COUNT_FILTERS = {
 
 
 class DeadLetterLabelCounts(Endpoint):
-    """Counts of dead letters by the value of a label."""
+    """The endpoint that counts dead letters for each value of a label."""
 
     @operation(
         "countDeadLettersByLabel", TAG, {200: LabelCountsShape}, parameters=[DeadLetterLabelQuery]
     )
     def get(self, request: Request) -> Response:
-        """Count matching dead letters by the value of a label, among the newest 10,000.
+        """Count the newest 10,000 matching dead letters for each value of a label.
 
-        `byState` counts by resolution; `createdAfter` and `createdBefore` are compared with
+        `byState` counts them per resolution; `createdAfter` and `createdBefore` are compared with
         `quarantinedAt`. `values` has the 100 most frequent values.
         """
         query = self.query(DeadLetterLabelQuery)

@@ -83,7 +83,7 @@ class FailedHourShape(CamelCaseSerializer):
 
 
 class GroupVersionShape(CamelCaseSerializer):
-    """The number of failures in one version of the workflow."""
+    """The failures in one version of the workflow: their number, first time and last time."""
 
     number = serializers.IntegerField()
     count = serializers.IntegerField()
@@ -116,7 +116,7 @@ class FacetShape(CamelCaseSerializer):
 
 
 class BreakdownShape(CamelCaseSerializer):
-    """Counts of a group's newest dead letters by the values of each facet."""
+    """Counts of a group's newest dead letters for each value of each facet."""
 
     looked_at = serializers.IntegerField()
     more = serializers.BooleanField(help_text="Whether there may be older dead letters.")
@@ -170,7 +170,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(BreakdownShape)
     def get_breakdown(self, group: FailureGroup) -> Any:
-        """Return the counts of the group's newest 10,000 dead letters by facet."""
+        """Return the counts of the group's newest 10,000 dead letters for each facet."""
         return BreakdownShape(self.context["breakdown"]).data
 
     @extend_schema_field(FingerprintShape(many=True))
@@ -232,7 +232,7 @@ class GroupChange(Body):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that the conditions match the status, and that at least one field changes.
 
-        Raises ValidationError if they do not.
+        Raises ValidationError otherwise.
         """
         terms = {
             "SNOOZED": {"snoozeUntil", "snoozeTotal", "snoozeVersion"},

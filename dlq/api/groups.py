@@ -141,7 +141,7 @@ class OneGroup(Endpoint):
 
     @operation("getFailureGroup", TAG, {200: FailureGroupDetail}, errors=[403, 404])
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return one group with its hours, versions, notes, fingerprints and counts by facet."""
+        """Return one group with its hours, versions, notes, fingerprints and counts per facet."""
         group, _ = obtain(self.user, groups(), id, Action.VIEW)
         return shown(group)
 

@@ -5,7 +5,7 @@ million rows in the list's order if the value is rare. If the value is common, i
 table through the GIN index. So there are two attempts, each with its own limit:
 
 1. walk: in the list's order, without bitmaps, for a short time. A common value is found at once.
-2. gather: everything that matches, by any suitable index, sorted afterwards. Only rare values
+2. gather: everything that matches, using any index, sorted afterwards. Only rare values
    reach this attempt, so the matches are few.
 
 If neither finishes in time, TooManyRows is raised, so that no request hangs; the user narrows the

@@ -97,8 +97,8 @@ def begin(
 ) -> Batch:
     """Record the export, and return a function that reads the existing rows in batches.
 
-    The record belongs to the requested workspace, or to each of the user's workspaces. If the user
-    may see all workspaces, there is one record for the whole installation.
+    The requested workspace, or else each of the user's workspaces, gets an audit row. If the user
+    may see all workspaces and requests none, one row is for the whole installation.
     """
     until = rows.filter(quarantined_at__lt=database_now()).order_by("pk")
     for workspace_id in _workspaces(user, filters.get("workspaceId")):

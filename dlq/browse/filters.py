@@ -1,8 +1,8 @@
 """One syntax for filters of dead letters: in the API, the command line, the admin and redrives.
 
-A filter is a JSON object; each field narrows the selection. `inputs` is a list of conditions on the
-original inputs by path: {"path": "order.country", "op": "eq" | "contains", "value": …}. `label` is
-an object of the execution's labels: {"order": "4711"}.
+A filter is a JSON object; each field narrows the selection. `inputs` is a list of conditions on
+values in the original inputs: {"path": "order.country", "op": "eq" | "contains", "value": …}.
+`label` is an object of the execution's labels: {"order": "4711"}.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Conditions on a dead letter's inputs by path: `order.country` eq "DE", `tags` contains "x".
+"""Conditions on values in a dead letter's inputs: `order.country` eq "DE", `tags` contains "x".
 
 Each condition becomes a JSON document that the inputs must contain (`@>`). One GIN index serves the
 searches for every path. `lines[].sku` matches in each object of the array `lines`.

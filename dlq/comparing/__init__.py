@@ -1,1 +1,1 @@
-"""Compare two JSON values by path, and select the run with which to compare a failed step."""
+"""Compare two JSON values, and select the run with which to compare a failed step."""

@@ -1,4 +1,4 @@
-"""Compare two JSON values by path: added, removed and changed values.
+"""Compare two JSON values: find the paths of added, removed and changed values.
 
 This module is pure, and its work is bounded.
 """

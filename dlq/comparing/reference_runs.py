@@ -33,7 +33,7 @@ class Good:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The last successful run or None, and the number of executions searched (`looked`)."""
+    """The last successful run or None, and the number of newest executions searched (`looked`)."""
 
     good: Good | None
     looked: int

@@ -45,12 +45,12 @@ class Suspect:
 def suspects(
     inputs: Any, error: str, details: Any = None, against: Comparison | None = None
 ) -> list[Suspect]:
-    """Return the values that the error names, and the values that differ from a good run.
+    """Return the values that the error names, and a few values that differ from a good run.
 
     `details` are the details of the failure: a list of problems with a `field`, or an object with
-    such a list. `against` compares `{"inputs": …}` of a good run with this one. A value that is in
-    the error's text but equal in a good run, such as an allowed value, is not a suspect. At most
-    `MAX_MARKED` values are returned; those that the error names come first.
+    such a list. `against` compares `{"inputs": …}` of a good run with this one. If some values
+    differ, a value that is only in the error's text, such as an allowed value, is not a suspect. At
+    most `MAX_MARKED` values are returned; those that the error names come first.
     """
     fields = set(_fields(details))
     differing = _differing(against)

@@ -1,4 +1,4 @@
-"""The fingerprints of failures, computed from workflow, step, error class and message shape.
+"""The fingerprints of failures: hashes of workflow, step, error class and normalised message.
 
 A module can name the failure itself (`StepError(fingerprint=…)`); the name then replaces the
 message. This module is pure: the same input gives the same fingerprint on every machine.
@@ -56,7 +56,7 @@ _LIST = re.compile(r"(<\w+>)(?:(?:, ?|; ?| and | or )\1)+")
 def normalise(message: str) -> str:
     """Return the first line of a message without the parts that vary between failures.
 
-    Addresses, IDs, times, quotes, paths, tokens and numbers each become a placeholder, as does a
+    Each address, ID, time, quoted text, path, token and number becomes a placeholder, as does a
     list of these. The result has at most 300 characters.
     """
     line = next((line for line in message.splitlines() if line.strip()), "")

@@ -16,7 +16,7 @@ MOST = 2_000
 def labelled(
     groups: QuerySet[Any], labels: Mapping[str, str], letters: QuerySet[DeadLetterEntry]
 ) -> QuerySet[Any]:
-    """Return the groups of the newest 2,000 of `letters` with these labels.
+    """Return those of `groups` that contain one of the newest 2,000 `letters` with these labels.
 
     `letters` are the dead letters that the caller may see, filtered like the groups. Raises
     TooManyRows if the search takes too long.

@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether entries are read by age, because moved entries keep their fingerprint."""
+    """Return whether entries are read in order of age, since moved ones keep their fingerprint."""
     return bool(move.fingerprint) and not move.by
 
 
@@ -140,7 +140,7 @@ def failing_of(entry: DeadLetterEntry) -> Failing:
 
 
 def _take_counts_along(entries: list[DeadLetterEntry], homes: Mapping[UUID, Placed]) -> None:
-    """Queue changes of counters by version and hour: subtract from one group, add to another."""
+    """Queue changes of counters per version and hour: subtract from one group, add to another."""
     seen: Counter[tuple[UUID, int, datetime]] = Counter()
     opened: Counter[tuple[UUID, int, datetime]] = Counter()
     times: dict[tuple[UUID, int, datetime], list[datetime]] = {}
@@ -325,7 +325,7 @@ def _tell_apart(group: FailureGroup, by: str, parts: list[GroupPart]) -> None:
 
 
 def _like(group: FailureGroup, of: Mapping[str, Any], split_on: str = "") -> FailureGroup:
-    """Return a new group for a part of another group's failures, with the same owner and mute.
+    """Return a new group for a part of another group's failures, with the same owner and `muted`.
 
     A status in `KEPT` is copied; any other becomes ACKNOWLEDGED. The entries that move to the new
     group determine its first and last failure.

@@ -1,6 +1,6 @@
-"""Users' operations on a failure group. They need the power OPERATE.
+"""Users' operations on a failure group, which need the power OPERATE.
 
-Each operation calls the function that owns the data it writes.
+Each operation calls the function that writes its data.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Change the status, the owner and the mute of a failure group; only this module writes these.
+"""Change the status, the owner and `muted` of a failure group; no other module changes these.
 
 Each status change happens under the group's lock. Resolving a group leaves its dead letters open.
 Only a group that a clean redrive resolved is certain to have no open ones.
@@ -135,8 +135,8 @@ def begin_redrive(group_ids: Iterable[UUID]) -> None:
 def end_redrive(group_ids: Iterable[UUID], clean: bool) -> None:
     """End a redrive in the caller's transaction; `clean` is true if all its entries succeeded.
 
-    A group's last redrive resolves the group if it was clean and no entry of the group is open;
-    otherwise the group returns to its earlier status.
+    If the last redrive of a group was clean and left no open entry, the group is resolved, unless
+    it was ignored. Otherwise, the group returns to its earlier status.
     """
     for group in _roots(group_ids):
         group.redriving = max(0, group.redriving - 1)

@@ -71,7 +71,7 @@ def wake() -> int:
 
 
 def absorb(target_id: UUID, source_ids: Sequence[UUID]) -> None:
-    """Add the counts of the source groups to the target's, under the counters' lock."""
+    """Add the counts of the source groups to the target's; the caller holds the counters' lock."""
     params = {"target": target_id, "sources": list(source_ids)}
     for name in ("absorb_totals", "absorb_hours", "absorb_versions"):
         statements.fetch(name, params)
@@ -114,7 +114,7 @@ def summed(rows: Iterable[tuple[Any, ...]]) -> dict[UUID, Sums]:
 
 
 def _add(sums: dict[UUID, Sums]) -> dict[UUID, int]:
-    """Write the sums of each group, hour and version; return the groups' totals."""
+    """Add the sums to the counters of each group, hour and version; return the groups' totals."""
     counted = sums.items()
     totals = statements.fetch(
         "add_totals",

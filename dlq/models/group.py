@@ -1,4 +1,4 @@
-"""A failure group: failures with the same cause, and their number, place and times."""
+"""A failure group: failures with the same cause, with their number, step and times."""
 
 from uuid import UUID
 
@@ -17,8 +17,8 @@ from executions.models.sealed_columns import BlankedText
 class FailureGroup(models.Model):
     """The dead letters that share a fingerprint or, after merges, one of several fingerprints.
 
-    `rule` is the version of the fingerprint's rule. `place` is the step path without iterations,
-    `message` is the normalised first line, and `sample` is an original message. Only
+    `rule` is the version of the fingerprint's rule. `place` is the step path without iteration
+    numbers, `message` is the normalised first line, and `sample` is an original message. Only
     `dlq.groups.tally` updates `total` and `open`, a few seconds late. `merged_into` is the group
     into which this group was merged.
     """
@@ -185,7 +185,7 @@ class GroupHour(models.Model):
 
 
 class GroupVersion(models.Model):
-    """The number of failures of a group in one version of its workflow."""
+    """A group's failures in one version of its workflow: their number, first and last time."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(

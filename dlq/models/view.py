@@ -9,7 +9,7 @@ from executions.database.ids import uuid7
 
 
 class SavedView(models.Model):
-    """A user's view of a list; `page` is the list (`app_model`), `query` its URL's query string."""
+    """A user's view of a list: `page` is the list (`app_model`), `query` the URL's query string."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     owner = models.ForeignKey(

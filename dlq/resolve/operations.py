@@ -65,7 +65,7 @@ def _refuse_resolved(row: DeadLetterEntry) -> str:
 def _refuse_gone(row: DeadLetterEntry) -> str:
     """Return the reason why the step cannot continue; "" if it can.
 
-    It cannot if its dead letter is resolved, or if its execution was undone, except for undo steps.
+    A step cannot continue if its dead letter is resolved. After an undo, only undo steps can.
     """
     if reason := _refuse_resolved(row):
         return reason

@@ -32,7 +32,7 @@ def requeue(
     reason: str = "",
     yields: int = 0,
 ) -> Run:
-    """Start a new run of the dead step; its execution goes from FAILED back to RUNNING.
+    """Start a new run of the dead step, and reopen the execution if it has failed.
 
     `overrides` are merged into the step's rendered inputs, including nested keys. The step gets a
     new retry budget. After a permanent error, or with overrides, its idempotency key changes. The

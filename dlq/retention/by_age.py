@@ -30,8 +30,8 @@ class Aged:
     """Rows of a kind that are deleted by age; `order` is an order that an index provides.
 
     `workspace` and `workflow` are the lookups of a row's workspace and workflow. A kind without
-    such a lookup is skipped when only one workspace or workflow is pruned. `clear` deletes a
-    limited number of rows that refer to the rows with the given keys, and returns their number.
+    `workflow` is skipped when only one workflow is pruned. `clear` deletes a limited number of rows
+    that refer to the rows with the given keys, and returns their number.
     """
 
     kind: str

@@ -66,7 +66,7 @@ def prune(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def look(wanted: RetentionPeriods) -> PruningTally:
-    """Return the tally of the rows that `prune` would delete, and of kept rows, by reason."""
+    """Return the tally of the rows that `prune` would delete, and of the pinned rows it keeps."""
     rows = _due(wanted)
     first, last = rows.aggregate(first=Min("resolved_at"), last=Max("resolved_at")).values()
     tally = PruningTally(KIND, rows.count(), first, last)
@@ -161,14 +161,14 @@ def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> Prun
 
 
 def _groups(old: datetime, most: int) -> int:
-    """Delete groups that ended before `old`, without entries or fingerprints; return how many."""
+    """Delete the groups of `_empty` without fingerprints, at most `most`; return how many."""
     keep_counters()
     led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
     return _gone(_empty(old).filter(~Exists(led_to)), most)
 
 
 def _fingerprints(old: datetime, most: int) -> int:
-    """Delete fingerprints of groups that ended before `old` and have no entries; return how many.
+    """Delete the fingerprints of the groups of `_empty`, at most `most`; return how many.
 
     The groups are deleted in the next pass, so that a failure being recorded now can still find its
     group.
@@ -182,7 +182,7 @@ def _hours(old: datetime, most: int) -> int:
 
 
 def _empty(old: datetime) -> QuerySet[FailureGroup]:
-    """Return groups without entries that were resolved, ignored or merged before `old`."""
+    """Return groups resolved, ignored or merged before `old` that no entry, move or group needs."""
     inside = DeadLetterEntry.objects.filter(group=OuterRef("pk"))
     news = GroupNews.objects.filter(group=OuterRef("pk"))
     moves = GroupMove.objects.filter(Q(source=OuterRef("pk")) | Q(target=OuterRef("pk")))

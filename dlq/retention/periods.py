@@ -20,7 +20,7 @@ EXAMPLE = '{"default/order-import": {"succeeded": 7}, "finance": {"failed": 0}, 
 
 
 def keep_days() -> dict[str, float]:
-    """Return for each final state how many days executions and their rows are kept."""
+    """Return, for each kind of end, how many days executions and their rows are kept."""
     chosen = valkyr_settings()
     return {
         "succeeded": chosen.keep_succeeded_days,
@@ -53,9 +53,9 @@ def credential_use_days() -> float:
 
 
 def overrides() -> dict[str, dict[str, float]]:
-    """Return exceptional periods in days.
+    """Return the exceptions to the retention periods, in days.
 
-    The keys are workspaces, `workspace/workflow`, or `tier:name`. Raises ImproperlyConfigured if
+    The keys are `workspace`, `workspace/workflow`, or `tier:name`. Raises ImproperlyConfigured if
     the setting has an invalid format.
     """
     found = valkyr_settings().keep_overrides

@@ -132,7 +132,7 @@ ACTOR = Actor.system("retention")
 
 @dataclass(frozen=True, slots=True)
 class PruningTurn:
-    """The number of deleted rows by kind, and whether the time limit was reached."""
+    """The number of deleted rows per kind, and whether the time limit was reached."""
 
     counts: dict[str, int] = field(default_factory=dict)
     more: bool = False

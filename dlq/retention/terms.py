@@ -1,4 +1,4 @@
-"""How long executions are kept: by final state, with exceptions for workspaces and workflows.
+"""How long executions are kept: for each final state, with exceptions per workspace or workflow.
 
 This module is pure. A workflow's term takes precedence over its workspace's term, which takes
 precedence over the installation's term.

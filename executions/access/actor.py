@@ -22,8 +22,8 @@ DOORS: dict[str, str] = {}
 class Actor:
     """A person, a system or an agent; `user_id` is None for an actor without an account.
 
-    `via` is the entry point (`admin`, `api`, `site`, `api token <name>`, `single sign-on`,
-    `webhook`, `callback`, `command`, or `engine`). `address` is the peer's IP address.
+    `via` is the entry point or the part of Valkyr that acts, such as `admin`, `api`, `site`, `api
+    token <name>`, `command` or `engine`. `address` is the peer's IP address.
     """
 
     user_id: Any
@@ -52,10 +52,7 @@ class Actor:
 
     @classmethod
     def at_door(cls, request: Any, user_id: Any, name: str, via: str = "") -> "Actor":
-        """Return an actor known only by `user_id` and `name`, such as a user who signs in.
-
-        Without a request, the origin is unknown.
-        """
+        """Return the actor with this ID and name; without a request, the actor has no address."""
         accounts.ensure(user_id)
         if request is None:
             return cls(user_id, name, via)
@@ -122,10 +119,10 @@ def record(
     after: Mapping[str, Any] | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> UUID:
-    """Write one row of the audit trail in the caller's transaction; return its ID.
+    """Write one row of the audit trail in the caller's transaction; return the row's ID.
 
-    `before` and `after` are the changed values, never a secret. A row without a workspace concerns
-    the whole installation.
+    `before` and `after` hold the old and the new values of changed fields, never a secret. A row
+    without a workspace concerns the whole installation.
     """
     line = AuditLine(
         action=action,
@@ -167,7 +164,7 @@ def _noted(actor: Actor, line: AuditLine) -> dict[str, Any]:
 
 
 def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
-    """Write at most 1,000 lines of one actor, as `record` does, in one statement."""
+    """Write at most 1,000 lines of one actor in one statement; each becomes a row of the trail."""
     if not lines:
         return
     rows = [

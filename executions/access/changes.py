@@ -44,7 +44,7 @@ class AccessChange:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Part of a change in words, and sets of powers; users need all powers of at least one set."""
+    """A part of a change, as text, and sets of powers; users need all powers of any one set."""
 
     what: str
     either: tuple[tuple[Power, ...], ...]
@@ -74,7 +74,7 @@ def needs(change: AccessChange) -> Iterator[Need]:
 
 
 def operators_powers(change: AccessChange) -> list[Power]:
-    """Return the powers that an operator who is not an author needs for a change."""
+    """Return the powers that a user without the power AUTHOR needs for a change."""
     return list(dict.fromkeys(power for need in needs(change) for power in need.either[-1]))
 
 

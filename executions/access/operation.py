@@ -17,7 +17,7 @@ class Operation:
     `apply(id, actor, data)` performs the operation on one row, in its own transaction, and raises a
     ValkyrError if that is impossible; `data` holds the validated values of a form or of a request's
     body. `refuse(row)` returns the reason why the row's current state forbids the operation, or "".
-    Pages hide the button if there is a reason; `apply` decides.
+    Pages hide the button if there is a reason; `apply` checks the state again.
     """
 
     name: str

@@ -92,8 +92,7 @@ class TokenLimits:
 class Powers:
     """A user's powers in one workspace and, if given, on one workflow.
 
-    Django's permissions and object permissions are read only if the role does not decide, with at
-    most one query each.
+    Object permissions and Django's permissions are read only if the role does not decide.
     """
 
     user: User
@@ -133,7 +132,7 @@ class Powers:
     def _on_workflow(self) -> frozenset[Action]:
         """Return the actions that object permissions on the workflow add.
 
-        Uses no query without a workflow, or if the role allows every action that they can add.
+        Uses no query without a workflow, or if the role already allows all these actions.
         """
         if self.workflow_id is None or self.role in {Role.ADMIN, Role.WORKFLOW}:
             return frozenset()
@@ -156,9 +155,9 @@ def limits_of(user: User) -> TokenLimits | None:
 
 
 def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
-    """Return the user's powers by workspace ID, and object permissions by workflow ID.
+    """Return the user's powers, keyed by workspace ID, and grants, keyed by workflow ID.
 
-    Uses one query, or two if accounts are in another database. A superuser is ADMIN everywhere.
+    Uses one query, or three if accounts are in another database. A superuser is ADMIN everywhere.
     """
     limits = limits_of(user)
     powers: dict[UUID, Powers] = {}
@@ -172,10 +171,10 @@ def holdings(user: User) -> tuple[dict[UUID, Powers], dict[UUID, set[str]]]:
 
 
 def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
-    """Return an active user's memberships, and the grants of single workflows.
+    """Return an active user's memberships, and the user's grants on single workflows.
 
     A membership is a row (workspace, role, permissions, None); a grant is (None, code, [],
-    workflow).
+    workflow). A superuser gets the role ADMIN in every workspace.
     """
     if not user.is_active:
         return []
@@ -187,9 +186,9 @@ def _held(user: User) -> Iterable[tuple[Any, str, list[str], UUID | None]]:
 
 
 def _of_groups(user: User) -> list[tuple[Any, str, list[str], UUID | None]]:
-    """Return the grants of the user's groups, in a separate query.
+    """Return the grants of the user's groups, for accounts and groups in another database.
 
-    This is necessary if accounts and groups are in another database.
+    Uses two queries: one for the groups, and one for their grants.
     """
     rows = _grants(user)[1].values_list("permission__codename", "content_object_id")
     return [(None, code, [], workflow_id) for code, workflow_id in rows[:MOST_HELD]]
@@ -230,7 +229,7 @@ def role_in(user: User, workspace_id: UUID) -> str | None:
 def _granted(user: User, workflow_id: UUID) -> set[str]:
     """Return the codes of object permissions of the user and the user's groups on a workflow.
 
-    Uses one query.
+    Uses one query, or two if accounts are in another database.
     """
     mine, ours = (
         some.filter(content_object_id=workflow_id).values_list("permission__codename", flat=True)
@@ -263,7 +262,7 @@ def _grants(user: User) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The caller's powers by workspace ID, and object permissions by workflow ID."""
+    """The caller's powers, keyed by workspace ID, and object permissions, keyed by workflow ID."""
 
     user: User
     members: dict[UUID, Powers]
@@ -292,7 +291,7 @@ class Reach:
 
 
 def reach_of(user: User) -> Reach:
-    """Return the caller's powers and object permissions as a Reach. Uses one query."""
+    """Return the caller's powers and object permissions as a Reach."""
     return Reach(user, *holdings(user))
 
 
@@ -312,7 +311,7 @@ class AmbiguousWorkspace(ValkyrError):
 
 
 def refused(role: str | None, power: Power, *, limited: bool = False) -> Forbidden:
-    """Return an error that names the missing permission.
+    """Return an error that names the missing power.
 
     Pass `limited` if a token's scopes forbid the operation.
     """

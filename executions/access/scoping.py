@@ -27,7 +27,7 @@ M = TypeVar("M", bound=Model)
 
 
 def workspaces_of(user: User, power: Power = Action.VIEW) -> list[UUID]:
-    """Return the IDs of workspaces where the user has `power` on everything. Uses one query."""
+    """Return the IDs of workspaces where the user has `power` on everything, sorted."""
     return reach_of(user).workspaces(power)
 
 
@@ -68,7 +68,7 @@ def obtain(user: User, queryset: QuerySet[M], pk: Any, power: Power) -> tuple[M,
     """Return one row and the caller's powers on it, if they include `power`.
 
     Raises NotFound if no such row is visible to the caller, and Forbidden if only `power` is
-    missing. Uses two queries, and a third if the role does not decide.
+    missing. Uses two queries, and further queries if the role does not decide.
     """
     name = queryset.model._meta.verbose_name_raw
     return let_through(user, queryset.filter(pk=pk).first(), power, f"{name} {pk}")
@@ -100,7 +100,7 @@ def powers_on_row(user: User, row: Model, *, member: Member | None = None) -> Po
 def require(user: User, workspace_id: UUID, power: Power) -> Powers:
     """Return the user's powers in a workspace, if they include `power`.
 
-    Raises NotFound if the user is not a member of the workspace, and Forbidden.
+    Raises NotFound if the user is not a member of the workspace, and Forbidden without `power`.
     """
     powers = powers_on(user, workspace_id)
     if powers.role is None:
@@ -116,7 +116,8 @@ def require(user: User, workspace_id: UUID, power: Power) -> Powers:
 def workspace_for(user: User, workspace_id: UUID | None, power: Power) -> Workspace:
     """Return the named workspace, or the only workspace in which the user has `power`.
 
-    Raises NotFound for an archived workspace or a non-member, Forbidden, and AmbiguousWorkspace.
+    Raises NotFound for an archived workspace or a non-member, Forbidden without `power`, and
+    AmbiguousWorkspace if no workspace is named and several match.
     """
     if workspace_id is not None:
         powers = powers_on(user, workspace_id)
@@ -250,10 +251,7 @@ class Scope:
         return Scope(workflows=(workflow_id,))
 
     def of_workspace(self, workspace_id: UUID) -> "Scope":
-        """Return the part of this scope in one workspace.
-
-        Uses one query if only workflows are visible there.
-        """
+        """Return the part of this scope in one workspace. Uses at most one query."""
         if self.everything or workspace_id in self.workspaces:
             return Scope(workspaces=(workspace_id,))
         rows = Workflow.objects.filter(pk__in=self.workflows, workspace_id=workspace_id)

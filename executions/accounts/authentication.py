@@ -51,7 +51,7 @@ def note(
     now: datetime,
     address: str | None,
 ) -> None:
-    """Record when and where a row was used; at most once a minute, and not if it is locked."""
+    """Record the last use of a token or session, at most once a minute; skip locked rows."""
     if last is not None and now - last < NOTED_EVERY:
         return
     rows: Any = model._default_manager
@@ -67,7 +67,7 @@ def note(
 
 @in_first
 def note_session(pk: UUID, last: datetime, now: datetime, address: str | None) -> None:
-    """Record when and where a session was used, as `note` does."""
+    """Record the last use of a session, as `note` does."""
     note(AccountSession, pk, last, now, address)
 
 
@@ -135,7 +135,7 @@ def _account_in_scope(
 ) -> AccountInSession:
     """Return the account; the same statement limits the database session to the account's rows.
 
-    `together` is read within these limits, so its rows are dropped if the account has no limits.
+    `together` runs within these limits; its results are dropped if the account has no limits.
     """
     watcher.is_set_to(UNKNOWN)
     with limited(ANY):
@@ -188,7 +188,7 @@ def _places(digest: str) -> list[str]:
 def _token_in(
     places: Sequence[str], digest: str, likely: Likely
 ) -> tuple[ApiToken, datetime] | None:
-    """Return the token from the first database that has it, and use that database; else None.
+    """Return the token, and switch to the database that has it; return None if none has it.
 
     Raises OperationalError if none has it and one of them does not respond.
     """

@@ -33,7 +33,7 @@ MOST_CLEARED = 10_000
 
 
 class BrowserSessions(AuthenticationMiddleware):
-    """Django's middleware, with a check that the session's row is live."""
+    """Django's authentication middleware, with a check that the session's row is live."""
 
     def process_request(self, request: HttpRequest) -> None:
         """Set the request's user, which is loaded on first access."""
@@ -95,7 +95,7 @@ def _close(request: Any) -> None:
 
 
 def _user(request: Any) -> Any:
-    """Return the user; if the session is not live, flush it and return AnonymousUser."""
+    """Return the user; if Valkyr's session is not live, flush Django's and return AnonymousUser."""
     user: Any = auth.get_user(request)
     if not user.is_authenticated:
         return user

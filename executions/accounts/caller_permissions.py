@@ -21,7 +21,7 @@ from executions.states import Permission
 
 
 def seen_workspaces(user: User) -> tuple[QuerySet[Workspace], Reach]:
-    """Return the caller's workspaces, whatever the role, and the powers in them. Uses one query."""
+    """Return the workspaces of which the caller is a member, and the caller's powers."""
     reach = reach_of(user)
     return Workspace.objects.filter(pk__in=list(reach.members)), reach
 
@@ -68,7 +68,7 @@ def permissions_of(powers: Powers) -> list[str]:
 
 
 def scopes_of(user: User, workspace_id: UUID) -> frozenset[str]:
-    """Return the caller's powers in a workspace, by role or on single workflows, as scopes."""
+    """Return, as scopes, the caller's powers in a workspace and on workflows of any workspace."""
     reach = reach_of(user)
     powers = reach.members.get(workspace_id)
     if powers is None:

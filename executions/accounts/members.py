@@ -1,7 +1,7 @@
 """Members of a workspace: their roles and additional permissions.
 
-A workspace keeps at least one active ADMIN. The workspace is locked while an ADMIN is removed, so
-that two administrators cannot demote each other at the same time.
+Users cannot remove a workspace's last active ADMIN. The workspace is locked while a user changes a
+membership, so that two administrators cannot demote each other at the same time.
 """
 
 from collections.abc import Collection, Mapping
@@ -35,7 +35,7 @@ def add_member(
     """Make a user a member with a role, effective at once.
 
     Raises Taken for an existing member. Raises WithProblems for an unknown role or permission, and
-    for a service account, which stays in its own workspace.
+    for a service account, which belongs only to its own workspace.
     """
     check_role(role, permissions)
     with row_scope.limited(None):  # a program of another workspace is one, too
@@ -197,7 +197,7 @@ AT_A_DESK = (Role.ADMIN, Role.WORKFLOW)
 def follow(
     user: Any, roles: Mapping[str, str], source: str, *, actor: Actor, reason: str
 ) -> set[str]:
-    """Make the user's memberships from other systems equal to `roles` (by workspace slug).
+    """Make the user's memberships from other systems equal to `roles`, keyed by workspace slug.
 
     Returns the slugs of workspaces that do not exist or are archived. Memberships that users
     granted stay unchanged. Unlike a user, another system may remove a workspace's last ADMIN,
@@ -237,8 +237,8 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
 def _open_the_admin(user: Any, *, lost: bool) -> None:
     """Allow the user to open the admin if one of the user's roles needs it.
 
-    With `lost`, withdraw the access if no role needs it, except from superusers. Otherwise,
-    manually granted access stays.
+    `lost` says that the user lost roles: access that no role needs is then withdrawn, except from
+    superusers. Otherwise, manually granted access is kept.
     """
     if not has_column("is_staff"):
         return

@@ -98,10 +98,10 @@ def create_token(
 ) -> tuple[ApiToken, str]:
     """Create a token of `user` for one workspace; return the token and its text.
 
-    The text is shown only once. By default, the token has the permissions that its creator and its
-    user share, and expires after VALKYR_TOKEN_DAYS. Raises Forbidden if the creator lacks a scope,
-    if the token would have no scope, or if `refuse_narrow_token` does. Raises WithProblems for
-    unknown scopes, and for an expiry time that is in the past or too far ahead.
+    The text is shown only once. By default, the token has the permissions that `maker` and `user`
+    share, and expires after VALKYR_TOKEN_DAYS. Raises Forbidden if `maker` lacks a scope, if the
+    token would have no scope, or if `refuse_narrow_token` does. Raises WithProblems for unknown
+    scopes, and for an expiry time that is in the past or too far ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)
@@ -170,7 +170,7 @@ def revoke_token(token_id: UUID, *, actor: Actor, maker: User, reason: str = "")
 
 
 def shut_out(user: User, *, actor: Actor, reason: str) -> None:
-    """End the sessions and tokens of a user who lost access; write an audit row if any existed."""
+    """End a user's sessions and revoke the user's tokens; write an audit row if there were any."""
     with transaction.atomic():
         tokens = ApiToken.objects.filter(user=user.pk, revoked_at=None)
         sessions = AccountSession.objects.filter(user=user.pk, ended_at=None)

@@ -95,8 +95,8 @@ def change_workspace(
 ) -> Workspace:
     """Change those fields of a workspace that `changes` names (see CHANGEABLE); `tier` is a Tier.
 
-    Raises NotFound, TypeError for other names, and WithProblems for entries that are not hosts.
-    Schedules do not catch up on the time in which their workspace was archived.
+    Raises NotFound, TypeError for other names, and WithProblems for invalid egress hosts. Schedules
+    do not catch up on the time in which their workspace was archived.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:

@@ -127,7 +127,7 @@ class OperatingAdmin(ScopedAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Show the page with two buttons and a menu of the rest or, without Unfold, all buttons."""
+        """Show the page with its buttons; with Unfold, put all but two of them into a menu."""
         buttons = context.get("actions_detail") or []
         if row := context.get("original"):
             buttons = with_primary(buttons, self.primary_of(row))
@@ -136,7 +136,7 @@ class OperatingAdmin(ScopedAdmin):
         return answer
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation on the row, or on any row if None."""
+        """Return whether the user may perform the operation on the row (None: at least one row)."""
         if row is None:
             return holds(request, operation.needs)
         return may(request, row, operation.needs)
@@ -153,7 +153,7 @@ class OperatingAdmin(ScopedAdmin):
 
 
 def _permission(operation: AdminOperation) -> Callable[..., bool]:
-    """Return the check by which Django decides whether to offer the operation."""
+    """Return the check that Django uses to decide whether to offer the operation."""
 
     def permitted(admin: OperatingAdmin, request: HttpRequest, obj: Any = None) -> bool:
         return admin.may_operate(request, operation)
@@ -265,7 +265,7 @@ def _leave(
     report: OperationReport,
     pk: UUID,
 ) -> HttpResponse:
-    """Redirect to the operation's next page, the dialog's opener, or else the row's page."""
+    """Redirect to the operation's next page, to the dialog's opener, or else to the row's page."""
     if operation.destination is not None and report.done:
         target = operation.destination(report.result)
     else:

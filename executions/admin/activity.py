@@ -125,7 +125,7 @@ class DaysFilter(RangeDateFilter):
         self.title = lazy("day")
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows from the first to the last selected day; a missing day is no limit."""
+        """Return the rows from the first to the last selected day; a missing day sets no limit."""
         first, last = (
             _day(self.used_parameters.get(f"created_at_{end}")) for end in ("from", "to")
         )

@@ -85,7 +85,7 @@ class AuditedAdmin(ModelAdmin, FewerScripts):
 
     @property
     def urls(self) -> Any:
-        """Return the URLs of the admin's pages, which never render a tenant's template."""
+        """Return the admin's URLs; their views cannot render templates of workflows."""
         found = super().urls
         for route in found:
             route.callback = guarded(route.callback)
@@ -229,7 +229,7 @@ class ScopedAdmin(AuditedAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows with the ID or with the term in a column, and False (no duplicates)."""
+        """Return the rows with the term as an ID or in a text column, and False (no duplicates)."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -270,19 +270,19 @@ class ScopedAdmin(AuditedAdmin):
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may see this row, or any row if none is given."""
+        """Return whether the user may see this row (None: at least one row)."""
         return self._may(request, obj, self.needs, "view")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may add rows in some workspace."""
+        """Return whether the user may add rows in at least one workspace."""
         return self._may(request, None, self.edits, "add")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may change this row, or any row if none is given."""
+        """Return whether the user may change this row (None: at least one row)."""
         return self._may(request, obj, self.edits, "change")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may delete this row, or any row if none is given."""
+        """Return whether the user may delete this row (None: at least one row)."""
         return self._may(request, obj, self.edits, "delete")
 
     def _may(self, request: HttpRequest, obj: Any, power: Power, verb: str) -> bool:

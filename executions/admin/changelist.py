@@ -42,7 +42,7 @@ class BoundedChangeList(ChangeList):
         replica.read(request, lambda: self.read_page(request))
 
     def read_page(self, request: HttpRequest) -> None:
-        """Read the page as Django does, but without "show all", which would exceed the limit."""
+        """Read the page as Django does; read its rows now, not while the page is rendered."""
         super().get_results(request)
         self.full_result_count = self.result_count
         len(self.result_list)  # reads the rows now, not while the page is rendered
@@ -56,7 +56,7 @@ class BoundedChangeList(ChangeList):
     def whole(self) -> bool:
         """Return whether the list has no search, and no filters except those in `whole_lists`.
 
-        If such a list is empty, the table has no rows.
+        If such a list is empty, its page shows an introduction instead of "No results".
         """
         known: tuple[Mapping[str, str], ...] = getattr(self.model_admin, "whole_lists", ({},))
         given = {name: values[-1] for name, values in self.filter_params.items()}

@@ -33,7 +33,7 @@ def _lines(label: str, help_text: str) -> forms.CharField:
 
 
 class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The form of a credential's name, description and limits; `form_for` adds its values."""
+    """The form of a credential's name, description and limits; `form_for` adds its value inputs."""
 
     kind = "secret"
     inputs: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
         return {"hosts": known.hosts, "modules": known.modules, "workflows": (ANY,)}[name]
 
     def values(self) -> dict[str, str | None]:
-        """Return the entered values by field name; None stands for a field to remove."""
+        """Return the entered values, keyed by field name; None stands for a field to remove."""
         data = self.cleaned_data
         typed = {name: data.get(f"value_{name}") for name in self.inputs}
         rows = range(1, BLANK_ROWS + 1)

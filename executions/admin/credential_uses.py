@@ -115,7 +115,7 @@ def result_of(row: CredentialUse) -> Any:
 
 
 def sections(credential: Credential) -> list[PageSection]:
-    """Return the sections of a credential: its uses by workflow, and its refused uses, if any."""
+    """Return sections with a credential's uses per workflow and with its refused uses, if any."""
     refused = uses.refused(credential)
     listing = links.listing("executions_credentialuse", credential=credential.name)
     found = uses.by_workflow(credential)

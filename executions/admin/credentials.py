@@ -110,7 +110,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("connection"))
     def connection(self, row: Credential) -> Any:
-        """Return a mark that says whether the credential is connected, with its token's expiry."""
+        """Return a mark: connected (with the token's expiry) or not; a dash for other types."""
         known = KINDS.get(row.type)
         connected = known.connected(row.fields) if known and known.connected else None
         if connected is None:

@@ -1,4 +1,4 @@
-"""Executions: a list by state, and a page with the operations and the whole history."""
+"""Executions: a list with tabs for states, and a page with the operations and the history."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -144,8 +144,8 @@ def _compensation(row: WorkflowExecution) -> str:
 def title_of(row: WorkflowExecution, *, shown: bool) -> str:
     """Return the workflow's name and the execution's subject, as a title.
 
-    The subject consists of the first values of the payload if it may be `shown`. Otherwise, it is
-    the idempotency key or, without a key, the end of the ID.
+    If the payload may be `shown`, the subject consists of some of the payload's values. Otherwise,
+    or if there are none, it is the idempotency key or, without a key, the end of the ID.
     """
     values = ", ".join(_first_values(row.trigger_payload)) if shown else ""
     subject = values or row.idempotency_key or f"…{str(row.pk)[-8:]}"
@@ -237,7 +237,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> Any:
-        """Return the execution; on its page, raise `_Archived` if it is in the archive."""
+        """Return the execution; on its page, raise `_Archived` if only the archive has it."""
         found = super().get_object(request, object_id, from_field)
         match = request.resolver_match
         is_page = match is not None and match.url_name == PAGE
@@ -254,7 +254,7 @@ class WorkflowExecutionAdmin(OperatingAdmin, FactAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """Show the page, or the archive's page for an execution that retention deleted."""
+        """Show the page, or redirect to the archive's page if retention deleted the execution."""
         try:
             answer: HttpResponse = super().changeform_view(
                 request, object_id, form_url, extra_context

@@ -1,4 +1,4 @@
-"""Filters of lists: by state, in tabs; by age, from the time in the ID; and by visible workflow."""
+"""Filters of lists, such as by state (as tabs), age (using the time in the ID) or workflow."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -141,7 +141,7 @@ def _period(text: str) -> tuple[datetime, datetime] | None:
 
 
 def id_bounds(request: HttpRequest) -> tuple[UUID, UUID]:
-    """Return the lowest and highest ID that match the URL's filters by age and by end."""
+    """Return the lower and upper bounds that the URL's filters by age and by end set for IDs."""
     age, period = AGES.get(request.GET.get("since", "")), _period(request.GET.get("ended", ""))
     return (
         first_id_at(timezone.now() - age[1]) if age else UUID(int=0),
@@ -181,7 +181,7 @@ class WorkflowFilter(SimpleListFilter):
     path = "workflow"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """Return the workflows to choose from, by name."""
+        """Return the IDs and names of the workflows to choose from, ordered by name."""
         rows = scoped(request, Workflow.objects.filter(archived_at=None))
         return [(str(pk), name) for pk, name in rows.values_list("pk", "name")[:100]]
 

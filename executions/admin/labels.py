@@ -61,7 +61,7 @@ def listed(
     *,
     narrowed: bool,
 ) -> QuerySet[WorkflowExecution]:
-    """Return the newest of a list's rows with the labels of the search and of the filter.
+    """Return a list's newest rows that have the labels of both the search and the filter.
 
     Without labels, returns all rows. The index of labels also selects by `states` and by the URL's
     workflow. `narrowed` says that other filters apply too: they are checked for each execution
@@ -123,7 +123,7 @@ def paginator(request: HttpRequest, usual: BoundedPaginator) -> BoundedPaginator
 def newest(
     request: HttpRequest, rows: QuerySet[WorkflowExecution], labels: Mapping[str, str], many: int
 ) -> QuerySet[WorkflowExecution]:
-    """Return the newest `many` executions with the labels, of those that the user may see."""
+    """Return the newest `many` of the executions that have the labels and that the user may see."""
     query = finding.LabelQuery(labels, scoped(request, Workflow.objects.all()))
     return rows.filter(pk__in=finding.among(finding.newest(None, query, many).ids))
 

@@ -32,7 +32,7 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
 
 
 def mark(word: str, icon: str, colour: str) -> SafeString:
-    """Return a word with an icon in a border that is grey, blue, amber, green or red."""
+    """Return a word with an icon and a border, in the `colour` grey, blue, amber, green or red."""
     return format_html(
         '<span class="vk-state vk-state-{}">'
         '<span class="material-symbols-outlined" aria-hidden="true">{}</span>{}</span>',

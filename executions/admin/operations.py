@@ -222,7 +222,7 @@ class GivenReasonForm(ReasonForm):
 
 
 def reveal_operation(model: type[Model], fields: Mapping[str, str]) -> AdminOperation:
-    """Return the operation that shows the `fields` (attributes by name) of one row of `model`."""
+    """Return the operation that shows values of one row; `fields` maps names to attributes."""
 
     def apply(pk: UUID, actor: Actor, data: Mapping[str, Any]) -> SafeString:
         values = reveal(model, pk, fields, actor=actor, reason=data["reason"])

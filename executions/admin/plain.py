@@ -31,7 +31,7 @@ class ActionVariant(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """A button of a list, a row or an object, handled by `method` at `path` below its URL."""
+    """A button of a list, row or object; `path` is relative to the page, `method` handles it."""
 
     action_name: str
     method: Callable[..., Any]
@@ -233,7 +233,7 @@ class TextFilter(_TypedFilter, admin.SimpleListFilter):
 
 
 class RangeDateFilter(_TypedFilter, admin.FieldListFilter):
-    """A filter for a range of days; subclasses filter the rows by `used_parameters`."""
+    """A filter for a range of days; subclasses filter the rows, using `used_parameters`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Switch the sealing of a workspace's payloads, and rotate its key, on the workspace's page."""
+"""Start or stop sealing a workspace's payloads, and rotate its key, on the workspace's page."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,7 @@
-"""Search the admin for objects by any kind of ID, workflows by name, and lists by title.
+"""Search the admin for objects by ID, key or label, workflows by name, and lists by title.
 
 The command palette (`executions/static/executions/palette.js`) calls `search`. Each finder uses an
-index and returns only a few rows, which the user may see.
+index, and returns only a few of the rows that the user may see.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -43,7 +43,7 @@ FINDERS: list[Finder] = []
 
 
 def visible(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
-    """Return the model's rows that the user may see in the admin; none if it has no page there."""
+    """Return the model's rows that the user may see in the admin; none if there is no such page."""
     if not admin.site.is_registered(model):
         return model._default_manager.none()
     page: Any = admin.site.get_model_admin(model)
@@ -62,7 +62,7 @@ def as_id(term: str) -> UUID | None:
 
 
 def by_id(model: type[Model], kind: Any, icon: str, *more: str) -> Finder:
-    """Return a finder of rows by their ID, and by the UUID columns in `more`."""
+    """Return a finder that searches rows by ID and by the UUID columns in `more`."""
     label = f"{model._meta.app_label}_{model._meta.model_name}"
 
     def find(request: HttpRequest, term: str) -> Iterator[SearchResult]:

@@ -93,7 +93,7 @@ class TokenForm(DialogForm):
         self.order_fields(("name", "workspace", "days", "scopes"))
 
     def clean(self) -> dict[str, Any]:
-        """Return the values, with the user as creator, whose permissions limit the token."""
+        """Return the values and, as `maker`, the user, whose permissions limit the token."""
         data = super().clean() or {}
         return {**data, "maker": self.request.user}
 

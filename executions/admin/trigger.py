@@ -68,7 +68,7 @@ def _paused(trigger: Trigger) -> bool:
 
 
 def standing(trigger: Trigger) -> str:
-    """Return in words whether the trigger is enabled, with a pause's end, or why it is disabled."""
+    """Return "yes" (and until when the trigger is paused), or "no" and the reason, as text."""
     if trigger.enabled and _paused(trigger):
         return gettext("yes, paused until {until:%Y-%m-%d %H:%M} UTC").format(
             until=trigger.paused_until
@@ -241,7 +241,7 @@ class StatusFilter(TabFilter):
 
 @admin.register(CronTick)
 class CronTickAdmin(FactAdmin):
-    """Fire times of schedules, each with the started execution, or the reason for none."""
+    """Fire times of schedules, each with the execution that it started, or why it started none."""
 
     list_display = ("due", "workflow", "mark", "started", "reason")
     list_select_related = ("trigger__workflow",)

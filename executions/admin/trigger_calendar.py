@@ -1,4 +1,4 @@
-"""The calendar of a schedule: five weeks, with past results and future fire times by day."""
+"""The calendar of a schedule: five weeks, with each day's past results and future fire times."""
 
 from collections import Counter, defaultdict
 from datetime import date, datetime, time, timedelta
@@ -51,7 +51,7 @@ def calendar(trigger: Trigger, now: datetime) -> PageSection:
 def _past(
     trigger: Trigger, since: datetime, zone: ZoneInfo
 ) -> defaultdict[date, dict[TickStatus, int]]:
-    """Return the number of ticks since `since`, by day in the time zone, and by status."""
+    """Return the number of ticks since `since`, per day in the time zone and per status."""
     rows = trigger.ticks.filter(fire_at__gte=since).order_by()
     by_day = rows.annotate(day=TruncDate("fire_at", tzinfo=zone)).values_list("day", "status")
     found: defaultdict[date, dict[TickStatus, int]] = defaultdict(dict)
@@ -63,7 +63,7 @@ def _past(
 def _due(
     trigger: Trigger, now: datetime, last: date, zone: ZoneInfo
 ) -> tuple[Counter[date], date | None]:
-    """Return the number of future fire times by day, and the day on which counting stopped."""
+    """Return the number of future fire times per day; if counting stopped early, also that day."""
     if not trigger.enabled or "schedule" not in trigger.settings:
         return Counter(), None
     schedule = rule(beat_entries.settings_of(trigger)).schedule

@@ -335,7 +335,7 @@ class WorkflowAdmin(OperatingAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """Show the form as Django does; report another user's conflicting change."""
+        """Show the form as Django does; report a rejected change as a message."""
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except ValkyrError as error:
@@ -354,7 +354,7 @@ class WorkflowAdmin(OperatingAdmin):
             self.message_user(request, gettext("The draft has no problems; it can be published."))
 
     def may_operate(self, request: HttpRequest, operation: AdminOperation, row: Any = None) -> bool:
-        """Return whether the user may perform the operation; copies also need a workspace power."""
+        """Return whether the user may perform the operation; for a copy, also in the workspace."""
         allowed = super().may_operate(request, operation, row)
         if operation is TAKE_OVER and row is not None:
             return allowed and may(request, row.workspace, operation.needs)

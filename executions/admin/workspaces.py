@@ -131,7 +131,7 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         self.initial["egress"] = "\n".join(self.instance.egress_hosts)
 
     def clean_egress(self) -> list[str]:
-        """Return the egress entries. Raises ValidationError for entries that are not hosts."""
+        """Return the egress entries. Raises ValidationError for invalid entries."""
         hosts: list[str] = self.cleaned_data["egress"].split()
         found = problems_of(hosts)
         if found:
@@ -238,7 +238,7 @@ class TierAdmin(RootAdmin):
     empty_text = lazy("No tiers. Create a tier before you add a workspace.")
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
-        """Return all tiers; Django's permissions alone restrict access."""
+        """Return all tiers; only Django's permissions restrict who can see them."""
         return rows
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -1,8 +1,8 @@
 """Capacity: how many executions of a workspace may be active, and which are admitted next.
 
-An unlimited workspace is never locked. In a limited workspace, starts and admissions lock the
-workspace's row, so that the limit is never exceeded. An execution whose runs all wait gives up its
-slot (`release_slot`) and requests one again when it resumes (`request_slot`).
+Admission does not lock an unlimited workspace. In a limited workspace, starts and admissions lock
+the workspace's row, so that the limit is never exceeded. An execution whose runs all wait gives up
+its slot (`release_slot`) and requests one again when it resumes (`request_slot`).
 """
 
 from collections.abc import Collection, Sequence
@@ -32,7 +32,7 @@ BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """An execution that this transaction set to RUNNING.
+    """An execution that this transaction admits.
 
     `fresh` says that it has not run before.
     """
@@ -45,7 +45,7 @@ class Admitted:
 
 
 def admitted(execution: WorkflowExecution, *, fresh: bool) -> Admitted:
-    """Return what a runner needs to know about an admitted execution."""
+    """Return the `Admitted` of an execution, with the values that the runners need."""
     return Admitted(execution.pk, execution.version_id, execution.priority, execution.epoch, fresh)
 
 
@@ -56,7 +56,7 @@ def announce(executions: Sequence[Admitted], sender: Any) -> None:
 
 
 def hold(workspace_id: UUID, user_id: Any) -> Ceilings:
-    """Return the limits for a workspace and a user; lock the workspace if executions are limited.
+    """Return the limits for a workspace and a user; lock the workspace if it limits executions.
 
     Call it inside a transaction, before any other lock. Raises WorkspaceArchived.
     """
@@ -105,7 +105,7 @@ def check_waiting(tier: Ceilings, workspace_id: UUID, more: int) -> None:
 
 
 def lock_workspace(workspace_id: UUID) -> None:
-    """Serialise admission in a workspace for the rest of the transaction."""
+    """Lock the workspace's row until the transaction ends; admission and member changes use it."""
     list(
         Workspace.objects.select_for_update(no_key=True)
         .filter(pk=workspace_id)
@@ -158,7 +158,7 @@ def admit(workspace_id: UUID, key: ConcurrencyKey | None = None) -> int:
 
 
 def admit_next(ended_id: UUID) -> None:
-    """Admit executions to the slot and the key that an ended or suspended execution freed."""
+    """Admit executions that waited for the slot or key of an ended or suspended execution."""
     row = statements.fetch_one("waiting", {"ended": ended_id})
     if row is None:
         return
@@ -169,8 +169,8 @@ def admit_next(ended_id: UUID) -> None:
 def release_slot(*execution_ids: UUID) -> None:
     """Free the slots of fully suspended executions until an event or timer resumes them.
 
-    The caller holds the executions' locks, and has checked that all their live runs wait, none of
-    them for a child. After the commit, waiting executions get the slots.
+    The caller holds the executions' locks, and has checked that all their live runs wait and that
+    none waits for a child. After the commit, other waiting executions can get the slots.
     """
     (freed,) = _about(execution_ids, "release_slot")
     admitting = {workspace_id: pk for pk, workspace_id, limited in freed if limited}
@@ -181,8 +181,8 @@ def release_slot(*execution_ids: UUID) -> None:
 def request_slot(execution_ids: Collection[UUID]) -> None:
     """Request slots for executions that gave up their slots and now resume.
 
-    Call it in the transaction that resumes them, before runs are locked; it locks suspended
-    executions. After the commit they get free slots; until then no worker claims their runs.
+    Call it in the transaction that resumes them, before runs are locked; it locks the executions.
+    After the commit they get slots when some are free; until then no worker claims their runs.
     """
     _, woken = _about(execution_ids, "lock_awake", "request_slot")
     for workspace_id in {workspace for workspace, place in woken if place == CapacityState.WANTED}:
@@ -247,7 +247,7 @@ def _candidates(
 
 
 def _chosen(candidates: list[_Candidate]) -> list[_Chosen]:
-    """Lock candidates, and return those whose concurrency keys still have capacity."""
+    """Lock candidates, and return those without a key or whose concurrency key has capacity."""
     rows = statements.fetch("chosen", {"ids": [item.id for item in candidates]})
     locked = {
         pk: _Chosen(Admitted(pk, version_id, priority, epoch, fresh), state, limit)
@@ -277,7 +277,7 @@ def _begin(chosen: list[_Chosen]) -> None:
 
 
 def _give_places(chosen: list[_Chosen]) -> None:
-    """Move slots from WANTED to HELD. A paused execution starts its steps when it is resumed."""
+    """Give the chosen executions their slots (WANTED becomes HELD), and resume the RUNNING ones."""
     ids = [row.admitted.execution_id for row in chosen]
     if not ids:
         return

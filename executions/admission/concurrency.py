@@ -1,4 +1,4 @@
-"""Concurrency keys limit how many executions of a workflow with one key run simultaneously.
+"""Concurrency keys limit how many executions of a workflow with the same key run simultaneously.
 
 RUNNING and PAUSED root executions hold a key, including suspended ones. Starting or admitting an
 execution with a key locks the key until the transaction ends; keys are locked in a fixed order,

@@ -27,9 +27,9 @@ def is_counted_later(tier: Ceilings) -> bool:
 
 
 def check(tier: Ceilings, workspace_id: UUID, more: int) -> None:
-    """Raise QuotaExceeded if `more` waiting executions would exceed the limit; take no lock.
+    """Raise QuotaExceeded if `more` starts would exceed a limit of the workspace; take no lock.
 
-    The check counts committed rows and the caller's own.
+    Counts committed executions and those that the caller's transaction created.
     """
     check_waiting(tier, workspace_id, more)
     if tier.limits:

@@ -10,7 +10,7 @@ from executions.models import Tier, WorkflowExecution
 def must_wait(execution_id: UUID, workspace_id: UUID) -> bool:
     """Return whether a failed execution must wait for a slot or for its concurrency key.
 
-    Locks both; a child execution needs neither.
+    Locks the key, and the workspace if its slots are limited. A child execution never waits.
     """
     row = (
         WorkflowExecution.objects.filter(pk=execution_id, parent=None)

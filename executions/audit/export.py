@@ -1,8 +1,8 @@
-"""Export the audit trail as JSON lines, oldest first, in batches of limited memory and time.
+"""Export the audit trail as JSON lines, oldest first, in batches with limited memory and time.
 
 The uses of credentials are exported the same way.
 
-Each batch is a separate query that begins after the previous one's last row, so nothing is held
+Each batch is a separate query that begins after the previous batch's last row, so no query is open
 while a slow client reads.
 """
 
@@ -36,7 +36,7 @@ def begin(
     action: str = "activity.export",
     object_type: str = "Activity",
 ) -> QuerySet[M]:
-    """Return those rows that exist now, for the export, and record the export.
+    """Record the export, and return those of the rows that exist now.
 
     The audit trail gets one row for each workspace, or, if `workspaces` is None, one row for the
     whole installation. `filters` are the filters of the request.

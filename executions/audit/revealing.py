@@ -32,7 +32,7 @@ def reveal(
     """Return values of a row, unmasked; `fields` maps the names in the result to attributes.
 
     Raises NotFound or NoReason. The caller has checked the permission. A credential in a payload is
-    only a reference: no row contains secrets.
+    only a reference, so its secret values are not returned.
     """
     if not reason.strip():
         raise NoReason

@@ -31,9 +31,9 @@ class SealingResult:
 
 
 def seal() -> SealingResult:
-    """Seal all rows whose transactions have ended, at most 200,000; return the result.
+    """Seal the rows of transactions older than every open transaction, at most 200,000 rows.
 
-    The new head is logged.
+    Returns the result; the new head is logged.
     """
     made: list[ChainLink] = []
     while len(made) < LINKS:
@@ -47,7 +47,7 @@ def seal() -> SealingResult:
 
 
 def seal_after_restore() -> SealingResult:
-    """Adopt the server's new transaction numbers, and add a link that seals all unsealed rows.
+    """Adopt the server's new transaction numbers; add a link for unsealed rows, which may be empty.
 
     Returns the result, which has no link if none was added.
     """
@@ -75,7 +75,7 @@ def progress() -> tuple[int, datetime | None]:
 
 
 def _next() -> ChainLink | None:
-    """Store and return the next link; None if all rows are sealed or another process seals rows."""
+    """Store and return the next link; None if no row can be sealed or another process seals."""
     with transaction.atomic():
         if not _is_alone():
             return None

@@ -29,7 +29,7 @@ MOST_UNMET = 500_000
 class VerificationReport:
     """The result: the numbers of verified rows and links, and the mismatches in order of discovery.
 
-    `waiting` rows have no link yet. `stopped` means that there were too many mismatches to list.
+    `waiting` counts rows without a link. `stopped` means that there were too many mismatches.
     """
 
     links: int = 0

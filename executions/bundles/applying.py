@@ -49,7 +49,7 @@ class BundleSource:
 
 @dataclass(slots=True)
 class AppliedResult:
-    """The plan that was carried out, and the versions that it published, by slug."""
+    """The applied plan, and the changed workflows' latest version numbers, keyed by slug."""
 
     plan: BundlePlan
     versions: dict[str, int | None] = field(default_factory=dict)
@@ -86,7 +86,7 @@ def apply(
 
 
 def _record(workspace: Workspace) -> AppliedBundle:
-    """Return the workspace's record, locked, so that its bundles are applied one after another."""
+    """Lock and return the workspace's record, so that only one bundle is applied at a time."""
     AppliedBundle.objects.get_or_create(workspace=workspace)
     return AppliedBundle.objects.select_for_update(no_key=True).get(workspace=workspace)
 
@@ -117,7 +117,7 @@ def _note(
     source: BundleSource | None,
     actor: Actor,
 ) -> None:
-    """Record the source and the objects that came from bundles, and write the audit trail."""
+    """Record the source and the objects that came from bundles; write an audit row for changes."""
     moved = source is not None and _moved(applied, found, source, pruned=bundle.prune)
     if moved:
         applied.applied_by, applied.applied_at = actor.name[:200], database_now()

@@ -23,7 +23,7 @@ class BundleTooLarge(ValkyrError):
 
 @dataclass(slots=True)
 class ExportedBundle:
-    """Workflows and their checksums, items by kind, and why workflows are left out."""
+    """Workflows with their checksums, items by kind, and the reason for each omitted workflow."""
 
     workflows: dict[str, dict[str, Any]] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)

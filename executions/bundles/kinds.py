@@ -33,8 +33,8 @@ class ItemField:
 
     `kind` is `text`, `whole`, `number`, `flag` or `texts` (a list). A field whose default is None,
     or that is `nullable`, may be null. A field that is not `compared` is used only for writing: a
-    plan does not compare it. A `column` is a field of the row with the same name in snake_case.
-    `most` limits a number, and the length of a text or a list.
+    plan does not compare it. `column` says that the row has this field, with its name in
+    snake_case. `most` limits a number, and the length of a text or a list.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class ItemField:
     most: float = 2**31 - 1
 
     def expected(self, value: Any) -> str:
-        """Return in words which value a field accepts; "" if it accepts this JSON value."""
+        """Return, in words, which values the field accepts; "" if it accepts this JSON value."""
         if value is None and (self.default is None or self.nullable):
             return ""
         if not self._has_type(value):
@@ -81,8 +81,8 @@ EXPECTED = {
 class BundleContext:
     """The workspace into which items are written, and the acting user.
 
-    `workflows` has the IDs of the workspace's workflows by slug. While a plan is made, the ID of a
-    workflow that the bundle will create is None.
+    `workflows` maps slugs to the IDs of the workspace's workflows. While a plan is made, the ID of
+    a workflow that the bundle will create is None.
     """
 
     workspace: Workspace
@@ -144,7 +144,7 @@ class BundleKind(ABC):
         return [StoredItem(row.pk, self.item(row)) for row in rows[: self.most + 1]]
 
     def facts(self, item: Item) -> dict[str, Any]:
-        """Return an item's values by the names of the row's columns."""
+        """Return the item's values, with the names of the row's columns as keys."""
         return {column: item[name] for name, column in self._columns().items()}
 
     def _columns(self) -> dict[str, str]:
@@ -224,5 +224,5 @@ def register(kind: BundleKind) -> None:
 
 
 def kinds() -> Mapping[str, BundleKind]:
-    """Return the kinds of the installed apps by name."""
+    """Return the kinds of the installed apps, keyed and sorted by name."""
     return dict(sorted(_KINDS.items()))

@@ -219,7 +219,7 @@ def _verdicts(
 
 
 def _planned(workspace: Workspace, bundle: Bundle) -> dict[str, UUID | None]:
-    """Return the IDs of workflows that items may name, by slug.
+    """Return the IDs of workflows that items may name, keyed by slug.
 
     None stands for a workflow that `apply` will create.
     """

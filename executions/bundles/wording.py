@@ -1,4 +1,4 @@
-"""The difference between two definitions or two objects in words. This module does no I/O.
+"""The differences between two definitions or objects, in words. This module does no I/O.
 
 The order of keys, `ui`, and the use of `after` in place of edges make no difference.
 """

@@ -54,7 +54,7 @@ class LiveWorkflow:
 
     @property
     def draft_is_published(self) -> bool:
-        """Return whether the draft runs as the latest version does."""
+        """Return whether the draft would run in the same way as the latest version."""
         return self.draft == self.source or version_checksum(self.draft) == self.checksum
 
     @property
@@ -94,8 +94,8 @@ def live_workflows(
 ) -> dict[str, LiveWorkflow]:
     """Return the workspace's live workflows with these slugs (None: all), ordered by slug.
 
-    Returns at most `most` workflows. `lock` locks their rows in this order, against every writer of
-    drafts and versions.
+    Returns at most `most` workflows. `lock` locks their rows in this order, so that no other
+    transaction changes drafts or versions.
     """
     rows = Workflow.objects.filter(workspace=workspace, archived_at=None).order_by("slug")
     if slugs is not None:
@@ -207,7 +207,7 @@ def warn_of_withdrawn(verdicts: Collection[WorkflowVerdict]) -> None:
 def write(
     verdicts: Sequence[WorkflowVerdict], workspace: Workspace, actor: Actor
 ) -> dict[str, int | None]:
-    """Apply the verdicts that have an action; return the latest versions' numbers by slug.
+    """Apply the verdicts that have an action; return latest version numbers, keyed by slug.
 
     A workflow without a version has None; workflows of which only the layout changes are left out.
     """

@@ -62,7 +62,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """What a block shows; `above` and `below` are HTML above and below the cards."""
+    """The content of a block; `above` and `below` are HTML above and below the cards."""
 
     problems: Sequence[HomeProblem] = ()
     cards: Sequence[Card] = ()

@@ -108,7 +108,7 @@ def _first_waiting(executions: QuerySet[WorkflowExecution]) -> Any:
 
 
 def _oldest_letter(scope: Scope) -> Any:
-    """Return the time of the oldest open dead letter, or None; one index lookup per workspace."""
+    """Return the time of the oldest open dead letter, or None, using one lookup per workspace."""
     pending = DeadLetterEntry.objects.filter(resolution=Resolution.PENDING)
     first = pending.filter(workspace=OuterRef("pk")).order_by("quarantined_at")
     rows = Workspace.objects.all()
@@ -146,7 +146,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
-    """Return the groups whose failures grew most in 24 hours, compared with the 24 hours before."""
+    """Return the groups with the largest increase in failures from one day to the next."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
     grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),

@@ -192,7 +192,7 @@ WAITING = "hourglass_empty"
 
 
 def cards(kept: Facts, now: datetime, ended: Iterable[Card] = (), **only: str) -> list[Card]:
-    """Return the cards: running, queued, `ended`, open dead letters; `only` filters their links.
+    """Return the cards: running, queued, `ended` and open dead letters; `only` filters their lists.
 
     The card of queued executions is omitted if there are none.
     """
