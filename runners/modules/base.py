@@ -276,9 +276,9 @@ class Module(Generic[InputsT]):
     `computes` is CPU-bound and cannot use a queue that threads of one process serve. An `inline`
     module does no I/O and takes less than a millisecond. `outcomes` is empty for a module that has
     only `success`; if the outcomes depend on its `with`, `outcomes_from` specifies how.
-    `credential` lists the types of credential that it accepts; a step gets one, as
-    `ctx.credential`. `takes_secrets` is False for a module that returns its inputs, is inline, has
-    a body or sets variables.
+    `credential` lists the types of credential that the module accepts; a step gets one, as
+    `ctx.credential`. `takes_secrets` is False for a module that can return its inputs. A module
+    that is inline, has a body or sets variables never takes secrets.
 
     `judges_hosts` is for modules that open connections only with the guarded clients (see
     `network.judging`). It is `everything` if all inputs are sent only through these clients, and

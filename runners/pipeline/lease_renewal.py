@@ -48,7 +48,7 @@ class Heart:
         pack: Pack[Any] | None = None,
         sealer: PayloadSealer | None = None,
     ) -> ActiveRun:
-        """Watch a step; return its data. If it is slow, other workers get the rest of its pack."""
+        """Watch a step; return its data. Other workers get the rest of a slow step's pack."""
         now = time.monotonic()
         beat = ActiveRun(
             work, until=now + seconds, renewed=work.claimed_at, pack=pack, sealer=sealer

@@ -257,7 +257,7 @@ def _asking(
     *,
     remote: bool = False,
 ) -> UsingStep:
-    """Return the description of the step that the records of credential use contain."""
+    """Return the step's description for the records of credential use."""
     version = data.context.version
     return UsingStep(
         version.workspace_id,
@@ -273,7 +273,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port in the step's inputs; "" if there is none or it names a secret."""
+    """Return the host and port in the inputs; "" if there are none or the address has a secret."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]

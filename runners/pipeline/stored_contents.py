@@ -86,9 +86,9 @@ def _advice(found: dict[str, Any]) -> str:
 
 
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
-    """Return a result whose references are the same objects that the step stored or received.
+    """Return a result that marks references to content stored or received by the step as trusted.
 
-    A module can return copies of these objects, as pydantic does.
+    A module can return unmarked copies of these references, as pydantic does.
     """
     known = [*passed, *context.stored]
     if not known:
