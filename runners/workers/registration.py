@@ -136,7 +136,8 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 
 
 def share_memory(**_: Any) -> None:
-    """Freeze objects that children share, so that garbage collection does not copy their pages."""
+    """Store the parent's ID for the children, and freeze shared objects to avoid copies of pages.
+    """
     if _share is WorkerShare.ALL:
         parent.remember()
         gc.freeze()
@@ -159,7 +160,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 
 
 def begin_child(**_: Any) -> None:
-    """Give a pool's child its own connections, a memory limit and a place in the watchdog."""
+    """Give a pool's child its own connections, a memory limit and a slot of the watchdog."""
     if _share is not WorkerShare.NOTHING:
         connections.forget_parents()
     if _share is WorkerShare.ALL:
