@@ -136,8 +136,7 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 
 
 def share_memory(**_: Any) -> None:
-    """Store the parent's ID for the children, and freeze shared objects to avoid copies of pages.
-    """
+    """Store the parent's ID for children, and freeze shared objects to avoid page copies."""
     if _share is WorkerShare.ALL:
         parent.remember()
         gc.freeze()
