@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return a section with the runs of the place in `?place=`; if unknown, with a message."""
+    """Return a section with the runs of the place in `?place=`, or with an error message."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:

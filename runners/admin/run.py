@@ -348,7 +348,7 @@ def _crashes(obj: Run) -> str:
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
-    """Return labelled values: the run's place and, for a container, the progress and a link."""
+    """Return the run's place and, for a container, its progress and a link to the body's runs."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (
@@ -369,7 +369,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
 
 
 def _wait(obj: Run) -> list[tuple[str, Any]]:
-    """Return labelled values: the run's current or last wait, and its child execution."""
+    """Return the run's current or last wait, and its child execution, as labelled values."""
     child = children_of(obj.execution_id, [obj]).get(obj.pk)
     told = wait_of(obj) or waited_of(obj, obj.wake or {})
     found: list[tuple[str, Any]] = [(gettext("Wait"), told)] if told else []

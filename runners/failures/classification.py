@@ -177,7 +177,7 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """Return the cause of a StepError, because its class is more specific.
+    """Return the cause of a StepError, because the cause's class is more specific.
 
     Return any other error, or a StepError without a cause, unchanged.
     """

@@ -204,9 +204,9 @@ class Wait:
     """A request to suspend a step, which then uses no worker until something wakes it.
 
     A timer wakes the step after `seconds` (or at the instant `until`) unless another cause wakes it
-    first; if neither is given, the step has no timer. `key` names another cause: an event's name,
-    or the hash of a callback's token. `facts` are stored with the run and shown to users. When the
-    step is woken, the engine calls the module's `woken`.
+    first; if neither is given, the step has no timer. `key` names another cause, such as an event's
+    name. `facts` are stored with the run and shown to users. When the step is woken, the engine
+    calls the module's `woken`.
     """
 
     kind: WaitKind

@@ -443,7 +443,7 @@ def _writes(unit: Unit) -> bool:
 
 
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
-    """Return the target of the step's circuit, without secrets and without its prefix (`word:`).
+    """Return the circuit's target, without secrets and without the part up to the first colon.
 
     Return "" if the module names no target, or if the inputs are invalid. Never raises.
     """

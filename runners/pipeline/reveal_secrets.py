@@ -3,9 +3,9 @@
 Rows, hashes, messages and logs contain only references. The values are read right before a module
 runs, in one query, only for steps that name secrets or a credential (`uses_secrets`).
 
-A step gets a credential only within its boundary: `credentials.boundary` checks module and workflow
-here, and `Revealed.used` checks the module's connections by host. The query that reads the values
-records each use. Short-lived values are then fetched from the server that issues them.
+A step gets a credential only within the credential's boundary: `credentials.boundary` checks module
+and workflow here, and `Revealed.used` checks the module's connections by host. The query that reads
+the values records each use. Short-lived values are then fetched from the server that issues them.
 
     revealed(data, step, inputs, run_id=…, attempt=…, changes=…) -> Revealed
 

@@ -86,9 +86,9 @@ def _advice(found: dict[str, Any]) -> str:
 
 
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
-    """Return a result that marks references to content stored or received by the step as trusted.
+    """Return the result; references that the step stored or received are trusted in it.
 
-    A module can return unmarked copies of these references, as pydantic does.
+    Copies of these references, such as pydantic makes, are replaced.
     """
     known = [*passed, *context.stored]
     if not known:
