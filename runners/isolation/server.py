@@ -179,7 +179,7 @@ class _Children:
 
 
 def _nothing(signum: int, frame: FrameType | None) -> None:
-    """Do nothing on a signal, which only interrupts a system call."""
+    """Ignore a signal, which then only interrupts a system call."""
 
 
 if __name__ == "__main__":

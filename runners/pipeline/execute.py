@@ -240,9 +240,9 @@ def stretch(state: SegmentState, unit: Unit) -> None:
 
 
 def next_item(state: SegmentState, unit: Unit) -> bool:
-    """Enter the next item of a pure map's batch if every task of the current item has ended.
+    """Switch to the next item of a pure map's batch if every task of the current item has ended.
 
-    Returns whether there was a next item to enter.
+    Returns whether there was a next item.
     """
     if not state.batch or not state.settled or state.frontier.ready:
         return False

@@ -183,7 +183,7 @@ def leave(**_: Any) -> None:
 
 
 def gone(**_: Any) -> None:
-    """Finish the shutdown: leave the watchdog and close the database connection."""
+    """Finish the shutdown: unregister from the watchdog and close the database connection."""
     if _share is not WorkerShare.NOTHING:
         activity.be_left_alone()
         _departure.done()
