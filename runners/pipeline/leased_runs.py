@@ -155,7 +155,7 @@ def record_success(
 ) -> bool:
     """Record a result under the lease; return False if the lease is over.
 
-    `outputs` is the result as canonical JSON; `costs` are the costs of the step.
+    `outputs` are the result's outputs as canonical JSON; `costs` are the costs of the step.
     """
     state, step = looked.state, looked.work.step
 

@@ -42,7 +42,7 @@ class Also:
 
 @dataclass(slots=True)
 class NextSteps:
-    """The runs that a record inserts: at most one claimed run, and pending runs."""
+    """The runs that a record inserts: at most one claimed run and one retry, and pending runs."""
 
     step: Step | None = None
     run_id: UUID | None = None
