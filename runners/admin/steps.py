@@ -78,7 +78,7 @@ def turns_in(
 
 
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
-    """Return the progress of a loop or map, such as "97 of 100 items done, 2 under way, 1 failed".
+    """Return a loop's or map's progress, such as "97 of 100 items done, 2 in progress, 1 failed".
 
     `turns` is None if the iterations were not read. Returns "" if no progress is known.
     """

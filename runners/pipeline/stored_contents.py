@@ -86,7 +86,7 @@ def _advice(found: dict[str, Any]) -> str:
 
 
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
-    """Return the result; references that the step stored or received are trusted in it.
+    """Return the result with trusted references to content that the step stored or received.
 
     Copies of these references, such as pydantic makes, are replaced.
     """
