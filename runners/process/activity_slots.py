@@ -64,7 +64,7 @@ def create() -> int:
 
 
 class StallSlot:
-    """The slot of this process, which the process itself creates once."""
+    """The slot of this process, which the process itself acquires once."""
 
     def __init__(self, descriptor: int, start: int) -> None:
         """Take a slot; `start` is this process's start time.
