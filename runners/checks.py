@@ -1,4 +1,4 @@
-"""System checks that reject combinations of settings that cannot work."""
+"""System checks that reject settings with which Valkyr cannot work."""
 
 from typing import Any
 from urllib.parse import urlsplit

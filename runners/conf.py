@@ -25,7 +25,7 @@ def share_of_a_process() -> int:
 
 
 def share_of(total: int) -> int:
-    """Return the memory limit of one process, in MiB, on a machine with `total` bytes of memory."""
+    """Return the default memory limit of a process, in MiB, on a machine with `total` bytes."""
     return max(LEAST, min(MOST, total // SHARE // MEBIBYTE))
 
 
@@ -35,7 +35,7 @@ def limited() -> bool:
 
 
 def memory(groups: Path = GROUPS, root: Path = ROOT) -> int:
-    """Return the machine's memory or an enclosing cgroup's limit, whichever is lowest, in bytes."""
+    """Return the lowest of the machine's memory and the enclosing cgroups' limits, in bytes."""
     found = _machine()
     for file in _limits(groups, root):
         try:
@@ -142,5 +142,5 @@ def default_currency() -> str:
 
 
 def pool() -> str:
-    """Return the kind of pool of this process: `prefork` (the default) or `threads`."""
+    """Return this process's kind of pool: `prefork` (the default) or `threads`."""
     return os.environ.get("VALKYR_POOL", "prefork")

@@ -2,7 +2,7 @@
 
 
 class LeaseLost(Exception):
-    """Another worker leases the run, or the run is obsolete. Its result must not be recorded."""
+    """Another worker leases the run, or the run is obsolete; this worker's result is rejected."""
 
 
 class StepFailed(Exception):

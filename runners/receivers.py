@@ -41,7 +41,7 @@ def begin_admitted(executions: Sequence[Admitted]) -> None:
 
 @first_runs.provide
 def insert_first_runs(executions: Sequence[Admitted]) -> list[BoundStatement]:
-    """Return the statement that inserts the first runs of new executions; [] if none is needed.
+    """Return the statement that inserts the first runs of new executions, in a list; [] if none.
 
     The runs are sent after the commit.
     """

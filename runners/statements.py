@@ -1,4 +1,4 @@
-"""The frequent SQL statements about runs, by name, from `sql/`.
+"""The frequent SQL statements about runs, loaded from `sql/` and keyed by name.
 
 A statement about one run also names the run's execution, so that PostgreSQL opens only one
 partition of a partitioned table (docs/explanation/scaling.md). With `execution_id = x` alone, the

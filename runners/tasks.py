@@ -76,7 +76,7 @@ def deliver_event(event_id: str, stamp: str = "") -> None:
 
 @task("runners.sweep_due")
 def sweep_due() -> dict[str, int]:
-    """Run the duties of each second: due runs, timers, lost steps, and compensations."""
+    """Run the duties due every second: due runs, timers, lost steps, and compensations."""
     from runners.recovery.sweeper import often
 
     return often()
@@ -84,7 +84,7 @@ def sweep_due() -> dict[str, int]:
 
 @task("runners.sweep")
 def sweep() -> dict[str, int]:
-    """Run the duties of every five seconds: all other stalled work."""
+    """Run the duties due every five seconds: all other stalled work."""
     from runners.recovery.sweeper import seldom
 
     return seldom()

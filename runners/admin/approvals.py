@@ -136,7 +136,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
     search_ids = ("id", "execution_id")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> Any:
-        """Return the buttons to approve and reject; [] if the user may not decide."""
+        """Return the possible buttons; [] if the user may not decide or the row is missing."""
         row = self.get_object(request, str(object_id))
         user: Any = request.user
         if row is None:
@@ -174,7 +174,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("expires"))
     def expires(self, row: Approval) -> Any:
-        """Return when the decision is due; a dash if the approval no longer waits."""
+        """Return when the decision is due; a dash if it has no due time or is no longer awaited."""
         return marks.ago(row.due_at) if row.state == "WAITING" else marks.EMPTY
 
     @display(description=lazy("decided by"))
@@ -183,7 +183,7 @@ class ApprovalAdmin(OperatingAdmin, FactAdmin):
         return row.decided_by or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page with the question and the decision."""
+        """Return the page of one approval."""
         sections: list[PageSection] = []
         if obj.description:
             sections.append(text_section(gettext("Description"), obj.description))

@@ -1,6 +1,6 @@
 """The page of blocked work: each cause, how long it has lasted, and the remedy.
 
-At most 50,000 waiting steps are counted; a plus sign means that there may be more.
+Counts end at 10,000 or 50,000, depending on the cause; a plus sign means that there may be more.
 """
 
 from collections.abc import Iterator, Mapping
@@ -145,7 +145,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _waiting(request: HttpRequest) -> Iterator[Blockage]:
-    """Yield a blockage for each kind of wait that blocks steps. Uses one statement."""
+    """Yield a blockage for each kind of wait that blocks steps. Uses one query."""
     live = scoped(request, Run.objects.all()).filter(in_states(RunState.WAITING))
     some = Run.objects.filter(pk__in=live.order_by().values("pk")[:BOUND])
     rows = some.order_by().values("waits_for").annotate(n=Count("pk"), oldest=Min("started_at"))

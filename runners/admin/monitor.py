@@ -1,4 +1,4 @@
-"""The live part of an execution's page: its state, its graph, its timeline and its data.
+"""The live part of an execution's page: the state, the graph, the timeline and the data.
 
 The server renders a frame; `executions/frontend/src/monitor` fills it from the API and from the
 stream of states.
@@ -50,7 +50,7 @@ def monitor(
 def _changes(
     admin: OperatingAdmin, request: HttpRequest, execution: WorkflowExecution
 ) -> dict[str, str]:
-    """Return the URLs of the fork form and of the studio; "" for each that the user cannot open."""
+    """Return the URLs of the fork form and the studio; "" for a URL that the user cannot open."""
     fork = next((one for one in admin.operations if one.name == "fork"), None)
     if not fork_execution.provided or fork is None:
         return {"fork": "", "studio": ""}

@@ -61,7 +61,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnLine:
-    """The data with which a template shows one iteration of a loop, or one item of a map."""
+    """The template data of one iteration of a loop, or of one item of a map."""
 
     name: Cell
     mark: Cell
@@ -72,7 +72,7 @@ class TurnLine:
 
 @dataclass(frozen=True, slots=True)
 class PanelLine:
-    """The data with which a template shows one run and, for a container, its iterations."""
+    """The template data of one run and, for a container, of its iterations."""
 
     cells: list[Cell]
     title: str = ""
@@ -83,7 +83,7 @@ class PanelLine:
 
 
 def steps(request: HttpRequest, execution: WorkflowExecution) -> PageSection:
-    """Return the section with the runs of the place in `?place=`, or a message if it is unknown."""
+    """Return a section with the runs of the place in `?place=`, or with an error message."""
     place = request.GET.get("place", "")
     found = steps_of(execution, place)
     if found is None:
@@ -195,7 +195,7 @@ def _turn(execution_id: UUID, opened: OpenTurn) -> TurnLine:
 
 
 def _details(execution_id: UUID, shown: ShownStep, within: str) -> Cell:
-    """Return a run's progress, wait, child, cached result and error; a dash if it has none."""
+    """Return a run's progress, wait, child, cached result and error; a dash if there are none."""
     run, child = shown.run, shown.child
     parts: list[Any] = []
     if shown.kind:
@@ -308,7 +308,7 @@ COLUMNS = (
 def family(request: HttpRequest, execution: WorkflowExecution) -> PageSection | None:
     """Return a section with the related executions; None if there are none.
 
-    Shows the ancestors, and the newest 20 executions of each other kind. Uses two queries.
+    Shows each execution of `ABOVE`, and the newest 20 of each kind of `BELOW`. Uses two queries.
     """
     one, *others = _relatives(execution)
     found = list(one.union(*others, all=True))

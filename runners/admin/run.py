@@ -348,7 +348,7 @@ def _crashes(obj: Run) -> str:
 
 
 def _place(obj: Run) -> list[tuple[str, Any]]:
-    """Return the run's place and, for a container, the progress and the body's runs, as facts."""
+    """Return the run's place and, for a container, its progress and a link to the body's runs."""
     place = split(obj.step_path)[0]
     found: list[tuple[str, Any]] = [
         (
@@ -369,7 +369,7 @@ def _place(obj: Run) -> list[tuple[str, Any]]:
 
 
 def _wait(obj: Run) -> list[tuple[str, Any]]:
-    """Return the run's current or last wait, and the child execution that it started, as facts."""
+    """Return the run's current or last wait, and its child execution, as labelled values."""
     child = children_of(obj.execution_id, [obj]).get(obj.pk)
     told = wait_of(obj) or waited_of(obj, obj.wake or {})
     found: list[tuple[str, Any]] = [(gettext("Wait"), told)] if told else []
@@ -380,7 +380,7 @@ def _wait(obj: Run) -> list[tuple[str, Any]]:
 
 
 def state_of(row: Run) -> Any:
-    """Return the badge of the run's state; for a retry, with the retry's number and delay."""
+    """Return the badge of the run's state; for a pending retry, with its number and delay."""
     if row.superseded:
         return marks.state(
             row.state, gettext("{state}, rolled back").format(state=marks.MARKS[row.state][0])

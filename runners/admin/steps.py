@@ -78,7 +78,7 @@ def turns_in(
 
 
 def said(run: Run, turns: IterationRows | None, kind: str) -> str:
-    """Return the progress of a loop or map, such as "97 of 100 items done, 2 under way, 1 failed".
+    """Return a loop's or map's progress, such as "97 of 100 items done, 2 in progress, 1 failed".
 
     `turns` is None if the iterations were not read. Returns "" if no progress is known.
     """
@@ -181,7 +181,7 @@ class Steps:
 
 
 def steps_of(execution: WorkflowExecution, prefix: str) -> Steps | None:
-    """Return the steps of one place; None if the workflow has no such place. Uses four queries."""
+    """Return the steps of one place; None if no such place exists. Uses at most four queries."""
     try:
         place = place_of(compiled(execution.version_id).graph, prefix)
     except (KeyError, ValueError):
@@ -221,7 +221,7 @@ def _opened(
     inside: Mapping[str, Sequence[Run]],
     children: Mapping[UUID, Child],
 ) -> list[OpenTurn]:
-    """Return a container's first iterations; those that fit on the page include their runs."""
+    """Return a container's first iterations, and the runs of those that fit on the page."""
     body = within(place, place.graph.task_by_id[task], 0).graph
     opened = []
     for turn in turns.shown:
@@ -232,7 +232,7 @@ def _opened(
 
 
 def _within(execution: WorkflowExecution, prefix: str) -> QuerySet[Any]:
-    """Return the runs in and below a place, with waiting times and decisions but without `wake`."""
+    """Return the runs in and below a place, except superseded ones, without most of `wake`."""
     rest = Substr("step_path", len(prefix) + 1)
     return (
         Run.objects.filter(execution=execution, superseded=False, step_path__startswith=prefix)
@@ -273,7 +273,7 @@ def _turns(execution: WorkflowExecution, place: Place) -> dict[str, IterationRow
 def _affordable(turns: Mapping[str, IterationRows]) -> list[str]:
     """Return the names of the iterations to open, such as `batch[17]`.
 
-    Iterations are added in order while their steps fit on the page.
+    An iteration is opened if its runs fit into the space that earlier open iterations leave.
     """
     left, names = INSIDE, []
     for container, own in turns.items():
@@ -322,5 +322,5 @@ def place_link(execution_id: UUID, place: str, text: Any) -> SafeString:
 
 
 def runs_in(execution_id: UUID, prefix: str) -> str:
-    """Return a URL that lists the execution's runs whose paths have this prefix."""
+    """Return the URL of a list of the execution's runs whose paths begin with this prefix."""
     return links.listing("runners_run", q=f"{execution_id} {prefix}".strip())

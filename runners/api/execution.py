@@ -71,7 +71,7 @@ class GraphShape(CamelCaseSerializer):
 
 
 def shown(graph: Graph) -> dict[str, Any]:
-    """Return a workflow's graph as `GraphShape`."""
+    """Return the `nodes` and `edges` of a workflow's graph, as in `GraphShape`."""
     bodies = _bodies(graph, "")
     return {
         "nodes": list(_nodes(graph, "")),

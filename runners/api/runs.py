@@ -129,12 +129,12 @@ class Bar(CamelCase, serializers.ModelSerializer[Run]):
         return float(1_000 * (until - run.started_at).total_seconds())
 
     def get_waitsUntil(self, run: Run) -> datetime | None:  # noqa: N802 - the field's name
-        """Return when a waiting run's timer or time limit ends; None for other runs."""
+        """Return when a waiting run's timer or time limit ends; None if there is no such time."""
         return run.due_at if run.state == "WAITING" else None
 
     @extend_schema_field(Counters(allow_null=True))
     def get_progress(self, run: Run) -> dict[str, Any] | None:
-        """Return a container's counters; None for runs that never waited for a body."""
+        """Return a container's counters; None for other runs, and if no counters are stored."""
         return counters(run.progress) if run.waits_for == "body" and run.progress else None
 
     def get_childExecutionId(self, run: Run) -> UUID | None:  # noqa: N802 - the field's name
@@ -254,7 +254,7 @@ class Timeline(Endpoint):
 
 
 def _queued(rows: QuerySet[Run], query: dict[str, Any]) -> QuerySet[Run]:
-    """Filter runs by the query's queue times, through their IDs: queue times have no index."""
+    """Filter runs by queue time through their IDs, which contain a time and have an index."""
     if "queuedAfter" in query:
         rows = rows.filter(pk__gte=first_id_at(query["queuedAfter"], -CLOCKS_APART))
     if "queuedBefore" in query:

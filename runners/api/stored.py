@@ -46,7 +46,7 @@ def _sent(request: Request, found: Download, name: str) -> HttpResponseBase:
 
 
 async def _awaited(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the parts asynchronously: under ASGI, Django would first collect a plain iterator."""
+    """Yield the parts asynchronously; under ASGI, Django first collects a plain iterator."""
     following = sync_to_async(partial(next, parts, None), thread_sensitive=False)
     while (part := await following()) is not None:
         yield part

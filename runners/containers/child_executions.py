@@ -1,7 +1,7 @@
 """Start, wake, cancel and list child executions.
 
 No transaction holds the locks of two executions: each message is sent after the commit, and the
-sweeper finds lost messages.
+sweeper does the work of lost messages.
 """
 
 from collections.abc import Iterable, Mapping
@@ -99,14 +99,14 @@ def leave_awaited(run_id: UUID) -> None:
 
 
 def leave(child_id: UUID) -> int:
-    """Cancel a child execution; return 1, or 0 if it has ended or has no parent."""
+    """Cancel a child; return 1, or 0 if it has no parent, has ended or is being undone."""
     child = WorkflowExecution.objects.filter(pk=child_id, parent__isnull=False)
     parent = child.values_list("parent_id", flat=True).first()
     return 0 if parent is None else cancel(child_id, parent)
 
 
 def cancel(child_id: UUID, parent_id: UUID) -> int:
-    """Cancel one child in a separate transaction; return 1, or 0 if it has already ended."""
+    """Cancel a child in one transaction; return 1, or 0 if it has ended or is being undone."""
     try:
         lifecycle.cancel(
             child_id, actor=ACTOR, reason=f"Its parent execution {parent_id} no longer needs it."
@@ -148,7 +148,7 @@ CALLER = Actor.system("sub-workflow")
 
 
 class ChildRefused(Exception):
-    """The child cannot be started; `failure` is the reason, which is permanent by default."""
+    """The child cannot be started; `failure` is permanent unless another failure is given."""
 
     def __init__(self, path: str, reason: str, failure: Failure | None = None) -> None:
         super().__init__(reason)
@@ -169,7 +169,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Return the call that starts a child, with its workflow; call this before taking a lock.
+    """Return the workflow and the other data for starting a child; use it before taking a lock.
 
     Raises ChildRefused if the child cannot be started.
     """

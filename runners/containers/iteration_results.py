@@ -67,7 +67,7 @@ def collected(
 
 
 def _mark_failures(place: Place, outputs: list[Any], failed: Iterable[tuple[Any, ...]]) -> None:
-    """Replace an item's missing output with its failure, unless an edge handled the failure."""
+    """Replace a failed item's output with the first failure that no edge in the body handled."""
     stem = place.stem
     marked: set[int] = set()
     for path, message, kind in failed:

@@ -35,7 +35,7 @@ Turns = LoopTurns | MapTurns
 
 
 def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> None:
-    """Start the first iterations of a container that begins to wait; its execution is locked."""
+    """Start the first iterations of a container that begins to wait, under the execution's lock."""
     place = first_turn(state.place, work.step.task)
     if work.attempt > 1:
         statements.fetch(
@@ -49,7 +49,7 @@ def open_turns(state: SegmentState, work: Work, document: dict[str, Any]) -> Non
 def start(
     state: SegmentState, place: Place, indexes: Sequence[int], batch: Sequence[int] = ()
 ) -> None:
-    """Insert the first runs of some iterations; send all except the run that this worker keeps.
+    """Insert the first runs of iterations; send all except the run that this worker keeps.
 
     `batch` are further items of a pure map that this worker also executes.
     """
@@ -102,7 +102,7 @@ def turn_over(
     unstarted: Sequence[int] = (),
     counted_anew: bool = False,
 ) -> bool:
-    """Subtract ended iterations from their container's counters; start more, or wake the container.
+    """Record ended iterations in their container's counters; start more, or wake the container.
 
     `place` is any of the container's iterations. `failed` are the ended iterations with a failure
     that no edge handled. `begun` have rows although they were set aside; `unstarted` have no rows
@@ -156,7 +156,7 @@ def _next_items(
     turns: MapTurns,
     again: tuple[int, ...],
 ) -> bool:
-    """Start more items, and the items of `again`; wake the container if no items are left.
+    """Start more items, and the reset items `again`; wake the container if no items are left.
 
     Returns whether anything was started or woken.
     """
@@ -259,7 +259,7 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether a worker must plan the loop: this process must not render its conditions."""
+    """Return whether only a worker may plan the loop, because it must render a condition."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())

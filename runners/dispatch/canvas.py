@@ -1,7 +1,7 @@
 """Turn ready steps into Celery messages: single segments, chains across queues, and chords.
 
-The canvas is a pure look-ahead on the graph, which saves messages and planning. The rows always
-decide whether a step runs.
+A canvas is computed from the graph alone, and saves messages and planning. The rows always decide
+whether a step runs.
 """
 
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def link(place: Place, step: Step, *others: Step) -> SegmentLink:
 def arrange(
     place: Place, ready: list[int], *, headers: int, links: int, rules: Packing = packing.NONE
 ) -> list[Canvas]:
-    """Arrange ready steps for sending; `headers` and `links` limit the length of chords and chains.
+    """Arrange ready steps into chords (at most `headers` long) and chains (at most `links` long).
 
     `rules` determine how the branches of a join are packed into messages.
     """
@@ -111,7 +111,7 @@ def ours(canvas: Canvas, remote: frozenset[str]) -> list[Canvas]:
 
     A chain ends before its first remote segment, which is sent when the previous segment is done. A
     chord with a remote header would never complete, so its other headers are sent separately, and
-    their steps plan the join.
+    the last of their steps plans the join.
     """
     links = canvas.links if isinstance(canvas, Chain) else canvas.headers
     if not any(link.queue in remote for link in links):

@@ -17,8 +17,8 @@ Key = tuple[UUID, int, str, str]  # version, priority, segment, queue
 def packed_executions(parcels: Sequence[Parcel]) -> list[Parcel]:
     """Return the same work in fewer messages.
 
-    Chords, chains and siblings are not packed. Nor are workflows with variables, because the last
-    execution of a pack would read the variables before its claim.
+    Chords, chains, siblings, and workflows with variables are not packed: the last execution of a
+    pack would read its variables before its claim.
     """
     if len(parcels) < 2:
         return list(parcels)
@@ -54,7 +54,7 @@ def _packs(group: Sequence[tuple[Parcel, SegmentLink]]) -> Iterator[Parcel]:
 
 
 def _together(item: Parcel, link: SegmentLink, count: int) -> int:
-    """Return the number of these executions that one message carries.
+    """Return how many of `count` executions one message carries.
 
     Versions are checked only if there are two executions or more per worker: the sweeper sends runs
     of many versions at once, with few runs for each version.

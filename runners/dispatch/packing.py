@@ -20,7 +20,7 @@ FLOOR = 1.0  # ms a step at least: what recording it takes, however short its wo
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The limits of packs, and functions that return a step's time (ms) and a queue's workers."""
+    """The limits of packs, and functions for a step's time (ms) and a queue's number of workers."""
 
     seconds: float  # of work in one pack, at most
     most: int  # segments in one pack, at most
@@ -81,7 +81,7 @@ def _fill(group: list[tuple[Step, float]], queue: str, rules: Packing) -> list[l
 def _cost(steps: list[Step], rules: Packing) -> float | None:
     """Return a branch's estimated duration in milliseconds, or None if it must be sent alone.
 
-    Inline steps count for nothing, and each other step counts for at least `FLOOR`.
+    Inline steps are not counted, and each other step counts for at least `FLOOR`.
     """
     total = 0.0
     for step in steps:

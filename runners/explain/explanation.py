@@ -78,7 +78,7 @@ MOST_QUEUES = 20
 
 
 def live_and_dead(row: WorkflowExecution, most: int) -> tuple[list[Run], bool]:
-    """Return the live and the dead runs, and whether there are more than `most`.
+    """Return live runs and dead runs without a later attempt, and whether more than `most` exist.
 
     The workflow's own steps come first, then the steps of bodies, the oldest first.
     """
@@ -140,7 +140,7 @@ def _last_seen(workspace_id: UUID, queue: str) -> datetime | None:
 def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
     """Return how many messages precede the message of each run, keyed by run ID.
 
-    Messages of the same execution are counted too.
+    Counts the messages of this execution, and at most 10,000 messages of other executions.
     """
     by_queue: dict[str, list[Run]] = defaultdict(list)
     for run in sorted(sent, key=lambda run: (run.published_at, run.pk)):
@@ -165,7 +165,7 @@ def _before(row: WorkflowExecution, sent: Sequence[Run]) -> Mapping[UUID, int]:
 
 
 def _failed(row: WorkflowExecution, runs: Sequence[Run]) -> Mapping[UUID, str]:
-    """Return the previous attempt's error for each run that is a retry, keyed by run ID."""
+    """Return the previous attempt's error of each run that is a retry, keyed by run ID."""
     retries = {(run.step_path, run.attempt - 1): run.pk for run in runs if run.retry_after}
     if not retries:
         return {}
@@ -245,7 +245,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of live runs in one state in a container's bodies; its path has no indexes."""
+    """The number of live runs in one state in a container's bodies; `container` has no indexes."""
 
     container: str
     state: str
@@ -268,7 +268,7 @@ class Explanation:
 def explain(row: WorkflowExecution) -> Explanation:
     """Return the reasons why an execution, and each of its unfinished steps, has not ended.
 
-    Uses about fifteen queries.
+    Uses about fifteen queries, and one for each remote queue with pending runs (at most 20).
     """
     now = database_now()
     version = compiled(row.version_id)

@@ -1,7 +1,7 @@
 """Explain why gates hold runs before their modules run.
 
-A gate that holds runs explains its kind in `HOLDS`. Runs whose gate is no longer installed wait for
-their timer.
+For each kind of hold, `HOLDS` contains a function that explains it. Runs whose gate is no longer
+installed wait for their timer.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -164,7 +164,7 @@ def classify(error: BaseException, scrub: Scrubber | None = None) -> Failure:
 
 
 def template_failure(error: TemplateError, path: str) -> Failure:
-    """Return the failure of a step whose inputs could not be rendered, at all or in time."""
+    """Return the failure of a step whose inputs could not be rendered, or not in time."""
     late = isinstance(error, TemplateTimeout)
     return Failure(
         error_type=ErrorType.TIMEOUT if late else ErrorType.PERMANENT,
@@ -177,7 +177,7 @@ def template_failure(error: TemplateError, path: str) -> Failure:
 
 
 def _origin(error: BaseException) -> BaseException:
-    """Return the cause of a StepError, because its class is more specific.
+    """Return the cause of a StepError, because the cause's class is more specific.
 
     Return any other error, or a StepError without a cause, unchanged.
     """

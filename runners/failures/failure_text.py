@@ -1,7 +1,7 @@
 """Tracebacks for users who repair steps, and texts and JSON of failures that PostgreSQL can store.
 
 A traceback names files, lines and functions and quotes the source, but no values and no messages,
-which may contain secrets. Runs of library frames are folded into one line.
+which may contain secrets. Consecutive library frames are folded into one line.
 """
 
 import json
@@ -24,7 +24,7 @@ LONGEST_TARGET = 300  # characters of a circuit's target, and of what a failed s
 
 
 def storable_text(text: str, limit: int) -> str:
-    """Replace NUL and lone surrogates in a text, and cut it to `limit` characters with `…`."""
+    """Replace NUL and lone surrogates in a text, and end it with `…` if it exceeds `limit`."""
     clean = text[: limit + 1].replace("\x00", "\N{REPLACEMENT CHARACTER}")
     clean = clean.encode("utf-8", "replace").decode("utf-8")
     return clean if len(clean) <= limit else f"{clean[: limit - 1]}…"

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A step that is about to run; `inputs` are validated if its module has a circuit.
+    """A step that is about to run; `inputs` are validated if the step's module has a circuit.
 
     `credential` contains the fields of the step's credential. `scrub` removes the values of the
     step's secrets from texts; it is None if the step uses no secrets.
@@ -62,7 +62,7 @@ class Permit(Protocol):
         """Return the timeout in seconds; None if the gate sets none."""
 
     def undo(self) -> None:
-        """Revoke the permit of a step that did not run because another gate stopped the step."""
+        """Revoke the permit, because another gate stopped the step or the step's lease was lost."""
 
     def ended(self, failure: Failure | None) -> None:
         """Record that the module ran; `failure` is None if it succeeded."""
@@ -118,7 +118,7 @@ class Passage:
         return next((p.timeout for p in self.permits if p.timeout is not None), None)
 
     def ended(self, failure: Failure | None) -> None:
-        """Report the step's end to the gates.
+        """Report the step's end to the gates that gave permits.
 
         An error in a gate does not affect the step's result.
         """
@@ -129,7 +129,7 @@ class Passage:
                 log.exception("a gate could not record the end of a step")
 
     def undo(self) -> None:
-        """Report to the gates that the step did not run."""
+        """Revoke the permits of a step that did not run or that lost its lease."""
         for permit in reversed(self.permits):
             try:
                 permit.undo()
@@ -196,7 +196,7 @@ class LeasePassage:
 
 
 def ask_all(asked: Sequence[Asked]) -> list[LeasePassage | Wait | Exception]:
-    """Ask every gate about runs that are leased together; return the answer for each, in order.
+    """Ask every gate about runs that are leased together; return the answers in the runs' order.
 
     Call this function in the transaction that leases the permitted runs. Each gate is asked about
     the runs that the earlier gates let through. If a gate holds or rejects a run, the permits that
@@ -220,7 +220,7 @@ def ask_all(asked: Sequence[Asked]) -> list[LeasePassage | Wait | Exception]:
 
 
 def restored(name: str, run_id: UUID, token: int, kept: Any) -> LeasePermit | None:
-    """Restore a permit that a gate gave for a lease; return None if the gate is not installed."""
+    """Restore a permit for a lease; return None if no installed gate can restore it."""
     found = (gate for gate in _of_leases.values() if gate.name == name)
     gate = next(found, None)
     return None if gate is None or gate.restore is None else gate.restore(run_id, token, kept)

@@ -26,7 +26,7 @@ BATCH = 500
 
 
 def keep(given: Iterable[tuple[UUID, int, LeasePassage]]) -> None:
-    """Write the permits of runs with their lease tokens, in the transaction that leases them."""
+    """Store the permits that must be ended later, in the transaction that leases the runs."""
     HeldPermit.objects.bulk_create(
         HeldPermit(run_id=run_id, token=token, gate=gate.name, kept=permit.kept)
         for run_id, token, passage in given
@@ -43,7 +43,7 @@ def end(run_id: UUID, token: int, failure: Failure | None) -> None:
 
 
 def reclaim() -> int:
-    """End at most 500 permits whose lease ended without a report; return how many."""
+    """End at most 500 permits whose lease is over; return how many."""
     limits = config()
     rows = statements.fetch(
         "left_permits", {"lease": limits.lease, "grace": limits.grace, "batch": BATCH}
@@ -64,9 +64,9 @@ def _told(own: bool, state: str, kind: str, error: str) -> Callable[[LeasePermit
 def _end(row: tuple[Any, ...], tell: Callable[[LeasePermit], None]) -> int:
     """Delete a permit's row and notify its gate, in one transaction.
 
-    Returns 1, or 0 if another process deleted the row or the database failed. An error in the gate
-    does not affect the step's result, because the permit lasts no longer than the gate itself
-    allows.
+    Returns 1, or 0 if another process deleted the row or the database failed. Another error of the
+    gate is only logged, and the row is deleted: a permit that was not ended expires by the gate's
+    own limit.
     """
     key, gate, run_id, token, kept = row
     mine = HeldPermit.objects.filter(pk=key)

@@ -1,4 +1,4 @@
-"""The client of a fork server, which starts at the first suspect step and ends when idle."""
+"""The client of a fork server; the server starts at the first suspect step and ends when idle."""
 
 import itertools
 import os
@@ -94,7 +94,7 @@ class IsolationClient:
             process.wait()
 
     def _running(self) -> socket.socket:
-        """Return a server's socket; start a server if none runs. The caller holds the lock."""
+        """Return the server's socket; start a server if none runs. The caller holds the lock."""
         if self._socket is not None:
             return self._socket
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -142,7 +142,7 @@ def cause_of(end: End) -> str:
 
 
 def _held_by(end: End, looked: Looked) -> bool:
-    """Return whether the ended process still leases the run: its step then did not finish."""
+    """Return whether the ended process still leases the run, because its step did not finish."""
     name = process_identity().partition("|")[0]
     return (
         looked.run_state == RunState.RUNNING

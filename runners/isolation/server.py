@@ -24,7 +24,7 @@ SPARE_SECONDS = 5.0  # if suspects lack a free process, they return sooner than 
 
 
 def main() -> None:
-    """Serve the orders that arrive on standard input, a socket, until it closes."""
+    """Serve the orders that arrive on standard input, a socket, until the socket closes."""
     # The step runs in the process's main thread, as in a child of a prefork pool.
     os.environ["VALKYR_POOL"] = "prefork"
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -179,7 +179,7 @@ class _Children:
 
 
 def _nothing(signum: int, frame: FrameType | None) -> None:
-    """Do nothing on a signal, which only interrupts a system call."""
+    """Ignore a signal, which then only interrupts a system call."""
 
 
 if __name__ == "__main__":

@@ -48,8 +48,7 @@ def _read_runs(name: str, params: dict[str, Any]) -> dict[UUID, list[Row]]:
 def _name_children(found: dict[UUID, list[Row]]) -> None:
     """Add to the runs the IDs of children for which no run waits. Uses at most one query.
 
-    These IDs are not in any `progress`, but the key under which each child was started names the
-    run.
+    These IDs are not in any `progress`, but the key that started each child contains the run's ID.
     """
     callers = {
         f"child:{row['id']}": row
@@ -67,7 +66,7 @@ def _name_children(found: dict[UUID, list[Row]]) -> None:
 
 
 class ExecutionFeed:
-    """The states of executions and of all their runs."""
+    """The states of executions and of their runs."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
         """Return the changes to these executions and their runs since the cursor."""
@@ -81,7 +80,7 @@ class ExecutionFeed:
         }
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return an execution and its runs (with a cursor, runs written since then), or None."""
+        """Return an execution and its runs (with a cursor, only newer runs), or None if unknown."""
         execution = next(iter(_executions([pk], None)), None)
         if execution is None:
             return None

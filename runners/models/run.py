@@ -1,6 +1,6 @@
 """One attempt of one step: the hot table. Hand-written statements in `sql/` write most rows.
 
-A live run has an entry in four indexes, including the primary key, and in small partial indexes for
+A live run has an entry in four indexes, including the primary key. Small partial indexes serve
 retries, approvals, remote queues and failures. Renewing a lease touches no indexed column.
 
 PostgreSQL evaluates every CHECK of a table in every statement, so only two exist. They tie a state

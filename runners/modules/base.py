@@ -204,9 +204,9 @@ class Wait:
     """A request to suspend a step, which then uses no worker until something wakes it.
 
     A timer wakes the step after `seconds` (or at the instant `until`) unless another cause wakes it
-    first; if neither is given, the step has no timer. `key` names another cause: an event's name,
-    or the hash of a callback's token. `facts` are stored with the run and shown to users. When the
-    step is woken, the engine calls the module's `woken`.
+    first; if neither is given, the step has no timer. `key` names another cause, such as an event's
+    name. `facts` are stored with the run and shown to users. When the step is woken, the engine
+    calls the module's `woken`.
     """
 
     kind: WaitKind
@@ -276,9 +276,9 @@ class Module(Generic[InputsT]):
     `computes` is CPU-bound and cannot use a queue that threads of one process serve. An `inline`
     module does no I/O and takes less than a millisecond. `outcomes` is empty for a module that has
     only `success`; if the outcomes depend on its `with`, `outcomes_from` specifies how.
-    `credential` lists the types of credential that it accepts; a step gets one, as
-    `ctx.credential`. `takes_secrets` is False for a module that returns its inputs, is inline, has
-    a body or sets variables.
+    `credential` lists the types of credential that the module accepts; a step gets one, as
+    `ctx.credential`. `takes_secrets` is False for a module that can return its inputs. A module
+    that is inline, has a body or sets variables never takes secrets.
 
     `judges_hosts` is for modules that open connections only with the guarded clients (see
     `network.judging`). It is `everything` if all inputs are sent only through these clients, and

@@ -46,7 +46,7 @@ class HostRefused(StepError):
 def using(
     credentials: "Mapping[str, Boundary]", refused: list[RefusedHost] | None = None
 ) -> Iterator[None]:
-    """Check every connection of this thread against these credentials while the block runs.
+    """Check every connection of this thread against these boundaries while the block runs.
 
     Rejected connections are added to `refused`, even if the module handles the error.
     """
@@ -60,7 +60,7 @@ def using(
 
 
 def restricted() -> bool:
-    """Return whether the step, or one of its credentials, may connect only to certain hosts."""
+    """Return whether egress rules or a credential's boundary limit the step's connections."""
     return bool(_in_use.get(NONE)) or egress_rules() is not None
 
 

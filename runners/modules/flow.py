@@ -62,7 +62,7 @@ def truth(value: Any) -> bool:
 
 
 class If(FlowModule):
-    """Chooses the outcome `true` or `false` by a condition."""
+    """Chooses the outcome `true` or `false`, depending on a condition."""
 
     type = "flow.if"
     title = "If"

@@ -25,7 +25,7 @@ class NotInstalled(Module[BaseModel]):
     Inputs = AnyInputs
 
     def __init__(self, type_name: str, package: str, extra: str) -> None:
-        """Replace the module type, which needs `package`; `valkyr[extra]` installs the package."""
+        """Stand in for a type that needs `package`; `valkyr[extra]` installs the package."""
         # Other modules declare these in their classes; this one class represents many types.
         own: Any = partial(setattr, self)
         own("type", type_name)

@@ -1,8 +1,8 @@
 """Find modules by type: in the engine, in plugins, in entry points and in the settings.
 
 A family's file is imported when one of its types is first used, and a module is described on
-request. A worker therefore starts fast. A third-party module that cannot be loaded or described is
-logged, and named when a workflow uses it; it never stops the engine.
+request. A worker therefore starts fast. An error in loading or describing a third-party module is
+logged, and reported when a workflow uses the module; it never stops the engine.
 """
 
 import importlib

@@ -73,7 +73,7 @@ def copy(sessions: MoveSessions, table: MovedTable, condition: str, given: Given
 def digest(
     session: Session, table: MovedTable, condition: str, given: Given
 ) -> tuple[int, Decimal]:
-    """Return the number of rows, and the sum of hashes over all values except renewed columns."""
+    """Return the number of rows, and the sum of their hashes, which exclude renewed columns."""
     same = ", ".join(f"t.{_quoted(one)}" for one in table.columns if one not in table.renewed)
     row = session.execute(
         f"SELECT count(*), coalesce(sum(hashtextextended(ROW({same})::text, 0)::numeric), 0)"
@@ -113,7 +113,7 @@ def copy_ended(
 
 
 def catch_up(sessions: MoveSessions) -> int:
-    """Copy executions that changed since they were copied; return how many.
+    """Copy again the executions of at most 5,000 recorded changes; return how many.
 
     If an execution is running again, its rows are deleted from the target, and copied again during
     the pause.

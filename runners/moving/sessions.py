@@ -1,7 +1,7 @@
 """Direct sessions in the source and the target of a move.
 
-Writing rows of the workspace in these sessions fires no triggers. Rows are copied unchanged, in any
-order. Foreign keys are not checked, because the source satisfies them.
+Writes after `without_triggers` fire no triggers and check no foreign keys, because the source
+satisfies them. The rows can therefore be copied in any order.
 """
 
 from collections.abc import Iterator

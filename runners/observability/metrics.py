@@ -87,7 +87,7 @@ def compensated(event: str) -> None:
 
 
 def claimed(queue: str, sent_seconds: float | None, taken_up: float) -> None:
-    """Record the times from the sending and from the receipt of a run's message to the claim.
+    """Record how long before the claim a run's message was sent and received.
 
     `taken_up` is a time of `time.perf_counter()`; 0 for further runs of the same message.
     """

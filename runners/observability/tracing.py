@@ -17,9 +17,9 @@ MOST_MESSAGE = 500
 
 
 def observed(perform: Perform) -> Perform:
-    """Return the function that executes claimed runs, wrapped so that it logs and traces.
+    """Return `perform`, the function that executes claimed runs, with logs and traces added.
 
-    Log lines contain the IDs until the task ends.
+    Log lines contain the run's IDs until the task ends.
     """
 
     @wraps(perform)
@@ -52,7 +52,7 @@ def ids_of(state: SegmentState, work: Work) -> dict[str, object]:
 
 
 def tell_failure(work: Work, unit: Unit) -> None:
-    """Log one line for a failed attempt. The rows decide whether it is retried."""
+    """Log one line for a failed attempt. The rows decide whether the step is retried."""
     failure = unit.failure
     assert failure is not None
     log.warning(

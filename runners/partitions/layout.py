@@ -62,7 +62,7 @@ class RunPartition:
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """The partitions of the table by time, if there are any, and the data to convert them back.
+    """The partitions of the runs' table, if there are any, and the data to convert them back.
 
     `foreign_keys` are the foreign keys that were removed: (table, name, definition). `days` is the
     length of new partitions.
@@ -75,7 +75,7 @@ class PartitionLayout:
 
     @property
     def ranges(self) -> tuple[RunPartition, ...]:
-        """Return the partitions by time, the oldest first, except the default partition."""
+        """Return the partitions except the default partition, the oldest first."""
         return tuple(one for one in self.partitions if not one.default)
 
     @property

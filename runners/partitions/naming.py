@@ -1,9 +1,9 @@
 """Find in memory the partition of an execution's runs, so that statements can name it.
 
-The partitions of each database are read at most every ten seconds. Only the partitions of
-yesterday, today and tomorrow are named: a connection keeps a plan of each statement for each of
-them, and partitions that retention removes are older. With row-level security, no partition is
-named, because the policies belong to the table.
+The partitions of each database are read at most every ten seconds. Partitions that ended over a day
+ago or begin in over two days are not named: a connection keeps a plan of each statement for each
+named partition, and retention removes only older partitions. With row-level security, no partition
+is named, because the policies belong to the table.
 """
 
 import time
@@ -50,7 +50,7 @@ _known: dict[str, NamedPartitions] = {}
 
 
 def partition_of(ids: UUID | Sequence[UUID]) -> str:
-    """Return the partition with the runs of all these executions; "" if none contains them all."""
+    """Return the name of the partition with all these executions' runs; "" if there is none."""
     known = _known.get(alias())
     if known is None or known.until < time.monotonic():
         known = _known[alias()] = _read()

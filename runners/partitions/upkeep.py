@@ -128,7 +128,7 @@ def _without_right() -> str:
 
 
 def _free_from(default: RunPartition | None, since: datetime) -> datetime:
-    """Return the first time from `since` whose executions cannot be in the default partition."""
+    """Return `since`, or a midnight after all executions that the default partition can contain."""
     if default is None:
         return since
     with connection.cursor() as cursor:
@@ -175,8 +175,8 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
     """Remove the oldest partition, and keep the runs of executions that still exist.
 
     These runs move to the partition of all earlier executions, whose range grows. Returns False if
-    the partition must be kept: too many executions still exist, its period has not ended, or it is
-    not the oldest. Raises TableBusy if the table remains in use.
+    the partition must be kept: too many executions still exist, its period ended less than a day
+    ago, or it is not the oldest. Raises TableBusy if the table remains in use.
     """
     ranges = [one for one in layout().ranges if not is_long(one)]
     over = old.ends is not None and old.ends < database_now() - DAY

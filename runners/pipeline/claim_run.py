@@ -130,8 +130,8 @@ def request_claim(
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
     """Return the claim of the next execution's run, made when the current run's end is recorded.
 
-    Return None if there is no next run, if this worker is late, or if the run was tried before;
-    such a run is loaded separately.
+    Return None if no run is next or this worker is late or draining. Return None as well for a run
+    that was tried before; it is put back and loaded separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None
@@ -146,7 +146,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next sibling in the state's message; return None if there is none."""
+    """Claim the next sibling of the message that can be claimed; return None if none is left."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)
@@ -156,7 +156,7 @@ def claim_following(state: SegmentState) -> Work | None:
 
 
 def _inputs(state: SegmentState, seen: LiveRun) -> tuple[Prepared | None, Failure | None]:
-    """Return (inputs, None): recorded for a woken run, else rendered; or (None, failure)."""
+    """Return the inputs and None, or None and a failure; a woken run has recorded inputs."""
     if seen.wake is not None and state.unreadable is None:
         return _attempt(
             state,

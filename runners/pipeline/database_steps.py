@@ -88,7 +88,7 @@ class _StepTransaction(ExitStack):
 
     @contextmanager
     def module(self) -> Iterator[None]:
-        """Run the module in the block, in the transaction. Raises an error if it was too slow."""
+        """Run the block in the transaction. Raises StepTimeout if the module was too slow."""
         began, limits = time.monotonic(), config()
         outermost = not connection.in_atomic_block  # not in a test that is rolled back
         hooks = hooks_for_commit(connection)
@@ -117,7 +117,7 @@ class _StepTransaction(ExitStack):
 
 
 def _limit(seconds: float, grace: float) -> None:
-    """Set a timeout after which the server ends the transaction if this process cannot."""
+    """Set timeouts after which the server ends the transaction if this process cannot."""
     milliseconds = max(1, round(1000 * seconds))
     limits = {
         "statement_timeout": milliseconds,

@@ -1,8 +1,8 @@
 """End a live run without its holder: after a timeout or crashes, or by quarantine.
 
 The run's token is increased first, so the database rejects later writes by its holder. The run then
-fails like any other, with a retry, an error edge or a dead letter. A run that a gate holds before a
-worker claims it is suspended in the same way.
+fails like any other, with a retry, an error edge or a dead letter. If a gate holds a run before a
+worker claims the run, the run is suspended in the same way.
 """
 
 from dataclasses import dataclass

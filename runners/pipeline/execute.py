@@ -137,7 +137,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _egress_rules(workspace_id: UUID) -> EgressRules | None:
-    """Return the workspace's egress rules; a thread closes the connection opened for this query."""
+    """Return the workspace's egress rules; a pool's thread closes the connection that it opened."""
     held_before = connection.connection is not None
     found = rules_of(workspace_id)
     if not held_before and pool() == "threads" and not connection.in_atomic_block:
@@ -240,9 +240,9 @@ def stretch(state: SegmentState, unit: Unit) -> None:
 
 
 def next_item(state: SegmentState, unit: Unit) -> bool:
-    """Enter the next item of a pure map's batch if every task of the current item has ended.
+    """Switch to the next item of a pure map's batch if every task of the current item has ended.
 
-    Returns whether there was a next item to enter.
+    Returns whether there was a next item.
     """
     if not state.batch or not state.settled or state.frontier.ready:
         return False
@@ -376,9 +376,9 @@ def run_module(
 def held(
     work: Work, context: Context, pack: Pack[Any] | None = None, sealer: PayloadSealer | None = None
 ) -> Iterator[None]:
-    """Run a module in the block: limit its time, renew its lease, and hold no connection.
+    """Limit the time of the module in the block, and renew the run's lease meanwhile.
 
-    The rendering time of the step's inputs counts towards its time limit. Raises LeaseLost if the
+    The rendering time of the step's inputs counts towards the time limit. Raises LeaseLost if the
     lease could not be renewed, so that the step did not begin or was stopped.
     """
     rendering = work.prepared.seconds if work.prepared is not None else 0.0
@@ -443,7 +443,7 @@ def _writes(unit: Unit) -> bool:
 
 
 def failure_target(module: str, prepared: Prepared, revealed: Revealed | None) -> str:
-    """Return the target of the step's circuit, without secrets and without the text up to a colon.
+    """Return the circuit's target, without secrets and without the part up to the first colon.
 
     Return "" if the module names no target, or if the inputs are invalid. Never raises.
     """

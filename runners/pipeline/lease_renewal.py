@@ -48,7 +48,7 @@ class Heart:
         pack: Pack[Any] | None = None,
         sealer: PayloadSealer | None = None,
     ) -> ActiveRun:
-        """Watch a step; return its data. If it is slow, other workers get the rest of its pack."""
+        """Watch a step; return its data. Other workers get the rest of a slow step's pack."""
         now = time.monotonic()
         beat = ActiveRun(
             work, until=now + seconds, renewed=work.claimed_at, pack=pack, sealer=sealer
@@ -145,7 +145,7 @@ class Heart:
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _hand_back(self, beats: list[ActiveRun]) -> None:
-        """Send work back to the queue in another thread; a slow broker must not delay renewals."""
+        """Send late packs back to the queue in threads; a slow broker must not delay renewals."""
         for beat in beats:
             if beat.pack is not None and beat.pack.left and beat.pack.late():
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()

@@ -129,7 +129,7 @@ def question(run: Leasable) -> gates.Asked:
 
 
 def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
-    """Suspend or fail a run that must not be leased; return False if it was taken over.
+    """Suspend or fail a run that must not be leased; return False if it ended or was taken over.
 
     States and signals are the same as for a step that a gate holds in a worker.
     """
@@ -155,7 +155,7 @@ def record_success(
 ) -> bool:
     """Record a result under the lease; return False if the lease is over.
 
-    `outputs` is the result as canonical JSON; `costs` are the costs of the step.
+    `outputs` are the result's outputs as canonical JSON; `costs` are the costs of the step.
     """
     state, step = looked.state, looked.work.step
 

@@ -77,7 +77,7 @@ def load_pack(
 ) -> ExecutionPack[SegmentState]:
     """Return the executions whose segments are in one message, each loaded as `load` does.
 
-    Skip executions of other versions: their segments are sent again when they are moved.
+    Skip executions of other versions: a move to another version sends the segments again.
     """
     version = compiled(version_id)
     asked = _asked(version, segment)

@@ -154,7 +154,7 @@ def _run_one(
     links: tuple[str, ...] = (),
     header: bool = False,
 ) -> SegmentState | None:
-    """Run one segment; return the state that names the next segment, or None.
+    """Run one segment; return the state, which may name the next segment, or None.
 
     After `until` (of `time.monotonic`) this worker takes no further segment. `others` are siblings
     that this worker also runs; the function removes the siblings that ran.
@@ -166,7 +166,7 @@ def _run_one(
 def _run_on(state: SegmentState, work: Work | None, until: float) -> SegmentState | None:
     """Run a claimed segment and the siblings in its message.
 
-    Return the state that names the next segment; None if other workers continue.
+    Return the state, which may name the next segment; None if another worker planned the same runs.
     """
     held_now = work
     try:

@@ -120,7 +120,7 @@ def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
 
 
 def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun | None:
-    """Return the sibling to claim with a segment's last record; None if more must be written."""
+    """Return the sibling to claim with the last record; None if none is left or more is written."""
     if state.pack is None or next_steps.step is not None or next_steps.pending:
         return None
     if unit.more or unit.skipped or state.frontier.skipped:
@@ -274,7 +274,7 @@ def _record_locked(
 def _write_locked(
     state: SegmentState, work: Work, unit: Unit, run_state: RunState, outcome: str | None
 ) -> tuple[NextSteps, bool | None]:
-    """Lock the execution, then choose and write the next steps.
+    """Lock the execution, and record the unit with its next steps.
 
     Return the next steps, and whether other runs are live. Takes one round trip if the choice does
     not depend on data that only the lock makes certain.

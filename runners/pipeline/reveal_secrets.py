@@ -3,9 +3,9 @@
 Rows, hashes, messages and logs contain only references. The values are read right before a module
 runs, in one query, only for steps that name secrets or a credential (`uses_secrets`).
 
-A step gets a credential only within its boundary: `credentials.boundary` checks module and workflow
-here, and `Revealed.used` checks the module's connections by host. The query that reads the values
-records each use. Short-lived values are then fetched from the server that issues them.
+A step gets a credential only within the credential's boundary: `credentials.boundary` checks module
+and workflow here, and `Revealed.used` checks the module's connections by host. The query that reads
+the values records each use. Short-lived values are then fetched from the server that issues them.
 
     revealed(data, step, inputs, run_id=…, attempt=…, changes=…) -> Revealed
 
@@ -257,7 +257,7 @@ def _asking(
     *,
     remote: bool = False,
 ) -> UsingStep:
-    """Return the description of the step that the records of credential use contain."""
+    """Return the step's description for the records of credential use."""
     version = data.context.version
     return UsingStep(
         version.workspace_id,
@@ -273,7 +273,7 @@ def _asking(
 
 
 def _host(step: Step, inputs: Any) -> str:
-    """Return the host and port in the step's inputs; "" if there is none or it names a secret."""
+    """Return the host and port in the inputs; "" if there are none or the address has a secret."""
     for key in registry.get(step.module).addresses if isinstance(inputs, Mapping) else ():
         text = inputs.get(key)
         named = isinstance(text, str) and "[secret:" not in text.partition("?")[0]

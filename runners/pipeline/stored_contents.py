@@ -86,9 +86,9 @@ def _advice(found: dict[str, Any]) -> str:
 
 
 def kept_in(result: Result, context: Context, passed: list[dict[str, Any]]) -> Result:
-    """Return a result whose references are the same objects that the step stored or received.
+    """Return the result with trusted references to content that the step stored or received.
 
-    A module can return copies of these objects, as pydantic does.
+    Copies of these references, such as pydantic makes, are replaced.
     """
     known = [*passed, *context.stored]
     if not known:

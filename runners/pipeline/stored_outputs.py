@@ -44,7 +44,7 @@ def _is_large(value: Any, above: int) -> bool:
 def store(state: SegmentState, done: Done) -> Done:
     """Return the step with references in place of a large output and of large variables.
 
-    The value is kept in memory for the next steps, unless it is too large for templates. Raises
+    The output is kept in memory for the next steps, unless it is too large for templates. Raises
     PayloadStoreUnavailable, and the errors of sealing.
     """
     variables = done.result.variables

@@ -19,10 +19,10 @@ from runners.waits.events import catch_up
 
 
 def suspend(state: SegmentState, work: Work, unit: Unit, wait: Wait) -> None:
-    """Suspend the run, open a container's body, and release the slot if all runs are suspended.
+    """Suspend the run and open a container's body; release the slot if every run is suspended.
 
-    Only a step with an effect can wait; this worker then holds no other step. Raises LeaseLost if
-    another worker holds the run.
+    The slot is kept while a run waits for a child. Only a step with an effect can wait; this worker
+    then holds no other step. Raises LeaseLost if another worker holds the run.
     """
     tokens, amount = unit.cost_totals()
     with transaction.atomic():

@@ -42,7 +42,7 @@ class Also:
 
 @dataclass(slots=True)
 class NextSteps:
-    """The runs that a record inserts: at most one claimed run, and pending runs."""
+    """The runs that a record inserts: at most one claimed run and one retry, and pending runs."""
 
     step: Step | None = None
     run_id: UUID | None = None
@@ -147,7 +147,7 @@ def lock_and_write(
 def write_last(
     state: SegmentState, work: Work, unit: Unit, output: Any, also: Also | None = None
 ) -> LastWritten | None:
-    """Lock the execution, record the unit and end the execution, in one round trip.
+    """Lock the execution, record the unit and end the execution, in one or two round trips.
 
     Return None if the unit was recorded and the execution continues: another run is live, or the
     execution is paused. If the lease is lost, raises LeaseLost and writes nothing. `also` concerns
@@ -187,7 +187,7 @@ def _together(
 
 
 def _is_only(state: SegmentState, work: Work) -> bool:
-    """Return whether this is the execution's only run, and does not affect the figures."""
+    """Return whether the run is the execution's only run and does not affect the figures."""
     steps = state.context.version.graph.steps
     alone = work.attempt == 1 and len(steps) == 1 and not work.step.container
     return alone and work.step.module != ASSESSING

@@ -1,4 +1,4 @@
-"""Undo an execution step by step, decided from its rows under its lock.
+"""Undo an execution step by step, as its rows determine, under the execution's lock.
 
 Undo steps are runs of the execution like any other, such as `refine[2].undo:charge.main`. Each one
 is inserted when the previous one has ended; the end of the last one ends the execution.
@@ -39,15 +39,15 @@ def figures(execution_id: UUID) -> object:
 
 
 def in_flight(execution_id: UUID) -> bool:
-    """Return whether any run of the execution is active or due; waiting containers are ignored."""
+    """Return whether the execution has a live run, except containers that wait for their bodies."""
     row = statements.fetch_one("in_flight", {"execution": execution_id})
     return bool(row and row[0])
 
 
 def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
-    """End the live runs of an execution that must be undone; return whether it must be undone.
+    """End live runs of an execution that has steps to undo; return whether it has any.
 
-    See `ports.stop_to_undo`.
+    Running steps that have an undo are not ended. See `ports.stop_to_undo`.
     """
     asked = {"execution": execution_id, "undone": list(undone)}
     row = statements.fetch_one("undo_due", asked)
@@ -95,7 +95,7 @@ def go_on(state: SegmentState) -> bool | None:
 
 
 def waiting(batch: int) -> list[UUID]:
-    """Return the IDs of at most `batch` executions that must be undone and have no live run."""
+    """Return the IDs of at most `batch` executions whose undo can now begin."""
     found = statements.fetch("undo_waits", {"execution": None, "batch": batch})
     return [pk for (pk,) in found]
 
@@ -117,7 +117,7 @@ def _proceeds(state: SegmentState) -> bool:
 def remaining(
     execution_id: UUID, epoch: int, graph: Graph, most: int
 ) -> list[tuple[str, UndoStatus]]:
-    """Return the paths and the states of at most `most` remaining undo steps, in their order."""
+    """Return the paths and the states of the next undo steps, at most `most`, in order."""
     found = statements.fetch(
         "undo_next",
         {

@@ -192,7 +192,7 @@ def _output(state: SegmentState) -> Any:
 
 
 def _present(state: SegmentState) -> tuple[SegmentContext, dict[str, Any]]:
-    """Return the context, complete with the input, and the current variables."""
+    """Return the context including the input, and the current variables."""
     context, variables = state.context, state.data.variables
     if context.started_at is None:
         variables, payload, started_at = template_data.current(context.execution_id)

@@ -60,7 +60,7 @@ class _Container:
 def plan_all(state: SegmentState) -> Overview:
     """Start everything that is ready and close every finished iteration.
 
-    Uses one query per level of nested bodies.
+    Reads the steps with one query per level of nested bodies.
     """
     found = Overview()
     containers: dict[str, _Container] = {}

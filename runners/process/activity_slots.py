@@ -45,7 +45,7 @@ class SlotHead:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A thread's state: its native ID, its run, the newest token seen of the run, and its phase."""
+    """A thread's state: its native ID, its run, the run's newest known token, and its phase."""
 
     thread: int
     run_id: UUID
@@ -64,7 +64,7 @@ def create() -> int:
 
 
 class StallSlot:
-    """The slot of this process, which the process itself creates once."""
+    """The slot of this process, which the process itself acquires once."""
 
     def __init__(self, descriptor: int, start: int) -> None:
         """Take a slot; `start` is this process's start time.
@@ -116,7 +116,7 @@ class StallSlot:
 
 
 def heads(descriptor: int, *, free: bool = False) -> Iterator[SlotHead]:
-    """Yield the processes that have a slot; with `free`, also yield empty slots."""
+    """Yield the heads of the slots that processes use; with `free`, of the empty slots too."""
     data = os.pread(descriptor, _HEADS_BYTES, 0)
     for place in range(len(data) // _HEAD_BYTES):
         head = SlotHead(place, *_HEAD.unpack_from(data, place * _HEAD_BYTES))

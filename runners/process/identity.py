@@ -50,7 +50,7 @@ def of_a_worker() -> bool:
 
 
 def isolate() -> None:
-    """Record that a worker waits for this process, and decides why the process ended."""
+    """Record that a worker waits for this process and decides why it ended."""
     _Process.isolated = True
 
 

@@ -33,7 +33,7 @@ class OwnWord:
     def leave(self) -> None:
         """Begin to write the note, once, without waiting for the disk.
 
-        The process may end because it could not renew its leases.
+        Call this when the process may have to end because it cannot renew its leases.
         """
         if not self._left:
             self._left = True
@@ -70,7 +70,7 @@ def begin(act: Callable[..., object], *args: Any) -> _thread.LockType:
 
 
 def within(seconds: float, act: Callable[..., object], *args: Any) -> None:
-    """Call `act`, and wait at most `seconds` for it."""
+    """Call `act` in a thread, and wait for it for at most `seconds`."""
     begin(act, *args).acquire(timeout=seconds)
 
 

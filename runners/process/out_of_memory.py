@@ -102,7 +102,7 @@ of_late = KillWatch(10.0).short
 
 
 def tell(pid: int, start: str, found: Shortage) -> None:
-    """Leave a note about the end of the child with this process ID and start."""
+    """Leave a note about the end of the child with this process ID and start time."""
     with suppress(OSError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ class StillConnected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What the restore command did, and the time of the newest execution in the backup."""
+    """The numbers of fenced runs and ended sessions, and the time of the newest execution."""
 
     runs: int
     sessions: int

@@ -20,14 +20,14 @@ def put(
 ) -> Any:
     """Return a value; if it is above the threshold, store it and return a StoredInput.
 
-    The execution, if given, is recorded as a user of the value. `release` is that of
-    `stored_input.stored`. Raises PayloadStoreUnavailable and the errors of sealing.
+    The execution, if given, is recorded as a user of the value. `release` frees the connection
+    before the file is written. Raises PayloadStoreUnavailable and the errors of sealing.
     """
     return stored(workspace_id, value, release, user=execution_id, most=payloads.MAX_BYTES)
 
 
 def keep(pairs: Iterable[tuple[UUID, Any]]) -> None:
-    """Let each execution use the stored values in its run's changes.
+    """Record each execution as a user of the stored values in its run's changes.
 
     Call it in the transaction that inserts the runs. Raises PayloadStoreUnavailable if a stored
     value was collected in the meantime.

@@ -124,7 +124,7 @@ def newest_dead_of(run_ids: Sequence[UUID], execution_ids: Sequence[UUID]) -> di
 
 
 def newest_dead(execution: WorkflowExecution, dead_run_id: UUID) -> Run:
-    """Return the run. Raises WrongState unless it is dead and its step's newest attempt."""
+    """Return the run. Raises WrongState unless it is dead and the newest attempt of its step."""
     dead = Run.objects.only(
         "id", "execution_id", "epoch", "step_path", "attempt", "state", "overrides", "superseded"
     ).get(pk=dead_run_id)

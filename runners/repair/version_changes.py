@@ -178,7 +178,7 @@ def _fact(state: str, outcome: str) -> StepFact:
 
 
 def _counting(steps: Sequence[ReachedStep]) -> list[ReachedStep]:
-    """Return one row per step: that of a run that has not failed, or else of a failed run."""
+    """Return one row per step, if possible of a run that has not failed."""
     found: dict[str, ReachedStep] = {}
     for step in steps:
         failed = step.fact.status in (StepStatus.DEAD, StepStatus.FAILED_OVER)

@@ -276,7 +276,7 @@ _formatter = logging.Formatter()
 
 @contextmanager
 def scrubbed_logs(scrub: Scrubber) -> Iterator[None]:
-    """Remove the secrets that `scrub` knows from log lines while the block runs."""
+    """Remove the secrets of `scrub` from log lines while the block runs."""
     global _in_use  # noqa: PLW0603 - replaced whole, so that who reads it needs no lock
     _install()
     with _lock:

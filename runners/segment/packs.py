@@ -1,7 +1,7 @@
-"""Work of one message that has not started: siblings of one execution, or other executions.
+"""Segments of one message that have not started: of one execution, or of several executions.
 
-Each segment is claimed, recorded and fenced separately. A pack saves messages, a query, and half
-of the commits. Work that exceeds the worker's time is sent again.
+Each segment is claimed, recorded and fenced separately. A pack saves messages, a query, and half of
+the commits. Work that exceeds the worker's time is sent again.
 """
 
 import logging
@@ -27,10 +27,10 @@ State = TypeVar("State")
 
 @dataclass(slots=True)
 class Pack(ABC, Generic[T]):
-    """The work of one message that has not started, in the order in which it runs.
+    """The segments of one message that have not started, in the order in which they run.
 
-    The heartbeat's thread can return the remaining work while a step runs, so each item is removed
-    only once.
+    The heartbeat's thread can return the remaining segments while a step runs, so each segment is
+    removed only once.
     """
 
     version: Compiled
@@ -43,7 +43,7 @@ class Pack(ABC, Generic[T]):
         self.size = len(self.left)
 
     def late(self) -> bool:
-        """Return whether the work has taken much longer than the pack's estimate."""
+        """Return whether the time for the pack's work is over."""
         return time.monotonic() > self.until
 
     def hand_back(self) -> None:
@@ -61,7 +61,7 @@ class Pack(ABC, Generic[T]):
 
     @abstractmethod
     def _parcel(self, part: Sequence[T]) -> Parcel:
-        """Return a message that carries this part of the work."""
+        """Return the parcel for one message with this part of the work."""
 
 
 @dataclass(slots=True)

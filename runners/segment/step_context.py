@@ -166,7 +166,7 @@ class Context:
         return self.log.scrub is not None
 
     def mind(self, *, cancelled: Callable[[], bool], details: Callable[[Any], None]) -> None:
-        """Connect the process's heartbeat, which reports a cancellation and stores details."""
+        """Set the heartbeat's functions that report a cancellation and store details."""
         self._cancelled = cancelled
         self._details = details
 

@@ -57,8 +57,8 @@ def load(data: Any, step: Step, scope: dict[str, Any]) -> None:
 def given_read(data: Any, references: Any, scope: dict[str, Any]) -> dict[Any, dict[str, Any]]:
     """Return the values, except results, that templates read and that contain stored parts.
 
-    The keys are places: (name,) or ("vars", name). Each value is in a dictionary, in the same form
-    as a result.
+    The keys are paths in the scope: (name,) or ("vars", name). Each value is in a dictionary, in
+    the same form as a result.
     """
     wanted = {names[:2] if names[0] == "vars" else names[:1] for names in references}
     if ("vars",) in wanted:
@@ -74,7 +74,7 @@ def given_read(data: Any, references: Any, scope: dict[str, Any]) -> dict[Any, d
 
 
 def put_given(given: dict[Any, dict[str, Any]], scope: dict[str, Any]) -> None:
-    """Put loaded values into the scope, each in its place."""
+    """Put loaded values into the scope, each under its path."""
     for place, found in given.items():
         if place[0] == "vars":
             scope["vars"] = {**scope["vars"], place[1]: found[OUTPUT]}

@@ -334,7 +334,7 @@ class TemplateData:
         return place
 
     def scope(self, step: Step, attempt: int, *, stored: bool = True) -> dict[str, Any]:
-        """Return the names that the step's templates may use; load missing values.
+        """Return the values that the step's templates may use, keyed by name; load missing values.
 
         With `stored`, also load values from object storage.
         """

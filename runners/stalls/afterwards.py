@@ -1,8 +1,8 @@
 """Clean up after a stalled process was killed: `python -m runners.stalls.afterwards {…}`.
 
-With Django, this program sends the blamed run, or ends it if it crashed too often. It also releases
-the other runs of the process, which are not blamed. If this process dies, the sweeper sends the
-blamed run after its delay, and treats the other runs as suspects.
+With Django, this program sends the blamed run again, or fails it if it crashed too often. It also
+releases the other runs of the killed process, which are not blamed. If this program dies, the
+sweeper sends the blamed run after its delay, and treats the other runs as suspects.
 """
 
 import json

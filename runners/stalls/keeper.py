@@ -20,7 +20,7 @@ START_SECONDS = 20.0
 
 @dataclass(slots=True)
 class Keeper:
-    """Starts a worker's watchdog process and restarts it; no process runs before `begin`."""
+    """Starts a worker's watchdog process and restarts it; no watchdog runs before `begin`."""
 
     pid: int = 0
     start: int = 0

@@ -49,12 +49,12 @@ FENCED, TAKEN_OVER = 0, 3
 
 @dataclass(frozen=True, slots=True)
 class Fencer:
-    """Records blamed runs in the database, with the given arguments of `psycopg.connect`."""
+    """Releases blamed runs in the database, with the given arguments of `psycopg.connect`."""
 
     connection: Mapping[str, Any]
 
     def fence(self, note: Note, cause: str, seconds: float) -> bool:
-        """Blame the run within `seconds`; return False if that fails or the run was taken over."""
+        """Release the run in `seconds`; return False if this fails or the run was taken over."""
         child = os.fork()
         if child == 0:
             self._end(note, cause)
@@ -129,7 +129,7 @@ class CpuUsage:
 
 
 def usage(pid: int) -> CpuUsage | None:
-    """Return how much CPU time the process's threads have used; None if the process has ended."""
+    """Return the process's CPU use per thread, and whether it is stopped; None if it has ended."""
     try:
         names = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - pathlib is a megabyte here
     except OSError:

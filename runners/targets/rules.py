@@ -79,7 +79,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def _joined(parts: list[str]) -> str:
-    """Return the regular expression for a glob's parts, of which the last matches at the end."""
+    """Return the regular expression for a glob's parts; the last part must match at the end."""
     first, *others = parts
     if not others:
         return first

@@ -68,7 +68,7 @@ class Valkyr:
     ) -> WorkflowRun:
         """Publish a definition, start an execution of it, and run the execution as far as possible.
 
-        `answers` replace modules, by task (`charge`), step path (`charge.pay`) or type
+        `answers` replace modules, keyed by task (`charge`), step path (`charge.pay`) or type
         (`http.request`). An answer is the outputs, a Result, an exception (an instance or a class)
         to raise, or a function of (inputs, context) that returns one of these. `in_turn(...)`
         combines several answers.
@@ -83,7 +83,7 @@ class Valkyr:
     def install(self, *modules: What) -> None:
         """Add functions, classes or modules to the registry, unless already installed.
 
-        They remain available for the rest of the session.
+        The modules remain available for the rest of the session.
         """
         for module in modules:
             chosen = found(module)

@@ -23,7 +23,7 @@ What = str | Module[Any] | type[Module[Any]] | Callable[..., Any]
 
 @dataclass(frozen=True, slots=True)
 class ModuleRun:
-    """What a module returned: JSON-serializable outputs, its outcome, its logs and its costs.
+    """The result of a module: JSON-serializable outputs, the outcome, the logs and the costs.
 
     `waits` describes the wait, if the module was suspended. `logs` are entries with `level`,
     `message` and optionally `fields`. Values of the credential are removed from outputs and logs,

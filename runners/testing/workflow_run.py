@@ -230,7 +230,7 @@ class WorkflowRun:
         """Advance the time by `span` (seconds, or a timedelta), or until the next wait is due.
 
         The times of waits, retries and deadlines in the rows are moved; the clock itself does not
-        change. Raises AssertionError if no wait will become due.
+        change. Without `span`, raises AssertionError if no wait will become due.
         """
         ids = family(self.id)
         if span is None:

@@ -374,7 +374,7 @@ def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Acto
 
 
 def _wake(batch: list[Listener], pairs: list[Pair], name: str, payload: Any) -> list[Woken]:
-    """Wake the runs in `pairs`; return those of the batch that were still waiting."""
+    """Wake the runs in `pairs`; return the runs of the batch that were woken."""
     waking = {"by": "event", "event": name, "eventId": None, "payload": payload}
     woken = wake_runs.wake_each(pairs, [WaitKind.EVENT], waking)
     return [Woken(one.run_id, one.path) for one in batch if one.run_id in woken]

@@ -61,7 +61,7 @@ class Listener:
 class EventTarget:
     """An event of a workspace, or (with an execution) a signal to one execution.
 
-    Only runs that began to wait `before` this time receive it; None means all runs that wait now.
+    With `before`, only runs that began to wait earlier receive it; otherwise, all waiting runs can.
     """
 
     workspace_id: UUID

@@ -39,10 +39,10 @@ class Queue:
 
 
 def queues(runs: QuerySet[Run], runners: Iterable[Runner], now: datetime) -> list[Queue]:
-    """Return the queues with work or workers, ordered by name. Uses two statements.
+    """Return the queues with work or workers, ordered by name.
 
-    `runs` and `runners` contain only rows that the user may see. At most 50,000 waiting runs are
-    counted; if this limit is reached, each queue is `capped`.
+    `runs` and `runners` contain only rows that the user may see; at most one query reads each. At
+    most 50,000 waiting runs are counted; if this limit is reached, each queue is `capped`.
     """
     due = runs.filter(Q(retry_after=None) | Q(retry_after__lte=now), in_states(RunState.PENDING))
     some = Run.objects.filter(pk__in=due.order_by().values("pk")[:BOUND])

@@ -136,7 +136,7 @@ def warm_up(instance: Any = None, **_: Any) -> None:
 
 
 def share_memory(**_: Any) -> None:
-    """Freeze objects that children share, so that garbage collection does not copy their pages."""
+    """Store the parent's ID for children, and freeze shared objects to avoid page copies."""
     if _share is WorkerShare.ALL:
         parent.remember()
         gc.freeze()
@@ -159,7 +159,7 @@ def arrive(sender: Any = None, **_: Any) -> None:
 
 
 def begin_child(**_: Any) -> None:
-    """Give a pool's child its own connections, a memory limit and a place in the watchdog."""
+    """Give a pool's child its own connections, a memory limit and a slot of the watchdog."""
     if _share is not WorkerShare.NOTHING:
         connections.forget_parents()
     if _share is WorkerShare.ALL:
@@ -183,7 +183,7 @@ def leave(**_: Any) -> None:
 
 
 def gone(**_: Any) -> None:
-    """Finish the shutdown: leave the watchdog and close the database connection."""
+    """Finish the shutdown: unregister from the watchdog and close the database connection."""
     if _share is not WorkerShare.NOTHING:
         activity.be_left_alone()
         _departure.done()

@@ -116,7 +116,7 @@ class Common:
     def of(cls, specs: Sequence[ModuleSpec]) -> "Common":
         """Return the facts that most modules share, and the inputs that several share.
 
-        Of several inputs with one name, only the most frequent is common.
+        Of several inputs with one name, only the most frequent is common. Short rows are omitted.
         """
         facts = Counter(pair for spec in specs for pair in _facts(spec).items())
         bare = Counter(row[:2] for spec in specs for row in _input_rows(spec.inputs_schema))

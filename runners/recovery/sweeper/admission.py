@@ -13,7 +13,7 @@ ROUNDS = 20
 
 
 def waiting_executions() -> int:
-    """Admit executions in every workspace where some wait; return how many were admitted."""
+    """Admit executions in each workspace with waiting executions; return how many were admitted."""
     count, after = 0, UUID(int=0)
     while found := statements.fetch("waiting_workspaces", {"after": after, "batch": WORKSPACES}):
         for workspace_id, asked in found:

@@ -25,7 +25,7 @@ class LookedThrough:
 
 
 def stalled_executions() -> int:
-    """Plan the stalled executions among the next 5,000 running ones; return how many."""
+    """Plan at most 100 stalled executions among the next 5,000 running ones; return how many."""
     workspace, after = LookedThrough.place
     found = statements.fetch("stalled", {"workspace": workspace, "after": after, "most": LOOKED_AT})
     stalled = [pk for _, pk, is_stalled, _ in found if is_stalled]
@@ -50,7 +50,7 @@ JOINS_BATCH = 50
 
 
 def unplanned_joins() -> int:
-    """Plan some running executions, chosen at random; return how many started a step or ended."""
+    """Plan random executions with long-running steps; return how many started a step or ended."""
     found = statements.fetch("long_running", {"batch": JOINS_BATCH})
     return sum(
         each(f"execution {execution_id}", plan_execution.catch_up, execution_id)
@@ -80,7 +80,7 @@ UNDO_BATCH = 100
 
 
 def compensations() -> int:
-    """Begin or continue compensations that stalled; return how many."""
+    """Begin the compensations that no running step or child delays; return how many."""
     return sum(
         each(f"execution {execution_id}", plan_execution.advance, execution_id)
         for execution_id in compensation.waiting(UNDO_BATCH)
