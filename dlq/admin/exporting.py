@@ -44,7 +44,7 @@ class ExportingAdmin(ScopedAdmin):
         """On GET, show the number of rows and ask for confirmation; on POST, return the file."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        changelist = self.get_changelist_instance(request)
+        changelist = self.filtered(request)
         rows = changelist.queryset.defer(None).select_related(None)
         if request.method == "POST":
             filters = {name: request.GET.getlist(name) for name in request.GET}

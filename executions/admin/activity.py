@@ -206,7 +206,7 @@ class ActivityAdmin(FactAdmin):
             return HttpResponseNotAllowed(["POST"])
         if not self.has_view_permission(request):
             raise PermissionDenied
-        rows = self.get_changelist_instance(request).get_queryset(request).defer(None)
+        rows = self.filtered(request).get_queryset(request).defer(None)
         everything = is_superuser(request)
         workspaces = None if everything else reach(request).workspaces(Action.ADMINISTER)
         actor = Actor.of_request(request)

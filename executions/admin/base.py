@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin as DjangoModelAdmin
 from django.contrib.admin import ShowFacets
-from django.contrib.admin.options import IS_POPUP_VAR
+from django.contrib.admin.options import IS_POPUP_VAR, IncorrectLookupParameters
 from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import Model, Q, QuerySet
 from django.forms import ModelChoiceField, ModelMultipleChoiceField
@@ -246,13 +246,20 @@ class ScopedAdmin(AuditedAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show the list as Django does; respond with 400 to invalid filters and selections."""
-        if any("\x00" in value for values in request.GET.lists() for value in values[1]):
-            raise BadRequest("A filter holds a NUL character.")
+        _check_filters(request)
         try:
             answer: HttpResponse = super().changelist_view(request, extra_context)
         except ValidationError as error:
             raise BadRequest(" ".join(error.messages)) from None
         return answer
+
+    def filtered(self, request: HttpRequest) -> Any:
+        """Return the list with the URL's filters. Raises BadRequest for invalid filters."""
+        _check_filters(request)
+        try:
+            return self.get_changelist_instance(request)
+        except (IncorrectLookupParameters, ValidationError):
+            raise BadRequest("The address has an invalid filter. Open the list again.") from None
 
     def scope(self, request: HttpRequest, rows: QuerySet[Any], action: Power) -> QuerySet[Any]:
         """Return the rows on which the user has the power `action`."""
@@ -402,3 +409,8 @@ class WritingAdmin(ScopedAdmin):
             text = " ".join(problem.message for problem in found) or error.message
             self.message_user(request, text, messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
+
+
+def _check_filters(request: HttpRequest) -> None:
+    if any("\x00" in value for values in request.GET.lists() for value in values[1]):
+        raise BadRequest("A filter holds a NUL character.")

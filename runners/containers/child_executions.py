@@ -176,7 +176,7 @@ def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildC
     slug = facts["workflow"]
     execution = (
         WorkflowExecution.objects.filter(pk=state.context.execution_id)
-        .only("workspace_id", "depth", "trigger_type", "priority", "failure_of_id")
+        .only("workspace_id", "depth", "trigger_type", "priority", "failure_of_id", "principal_id")
         .get()
     )
     if execution.depth >= MAX_DEPTH:

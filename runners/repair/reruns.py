@@ -18,7 +18,7 @@ from runners.dispatch.canvas import Chain, Parcel, link
 from runners.models import Run
 from runners.repair import changed_inputs
 from runners.segment import run_rows
-from runners.segment.inputs import one_after_other, patches_of
+from runners.segment.inputs import combine, one_after_other, patches_of
 from runners.segment.state import SegmentState, from_rows
 
 
@@ -193,9 +193,11 @@ def _overrides(before: Any, inputs: Any, attempt: int, *, new_key: bool) -> Any:
 
 
 def _joined(first: Any, second: Any) -> Any:
-    """Return two changes in sequence as one patch, or as a list if one of them is stored."""
+    """Return two changes in sequence as one patch, or as a list if they do not combine."""
     if not first or not second:
         return second or first
-    if isinstance(first, list) or is_reference(first) or is_reference(second):
-        return [*patches_of(first), *patches_of(second)]
-    return one_after_other(first, second)
+    *earlier, last = patches_of(first)
+    if is_reference(last) or is_reference(second) or not combine(last, second):
+        return [*earlier, last, second]
+    joined = one_after_other(last, second)
+    return [*earlier, joined] if earlier else joined

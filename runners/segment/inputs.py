@@ -53,13 +53,13 @@ def prepare(
     value = step.config.render(data.scope(step, attempt), budget_of(step, began))
     if data.not_loaded:
         value = stored_results.passed_on(data, value)
-    changes = _changes(data, overrides)
-    if changes:
-        value = merged(value, changes)
+    patches = _patches(data, overrides)
+    value = reduce(merged, patches, value)
     text, hashed, large = _for_row(data, step, value)
     own = key(data, step, hashed, _salt(overrides))
     refers = (large is not None or STORED in text) and _refers(value)
-    return Prepared(value, text, hashed, own, time.monotonic() - began, large, refers, changes)
+    took = time.monotonic() - began
+    return Prepared(value, text, hashed, own, took, large, refers, _together(patches))
 
 
 def budget_of(step: Step, began: float) -> RenderBudget | None:
@@ -84,7 +84,8 @@ def recorded(
     A map's items are not loaded. Raises TemplateError for a missing value,
     PayloadStoreUnavailable, and LoadsOutside.
     """
-    own, changes = key(data, step, hashed, _salt(overrides)), _changes(data, overrides)
+    own = key(data, step, hashed, _salt(overrides))
+    changes = _together(_patches(data, overrides))
     text = payloads.dump(payloads.trusted(value), _what(data, step))
     if STORED not in text:
         return Prepared(value, text, hashed, own, changes=changes)
@@ -147,17 +148,22 @@ def _what(data: TemplateData, step: Step) -> str:
     return f"inputs of step {data.path(step)}"
 
 
-def _changes(data: TemplateData, overrides: Mapping[str, Any] | None) -> Any:
-    """Return an operator's changes of the inputs as one merge patch; None if there are none."""
-    given = overrides.get("inputs") if overrides else None
-    if not is_reference(given) and not isinstance(given, list):
-        return given
-    loaded = (stored_results.load_changes(data, one) for one in patches_of(given))
-    return reduce(one_after_other, loaded)
+def _patches(data: TemplateData, overrides: Mapping[str, Any] | None) -> list[Any]:
+    """Return the merge patches of an operator's changes of the inputs, in sequence, loaded."""
+    found = patches_of(overrides.get("inputs") if overrides else None)
+    return [stored_results.load_changes(data, one) if is_reference(one) else one for one in found]
+
+
+def _together(patches: list[Any]) -> Any:
+    """Return one merge patch with all places that the patches change; None if there are none."""
+    return reduce(one_after_other, patches) if patches else None
 
 
 def patches_of(changes: Any) -> list[Any]:
-    """Return the merge patches in changed inputs: there are several if some are stored."""
+    """Return the merge patches in changed inputs, in sequence.
+
+    There can be several if some are stored or do not combine.
+    """
     return changes if isinstance(changes, list) else [changes] if changes else []
 
 
@@ -198,8 +204,21 @@ def merged(base: Any, changes: Any) -> Any:
     return out
 
 
+def combine(first: Any, second: Any) -> bool:
+    """Return whether `one_after_other` has the effect of both merge patches in sequence.
+
+    It has not if the second changes keys of an object that the first replaces or removes: a merge
+    patch cannot replace an object by another.
+    """
+    if not isinstance(second, dict):
+        return True
+    if not isinstance(first, dict):
+        return False
+    return all(combine(first[name], value) for name, value in second.items() if name in first)
+
+
 def one_after_other(first: Any, second: Any) -> Any:
-    """Return one JSON merge patch with the effect of two in sequence; nulls in it remove keys."""
+    """Return one JSON merge patch that changes what two in sequence change; see `combine`."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
     changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}

@@ -270,7 +270,13 @@ def add_cost(costs: dict[tuple[str, str], Cost], spent: Expense) -> None:
     if len(key[1]) != CURRENCY_LETTERS or not key[1].isupper():
         raise ValueError(f"a currency is three capitals, such as EUR; found {spent.currency!r}")
     if key not in costs and len(costs) >= MAX_MODELS:
-        key = next(reversed(costs))
+        same = [one for one in costs if one[1] == key[1]]
+        if not same:
+            raise ValueError(
+                f"the costs of one attempt are in {MAX_MODELS} models and currencies already; "
+                f"found another currency, {key[1]}"
+            )
+        key = same[-1]
     old = costs.get(key, Cost(*key, 0, 0, 0, Decimal(0)))
     more = spent.tokens or spent.input_tokens + spent.output_tokens
     costs[key] = Cost(

@@ -318,6 +318,13 @@ def test_the_list_offers_its_export_with_its_filters_and_get_exports_nothing(op:
     assert not Activity.objects.filter(action="activity.export").exists()
 
 
+def test_an_export_with_an_invalid_filter_is_refused(op: Client) -> None:
+    address = reverse("admin:executions_activity_changelist")
+
+    assert op.post(f"{address}export/?nonsense=1").status_code == 400
+    assert not Activity.objects.filter(action="activity.export").exists()
+
+
 def test_a_page_shows_what_changed_and_leads_to_the_object(op: Client) -> None:
     _trail(rows.workspace("audited"))
     row = Activity.objects.filter(actor_name="ada").get()
