@@ -153,7 +153,7 @@ def _parsed(name: str) -> tuple[str, str] | None:
 
 
 def ours_among(names: Iterable[str]) -> list[str]:
-    """Return the queues that steps of this cell may use, by their names in definitions."""
+    """Return, as named in definitions, the queues that steps of this cell may use."""
     cell = routing.cell()
     found = (_parsed(name) for name in set(names))
     return sorted({one[1] for one in found if one and one[0] == cell})

@@ -81,7 +81,7 @@ class EgressRules:
 
 
 def problems_of(hosts: Iterable[Any], path: str = FIELD) -> list[DefinitionProblem]:
-    """Return every problem of a list of entries."""
+    """Return a problem for each invalid entry, or only one if there are too many entries."""
     given = list(hosts)
     if len(given) > MOST:
         message = f"Give at most {MOST} entries; found {len(given)}."
@@ -97,7 +97,7 @@ def problems_of(hosts: Iterable[Any], path: str = FIELD) -> list[DefinitionProbl
 
 
 def stored(hosts: Iterable[str]) -> list[str]:
-    """Return valid entries for storage: in lower case, sorted and without duplicates."""
+    """Return valid entries as they are stored: in lower case, sorted, without duplicates."""
     return sorted({text.strip().lower() for text in hosts})
 
 

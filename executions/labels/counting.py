@@ -28,8 +28,8 @@ class LabelValueCount:
 class LabelCounts:
     """The most frequent values among the newest rows.
 
-    `rows` is the number of rows read, at most 10,000; `complete` says that these are all rows that
-    match.
+    `rows` is the number of rows read, at most 10,000; `complete` says whether these are all rows
+    that match.
     """
 
     rows: int

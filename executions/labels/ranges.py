@@ -37,7 +37,7 @@ class LabelRanges:
     below: UUID = HIGHEST
 
     def parts(self, many: int) -> Iterator[list[UUID]]:
-        """Yield all IDs in order, in parts: about `many` in the first part, then larger parts."""
+        """Yield all IDs in order, in parts; after the first `many` IDs, the parts become larger."""
         pairs = list(product(self.workflows, self.states))
         if not pairs:
             return

@@ -83,7 +83,7 @@ Topic = tuple[Feed, UUID]
 
 
 class Watched:
-    """One watched object, its viewers, and the rows sent to them."""
+    """One watched object, its viewers, and the fingerprints of the rows sent to them."""
 
     def __init__(self) -> None:
         """Start without viewers."""
@@ -151,7 +151,7 @@ class Hub:
         return rest
 
     async def _rest(self, seconds: float) -> None:
-        """Wait until the next read, or until no viewer is left; welcome new viewers meanwhile."""
+        """Wait for the next read, or until no viewer is left; send new viewers their first rows."""
         until = time.monotonic() + seconds
         while (self._watched or self._joining) and (left := until - time.monotonic()) > 0:
             self._joined.clear()

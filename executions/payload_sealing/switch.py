@@ -19,7 +19,7 @@ KEY_HOLDERS: list[Callable[[UUID, int], str]] = []
 def turn_on(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
     """Seal the workspace's payloads from now on; return the ID of the new key.
 
-    Raises NotFound, WrongState if it already seals them, and the errors of `sealing.prepare`.
+    Raises NotFound, WrongState if the payloads are sealed already, and the errors of `prepare`.
     """
     return _new_key(workspace_id, "payloads.seal", actor, reason, sealed=False)
 

@@ -1,10 +1,9 @@
 """Bring a workspace's stored payloads into its present state: sealed with its key, or unsealed.
 
-The walk reads rows in the order of their IDs, a batch at a time, without locks. One statement
-writes the rows of a batch that must change, except those that the engine has locked or written
-since they were read. The walk reads and writes these rows one by one, so it never waits for the
-engine while it holds a lock. Its progress is stored after each batch: a walk that was stopped
-continues where it stopped.
+The walk reads rows in the order of their IDs, a batch at a time, without locks. It writes the rows
+that must change together, except those that the engine has locked or written since they were read.
+It reads and writes these rows one by one, so it never waits for the engine while it holds a lock.
+Its progress is stored after each batch: a walk that was stopped continues where it stopped.
 """
 
 import json
@@ -179,7 +178,7 @@ def _write(
 
 
 def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult) -> None:
-    """Read and write one row; repeat both if the row was changed in between."""
+    """Read and write one row; repeat both, up to TRIES times, if the row was changed in between."""
     for _ in range(TRIES):
         row = _with_version(model).filter(pk=pk).first()
         one = None if row is None else _rewrite(row, key, found)

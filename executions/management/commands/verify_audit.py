@@ -1,4 +1,4 @@
-"""Verify every row of the audit trail against its seal, and every seal against the next."""
+"""Verify every sealed row of the audit trail against its seal, and the chain of the seals."""
 
 from argparse import ArgumentTypeError
 from typing import Any
