@@ -76,7 +76,7 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def time_out(execution_id: UUID) -> bool:
-    """End an execution past its deadline; return False if missing, ended or being undone."""
+    """End an overdue execution; return False if it does not exist, has ended or is being undone."""
     with transaction.atomic():
         execution = _lock(execution_id)
         if execution is None or execution.state in FINAL or execution.compensation:

@@ -118,5 +118,5 @@ def cells() -> tuple[str, ...]:
 
 
 def of_cell(cell: str, name: str) -> str:
-    """Return the name of a cell's part, such as `b:database`; without prefix if `cell` is ""."""
+    """Return the name of a cell's part, such as `b:database`; `name` itself for the cell ""."""
     return f"{cell}{messaging.OF_CELL}{name}" if cell else name

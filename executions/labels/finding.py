@@ -1,4 +1,4 @@
-"""Find the newest (or oldest) executions with labels, in a time that has a limit.
+"""Find the newest (or oldest) executions with labels in limited time, even among millions of rows.
 
 `ranges` reads the index of labels in order. The index has the workflow and state of each execution.
 Other filters, such as the trigger, are checked on the found executions, part by part until the time

@@ -12,7 +12,7 @@ class Keyset(models.Model):
     """The data keys, as a Tink keyset sealed with the installation's key; one row at most.
 
     `version` counts the changes, so that a process can check whether its copy is current. `key_uri`
-    names the installation's key (`file`, `env`, or the URI of a KMS key).
+    names the key that seals the keyset (`file`, `env`, or the URI of a KMS key).
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)

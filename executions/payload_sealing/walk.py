@@ -1,9 +1,9 @@
 """Bring a workspace's stored payloads into its present state: sealed with its key, or unsealed.
 
-The walk reads rows in the order of their IDs, a batch at a time, without locks. It writes the rows
-that must change together, except those that the engine has locked or written since they were read.
-It reads and writes these rows one by one, so it never waits for the engine while it holds a lock.
-Its progress is stored after each batch: a walk that was stopped continues where it stopped.
+The walk reads rows in the order of their IDs, a batch at a time, without locks. It writes the
+changed rows of a batch together, except rows that the engine has locked or written since they were
+read. It reads and writes such rows one by one, so it never waits for the engine while it holds a
+lock. Its progress is stored after each batch: a walk that was stopped continues where it stopped.
 """
 
 import json

@@ -32,7 +32,7 @@ class RolledBack:
 
 
 def make_latest(workflow: Workflow, version: WorkflowVersion, actor: Actor) -> None:
-    """Use the version for all new executions and activate its triggers; end a canary.
+    """Use the version for all new executions and activate its triggers; end the canary, if any.
 
     The caller holds the workflow's lock.
     """
@@ -108,7 +108,7 @@ def end_canary(workflow: Workflow, actor: Actor, reason: str) -> None:
 def roll_back(
     workflow_id: UUID, *, actor: Actor, number: int | None = None, reason: str = ""
 ) -> RolledBack:
-    """Withdraw a version: the canary, or else the latest; restore the earlier triggers at once.
+    """Withdraw the canary, or else the latest version, which an earlier version replaces at once.
 
     `number` names the version. Any canary ends, even if the version was withdrawn before. The draft
     and the executions do not change. Raises NotFound, NotPublished, and WrongState for a version

@@ -1,6 +1,6 @@
-"""A workflow's draft and its versions. Only this module and `bundle_batch` write users' workflows.
+"""A workflow's draft and its versions. Only this module and `bundle_batch` write users' drafts.
 
-A draft may be saved with problems; a version may not. Versions never change once written.
+A draft may be saved with problems; a version may not. A version's definition never changes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -260,7 +260,7 @@ def resolved(workflow: Workflow, definition: Any) -> dict[str, Any]:
 
 
 def locked_to_git(workflow: Workflow) -> str:
-    """Return the reason why users cannot publish or archive a workflow; empty if they can."""
+    """Return the reason why only Git can publish and archive a workflow; "" if there is none."""
     if workflow.origin or not workflow.workspace.publish_from_git:
         return ""
     return (
@@ -270,7 +270,7 @@ def locked_to_git(workflow: Workflow) -> str:
 
 
 def refuse_locked(workflow: Workflow) -> None:
-    """Raise PublishedFromGit if users cannot publish or archive a workflow."""
+    """Raise PublishedFromGit if only Git can publish and archive a workflow."""
     if why := locked_to_git(workflow):
         raise PublishedFromGit(why)
 

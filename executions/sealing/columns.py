@@ -42,7 +42,7 @@ def opened(row: Any, column: str, form: str, value: Any) -> Any:
 def sealed(row: Any, column: str, form: str, value: Any) -> Any:
     """Return a column's value for storage, sealed if the row's workspace has a key.
 
-    Uses one query for each row.
+    Uses at most one query for each row.
     """
     key = _key(row)
     if key is None:
@@ -89,7 +89,7 @@ def rebind(row: Any, places: Mapping[str, str]) -> bool:
 
 
 def seals(row: Any) -> bool:
-    """Return whether the row's workspace seals its payloads. Uses one query for each row."""
+    """Return whether the row's workspace seals its payloads. Uses at most one query per row."""
     return _key(row) is not None
 
 

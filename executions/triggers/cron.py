@@ -2,7 +2,7 @@
 
 Beat's messages can be early, late, doubled or missing (beat leaves out times on days with a clock
 change). `tend` checks every few seconds for a time without a message, and starts delayed ticks.
-Each time fires once, since its row is unique.
+Each fire time starts at most one execution, because its row is unique.
 """
 
 import logging

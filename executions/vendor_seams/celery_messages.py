@@ -62,7 +62,7 @@ class Alike:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A message that Celery published for an execution, in its protocol 2."""
+    """A message that Celery published for an execution, in protocol 2."""
 
     execution: str
     body: Any

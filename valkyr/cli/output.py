@@ -200,7 +200,7 @@ def _widths(rows: Sequence[Sequence[str]], measure: Callable[[str], int] = len) 
 
 
 def _shortened(cell: str) -> str:
-    """Return a time without seconds, and without its year if the year is the current one."""
+    """Shorten a time: omit the seconds and the current year. Return other texts unchanged."""
     found = SHOWN_TIME.match(cell)
     if not found:
         return cell

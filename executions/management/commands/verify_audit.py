@@ -1,4 +1,4 @@
-"""Verify every sealed row of the audit trail against its seal, and the chain of the seals."""
+"""Verify each sealed row of the audit trail against its seal, and the hash chain of all seals."""
 
 from argparse import ArgumentTypeError
 from typing import Any
