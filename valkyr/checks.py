@@ -98,9 +98,7 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield a warning for each part that is missing: the broker, a worker of a queue, or beat.
-
-    Reads the database.
+    """Yield a warning for each missing part: the broker, a worker of a queue, beat or its entries.
     """
     from executions.health import parts
     from runners.workers.queues import served

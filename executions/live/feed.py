@@ -92,7 +92,7 @@ _TEXT = re.compile(r"[0-9]{1,19}")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A position from which to continue reading: the database's time, and its cursor."""
+    """A position from which to continue reading: a time of the database, and a cursor."""
 
     now: datetime
     cursor: int

@@ -1,6 +1,6 @@
 """The only reader of an event loop: it reads for all viewers at once, while there are viewers.
 
-Each read takes a position, reads all rows written since the previous position, and distributes
+Each read notes the position, reads all rows written since the previous position, and distributes
 them. A new viewer's first rows are read between two of these reads, so that the next read finds all
 later changes. Between reads, the hub holds no connection and no transaction.
 """
@@ -104,7 +104,7 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     def join(self, viewer: Viewer) -> None:
-        """Send a viewer the rows that it has not received, and then all changes."""
+        """Start sending to a viewer: the rows that it has not received, then all changes."""
         self._joining.append(viewer)
         self._joined.set()
         if self._task is None:

@@ -1,4 +1,4 @@
-"""Triggers, which start executions automatically, and the record of each fire time."""
+"""Triggers and their records: fire times, webhook requests, events and refused messages."""
 
 from uuid import UUID
 

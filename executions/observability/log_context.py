@@ -1,4 +1,4 @@
-"""The IDs that every log line of a request, a trigger or a step carries.
+"""The IDs that every log line of a request, a trigger or a step contains.
 
 They are computed only when a line is written, because most steps write none. Threads that a module
 starts have no IDs.

@@ -33,7 +33,7 @@ HOLDERS: list[Callable[[], QuerySet[Any]]] = []
 
 @dataclass(slots=True)
 class Collected:
-    """The number of values checked and deleted, the bytes deleted, and whether more are due."""
+    """The numbers of values checked and deleted, the bytes deleted, and whether more are due."""
 
     checked: int = 0
     deleted: int = 0

@@ -106,7 +106,7 @@ class ObjectStorage:
     def remove(self, name: str) -> None:
         """Delete a file, if it exists.
 
-        In a folder, also delete the remains of a killed process.
+        In a folder, also delete incomplete files that a killed process left.
         """
         with suppress(FileNotFoundError):
             if (folder := self.folder) is not None:

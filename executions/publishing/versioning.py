@@ -250,7 +250,7 @@ def warnings(definition: Any) -> list[DefinitionProblem]:
 
 
 def checksum_of(definition: dict[str, Any]) -> str:
-    """Return the checksum of a valid definition's version, over everything that would run."""
+    """Return the checksum of the version that a valid definition would become."""
     return checksum(resolve(normalise(definition), catalog(), limits()))
 
 

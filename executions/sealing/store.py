@@ -62,7 +62,7 @@ def register(column: SealedColumn) -> None:
 
 
 def columns() -> tuple[SealedColumn, ...]:
-    """Return every column that holds sealed values."""
+    """Return every registered column that holds sealed values."""
     return tuple(_columns)
 
 

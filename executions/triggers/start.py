@@ -64,7 +64,7 @@ MOST_HASHED = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An execution, and whether this call created it or found it by its idempotency key."""
+    """An execution, and whether this call created it or found it using its idempotency key."""
 
     execution: WorkflowExecution
     created: bool

@@ -1,4 +1,4 @@
-"""WEBHOOK triggers: authenticate a request, then start one execution, once.
+"""WEBHOOK triggers: authenticate a request, then start at most one execution for it.
 
 A rejection reveals neither whether the trigger exists nor what was wrong.
 """

@@ -177,7 +177,7 @@ def fitted(
     width: int,
     measure: Callable[[str], int] = len,
 ) -> tuple[Sequence[Sequence[str]], list[int]]:
-    """Return cells and column widths for a terminal of `width`: times shortened, texts wrapped."""
+    """Return cells and column widths for a terminal of `width`; shorten times if necessary."""
     widths = _widths([headings, *rows], measure)
     if sum(widths) + GAP * len(widths) > width:
         rows = [[_shortened(cell) for cell in row] for row in rows]

@@ -126,7 +126,7 @@ class UnusableSource(Exception):
 class MessageSource(Protocol):
     """One queue of one broker.
 
-    Each method except `close` can raise Lost, and then be called again, or UnusableSource.
+    Each method except `close` can raise UnusableSource or Lost; after Lost, it can be repeated.
     """
 
     def get(self) -> QueueMessage | None:
