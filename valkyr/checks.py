@@ -98,7 +98,9 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield a warning for each missing part: the broker, a worker of a queue, beat or its entries.
+    """Yield a warning for each missing part: the broker, a queue's worker, beat, or its entries.
+
+    Reads the database.
     """
     from executions.health import parts
     from runners.workers.queues import served

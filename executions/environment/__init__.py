@@ -38,7 +38,7 @@ def number(name: str, default: float) -> float:
 
 
 def integer(name: str, default: int) -> int:
-    """Return the variable as an integer, or `default` if unset. Raises ImproperlyConfigured."""
+    """Return the variable as an int; `default` if unset or empty. Raises ImproperlyConfigured."""
     value = number(name, default)
     if value != int(value):
         raise ImproperlyConfigured(f"{name} is {value!r}; expected a whole number.")

@@ -1,4 +1,4 @@
-"""Feeds read the states of one kind of object for many viewers at once."""
+"""Each feed reads the states of one kind of object, for many viewers at once."""
 
 import re
 from collections.abc import Sequence
@@ -46,8 +46,8 @@ def _plain(value: Any) -> Any:
 class News:
     """The current rows of one watched object.
 
-    `more` says that there are too many rows to send at once; `ended` says that no row will change
-    again.
+    `more` says whether there are too many rows to send at once, and `ended` whether no row will
+    change again.
     """
 
     executions: list[Row]
@@ -69,7 +69,7 @@ class Feed(Protocol):
     def opening(self, pk: UUID, since: int | None) -> News | None:
         """Return a new viewer's first rows: everything, or the rows written since the cursor.
 
-        The result includes whether the object has ended; None if it was deleted.
+        The result includes whether the object has ended; it is None for a deleted object.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Bring a workspace's stored payloads into its present state: sealed with its key, or unsealed.
+"""Seal the stored payloads of a workspace with its current key, or unseal them without a key.
 
 The walk reads rows in the order of their IDs, a batch at a time, without locks. It writes the
 changed rows of a batch together, except rows that the engine has locked or written since they were
