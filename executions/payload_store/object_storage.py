@@ -27,7 +27,7 @@ class ObjectStorage:
     """The files below an address, such as `s3://bucket/prefix` or `file:///srv/files`.
 
     Its methods raise FileNotFoundError, OSError and the errors of the storage's client;
-    `translated` turns them into an error with a message.
+    `translated` converts these errors to errors with a message.
     """
 
     address: str

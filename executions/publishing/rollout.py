@@ -69,7 +69,7 @@ def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
     """End a canary: no new execution uses it.
 
     Returns False if the version is no longer the canary. Call it in a transaction: the workflow's
-    row stays locked.
+    row remains locked.
     """
     rows = Workflow.objects.filter(pk=workflow_id, canary_version_id=version_id)
     if not rows.update(canary_version=None, canary_percent=None):
@@ -81,7 +81,7 @@ def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
 def promote(workflow_id: UUID, version_id: UUID) -> bool:
     """Make a canary the latest version; return False if it is no longer the canary.
 
-    Call it in a transaction: the workflow's row stays locked. Raises NotFound.
+    Call it in a transaction: the workflow's row remains locked. Raises NotFound.
     """
     workflow = _locked(workflow_id)
     if workflow.canary_version_id != version_id:

@@ -185,7 +185,7 @@ def publish_trial(
 ) -> WorkflowVersion:
     """Make a test version of a definition (by default the draft), or of a part of it.
 
-    The draft stays unchanged. Triggers do not start the version; `triggers.start` starts it by its
+    The draft does not change. Triggers do not start the version; `triggers.start` starts it by its
     ID. Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the given
     definition.
     """

@@ -72,9 +72,9 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 
 
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
-    """Seal values for their new places after they were copied into a row, and save the row.
+    """Bind sealed values to the row into which they were copied, and save the row.
 
-    `places` has the old places, by column. Returns whether a value was sealed. Raises SealBroken.
+    `places` has each column's old place. Returns whether a value was sealed. Raises SealBroken.
     """
     changed = []
     for column, where in places.items():

@@ -1,7 +1,7 @@
 """The only module that starts executions: every entry point and trigger uses it.
 
 The payload is checked before anything is written; the rows and the first runs are one transaction,
-and messages are sent after it.
+and messages are sent after the commit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ MOST_HASHED = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An execution, and whether this call created it or found it using its idempotency key."""
+    """An execution, and whether this call created it, or an earlier call with the same key did."""
 
     execution: WorkflowExecution
     created: bool

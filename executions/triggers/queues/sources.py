@@ -128,7 +128,7 @@ class RedisSource:
             self._eval(GIVE_BACK, side, str(self._held), self._owner)
 
     def close(self) -> None:
-        """Close the connection to Redis; a message that is still held stays in flight."""
+        """Close the connection to Redis; a message that is still held remains in flight."""
         self._redis.close()
 
     def _hold(self, token: UUID, raw: bytes) -> QueueMessage:
