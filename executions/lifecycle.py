@@ -1,8 +1,8 @@
-"""The writer of an execution's state: one guarded move per function.
+"""Change the state of an execution: one guarded transition per function.
 
-Two other statements write it, too: `runners/sql/end_well.sql` and `end_only.sql` end an execution
-with its last run. Each function locks the execution first and ends or wakes its runs in a second
-statement (by signal). So it cannot miss a concurrent claim, which locks the execution FOR SHARE.
+`admission/capacity.py` admits executions, and `end_well.sql` and `end_only.sql` of `runners/sql`
+end an execution with its last run. Each function locks the execution first and ends or wakes its
+runs in a second statement. So it cannot miss a claim, which locks the execution FOR SHARE.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -76,7 +76,7 @@ def cancel(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExe
 
 
 def time_out(execution_id: UUID) -> bool:
-    """End an execution past its deadline; return False if it has ended or is being undone."""
+    """End an overdue execution; return False if it does not exist, has ended or is being undone."""
     with transaction.atomic():
         execution = _lock(execution_id)
         if execution is None or execution.state in FINAL or execution.compensation:
@@ -199,9 +199,9 @@ class Reopenable:
 def lock_to_reopen(execution_ids: Sequence[UUID], *, workspace_id: UUID) -> list[Reopenable]:
     """Lock and return those of the executions that can be reopened together.
 
-    Take this lock first. The result omits executions that another transaction has locked, and those
-    for which `reopen` must be called one by one: executions of a workspace with limits, children,
-    executions with a concurrency key, suspended or undone executions, and ended ones except FAILED.
+    Call it before other locks. The result omits executions locked by others, and those for which
+    `reopen` must be called one by one: executions of a workspace with limits, children, executions
+    with a concurrency key, suspended or undone executions, and ended ones except FAILED.
     """
     if limited(workspace_id):
         return []

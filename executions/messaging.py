@@ -3,8 +3,8 @@
 It is the app that was passed to `valkyr.configure_celery`, or otherwise Celery's current app. A
 queue has two names: `io` in definitions and tables, `<QUEUE_PREFIX>io` at the broker, or
 `<QUEUE_PREFIX>b:io` in the cell `b`, so that no worker receives messages of another cell. Queues in
-`CELERY_QUEUES` are the app's own, and have no prefix: `images`, or `b:images` for steps of the cell
-`b`.
+`CELERY_QUEUES` are the app's own, without QUEUE_PREFIX: `images`, or `b:images` for steps of the
+cell `b`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -128,7 +128,7 @@ def sending() -> Iterator[None]:
 
 
 def at_broker(queue: str) -> str:
-    """Return the Celery queue, in this cell, for a queue's name in definitions."""
+    """Return the name of this cell's Celery queue for a queue as named in definitions."""
     known, cell = settings(), routing.cell()
     prefix = "" if queue in known.celery_queues else known.queue_prefix
     return f"{prefix}{cell}{OF_CELL}{queue}" if cell else prefix + queue
@@ -153,7 +153,7 @@ def _parsed(name: str) -> tuple[str, str] | None:
 
 
 def ours_among(names: Iterable[str]) -> list[str]:
-    """Return the queues that steps of this cell may use, by their names in definitions."""
+    """Return, as named in definitions, the queues that steps of this cell may use."""
     cell = routing.cell()
     found = (_parsed(name) for name in set(names))
     return sorted({one[1] for one in found if one and one[0] == cell})

@@ -30,7 +30,7 @@ _encoder = json.JSONEncoder(
 
 
 def dump(value: Any, what: str = "value", limit: int = MAX_BYTES) -> str:
-    """Return canonical JSON of `value`: sorted keys, no spaces, UTF-8 text.
+    """Return canonical JSON of `value`: sorted keys, no spaces, non-ASCII characters unescaped.
 
     Raises PayloadError, which names `what`, if the value is not JSON, is longer than `limit` bytes,
     is nested too deeply, or contains NaN, infinity, NUL, a lone surrogate or a reserved key.

@@ -75,7 +75,7 @@ undo succeeded or is running. The execution's row is locked.
 """
 
 failed_step: Port[[UUID], dict[str, str] | None] = Port("executions.ports.failed_step", "runners")
-"""Return the step whose failure ended an execution, with the error's class; None without one."""
+"""Return the step whose failure ended an execution, and the error's class; None if none did."""
 
 second_factor: Port[[Any, str, Any], None] = Port("executions.ports.second_factor", "mfa")
 """Check the second factor of an account whose password was correct, if it needs one.

@@ -1,4 +1,4 @@
-"""The choices of this app's columns, and the transitions of executions, made by `lifecycle.py`."""
+"""The choices of this app's columns, and the allowed transitions of executions."""
 
 from enum import StrEnum
 

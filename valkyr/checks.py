@@ -98,7 +98,7 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield a warning for each part that is missing: the broker, a worker of a queue, or beat.
+    """Yield a warning for each missing part: the broker, a queue's worker, beat, or its entries.
 
     Reads the database.
     """

@@ -45,7 +45,7 @@ class EgressRules:
     workspace_id: UUID | None = None
 
     def verdict(self, host: str, port: int | None) -> Verdict:
-        """Return the decision on a host and port; a port of None is unknown."""
+        """Return the decision on a host and a port; `port` is None if the port is unknown."""
         patterns = [_pattern(text) for text in self.hosts]
         if ANY in self.hosts or any(one.matches(host, port) for one in patterns):
             return Verdict.ALLOWED
@@ -58,7 +58,7 @@ class EgressRules:
         return any(_pattern(text).matches(address, port) for text in self.ranges(port))
 
     def ranges(self, port: int | None) -> tuple[str, ...]:
-        """Return the entries for addresses that apply to a port."""
+        """Return the entries for addresses that apply to a port; all of these if `port` is None."""
         found = [text for text in self.hosts if _pattern(text).network is not None]
         return tuple(text for text in found if _pattern(text).port in (None, port) or port is None)
 
@@ -81,7 +81,7 @@ class EgressRules:
 
 
 def problems_of(hosts: Iterable[Any], path: str = FIELD) -> list[DefinitionProblem]:
-    """Return every problem of a list of entries."""
+    """Return a problem for each invalid entry, or only one if there are too many entries."""
     given = list(hosts)
     if len(given) > MOST:
         message = f"Give at most {MOST} entries; found {len(given)}."
@@ -97,7 +97,7 @@ def problems_of(hosts: Iterable[Any], path: str = FIELD) -> list[DefinitionProbl
 
 
 def stored(hosts: Iterable[str]) -> list[str]:
-    """Return valid entries for storage: in lower case, sorted and without duplicates."""
+    """Return valid entries as they are stored: in lower case, sorted, without duplicates."""
     return sorted({text.strip().lower() for text in hosts})
 
 

@@ -1,4 +1,4 @@
-"""Find the egress rules of a workspace, with one query every five seconds for each workspace."""
+"""Find the egress rules of a workspace; each process keeps them for five seconds."""
 
 import time
 from threading import Lock

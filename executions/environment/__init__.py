@@ -27,7 +27,7 @@ def flag(name: str, default: bool) -> bool:
 
 
 def number(name: str, default: float) -> float:
-    """Return the variable as a number, or `default` if unset. Raises ImproperlyConfigured."""
+    """Return the variable as a number; `default` if unset or empty. Raises ImproperlyConfigured."""
     raw = text(name)
     if not raw:
         return default
@@ -38,7 +38,7 @@ def number(name: str, default: float) -> float:
 
 
 def integer(name: str, default: int) -> int:
-    """Return the variable as an integer, or `default` if unset. Raises ImproperlyConfigured."""
+    """Return the variable as an int; `default` if unset or empty. Raises ImproperlyConfigured."""
     value = number(name, default)
     if value != int(value):
         raise ImproperlyConfigured(f"{name} is {value!r}; expected a whole number.")
@@ -46,9 +46,9 @@ def integer(name: str, default: int) -> int:
 
 
 def whole(name: str, default: int, least: int = 0) -> int:
-    """Return the variable as a whole number of at least `least`; `default` if it is unset.
+    """Return the variable as a whole number; `default` if it is unset or empty.
 
-    Raises ImproperlyConfigured otherwise.
+    Raises ImproperlyConfigured if it is not a whole number, or is less than `least`.
     """
     value = integer(name, default)
     if value < least:
@@ -65,7 +65,7 @@ def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
 def database(url: str) -> dict[str, object]:
     """Return Django's settings for `postgres://user:password@host:port/name?option=value`.
 
-    Separate several servers by commas: `host1:5432,host2:5432`. Raises ImproperlyConfigured.
+    Commas separate several servers: `host1:5432,host2:5432`. Raises ImproperlyConfigured.
     """
     parts = urlparse(url)
     if parts.scheme not in {"postgres", "postgresql"}:

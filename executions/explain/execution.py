@@ -31,11 +31,11 @@ UNDONE: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """An execution's queue position; `ahead` and `key_ahead` are counted up to 10,000.
+    """An execution's queue position; `ahead` and `key_ahead` are exact below 10,000.
 
-    `limit` is the capacity of its workspace and `active` the part in use; None and 0 if there is no
-    limit. `holders` are some of the executions that hold its concurrency key, and `held` is the
-    number of all holders.
+    `limit` is the number of slots of its workspace, and `active` of these are in use; None and 0 if
+    there is no limit. `holders` are some of the executions that hold its concurrency key, and
+    `held` is the number of all holders.
     """
 
     workspace: str
@@ -203,7 +203,7 @@ def _count(number: int) -> str:
 def reason_of(row: WorkflowExecution) -> Reason:
     """Return the reason for the execution's state.
 
-    Uses at most one query.
+    Uses at most two queries.
     """
     return standing(row, _line(row), _pause(row))
 

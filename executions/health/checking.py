@@ -1,8 +1,8 @@
 """Check all parts concurrently, in bounded time, at most once a second.
 
 Each check (one of the broker, and one through each database) has its own thread. If a check does
-not end, for example because a server is frozen, no request waits for it and no second check starts:
-until the check ends, its parts have no result.
+not end in time, for example because a server is frozen, its parts count as unhealthy, and no second
+check starts until it ends.
 """
 
 import logging

@@ -2,7 +2,7 @@
 
 A process that handles requests needs `database`, `broker` and `migrations` itself. Without
 `workers` and `beat` it still accepts executions and loses none, so removing it from the load
-balancer would not help. With cells, each has parts of its own, such as `b:database`.
+balancer would not help. With cells, each cell has its own parts, such as `b:database`.
 """
 
 from collections.abc import Callable
@@ -118,5 +118,5 @@ def cells() -> tuple[str, ...]:
 
 
 def of_cell(cell: str, name: str) -> str:
-    """Return the name of a cell's part, such as `b:database`; "" is the first database."""
+    """Return the name of a cell's part, such as `b:database`; `name` itself for the cell ""."""
     return f"{cell}{messaging.OF_CELL}{name}" if cell else name

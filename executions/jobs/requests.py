@@ -32,7 +32,7 @@ RETRY_SECONDS = 5
 def ask(
     kind: str, subject: UUID, *, workspace_id: UUID, requested_by: str, fresh: float = 0
 ) -> Job:
-    """Return the subject's unfinished job, or a new one.
+    """Return the subject's unfinished job of this kind, or a new job.
 
     A job that succeeded within the last `fresh` seconds is also returned. Raises QuotaExceeded if
     the workspace has too many unfinished jobs.

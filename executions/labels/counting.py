@@ -1,7 +1,7 @@
-"""Count executions or dead letters by the value of a label, among the newest ones that match.
+"""Count the newest executions or dead letters that match, grouped by the value of a label.
 
-Counting all of them would read millions of rows. Users usually ask about recent ones, such as the
-failures of the last few hours by customer.
+Counting all rows would read millions. Users usually ask about recent rows, such as the failures of
+the last few hours, grouped by customer.
 """
 
 from collections import Counter, defaultdict
@@ -28,8 +28,8 @@ class LabelValueCount:
 class LabelCounts:
     """The most frequent values among the newest rows.
 
-    `rows` is the number of rows read, at most 10,000; `complete` says that these are all rows that
-    match.
+    `rows` is the number of rows read, at most 10,000; `complete` says whether these are all rows
+    that match.
     """
 
     rows: int

@@ -1,4 +1,4 @@
-"""Find the newest (or oldest) executions with labels, in bounded time for any number of rows.
+"""Find the newest (or oldest) executions with labels in limited time, even among millions of rows.
 
 `ranges` reads the index of labels in order. The index has the workflow and state of each execution.
 Other filters, such as the trigger, are checked on the found executions, part by part until the time
@@ -58,7 +58,7 @@ def created_within(since: datetime | None, until: datetime | None) -> tuple[UUID
 
 @dataclass(frozen=True, slots=True)
 class LabelledIds:
-    """The IDs of executions, in order; `reached` is the last ID checked if others may follow."""
+    """The IDs of executions, in order; `reached` is the ID to continue after, None at the end."""
 
     ids: list[UUID]
     reached: UUID | None = None
@@ -67,8 +67,8 @@ class LabelledIds:
 def newest(rows: QuerySet[WorkflowExecution] | None, query: LabelQuery, many: int) -> LabelledIds:
     """Return the IDs of the first `many` of `rows` that have the labels.
 
-    If `rows` is None, all executions of the query's workflows are searched. If the time runs out,
-    the result has fewer IDs, and `reached` is set.
+    If `rows` is None, all executions of the query's workflows are searched. The result has fewer
+    IDs, with `reached` set, if the time runs out.
     """
     name = _rarest(query.labels)
     value = query.labels[name]

@@ -1,7 +1,7 @@
 """Read the executions with a label in order, from many ranges of the index `label_newest`.
 
 Each pair of a workflow and a state is one range. One statement reads the next rows of every range.
-The result is complete up to the point where the first range may have further rows. The density of
+A part of the result ends at the first ID after which a range may have further rows. The density of
 the rows in each range determines how many are read next. So a list of 2,000 rows reads a few
 thousand rows, not 2,000 from each range.
 """
@@ -37,7 +37,7 @@ class LabelRanges:
     below: UUID = HIGHEST
 
     def parts(self, many: int) -> Iterator[list[UUID]]:
-        """Yield all IDs in order, in parts: about `many` in the first part, then larger parts."""
+        """Yield all IDs in order, in parts; after the first `many` IDs, the parts become larger."""
         pairs = list(product(self.workflows, self.states))
         if not pairs:
             return

@@ -28,7 +28,7 @@ class BadValue(Exception):
 class RenderedLabels:
     """The labels of each new execution (None if it has none), and the reasons for omitted labels.
 
-    `problems` has the first reason for each label's name.
+    `problems` maps the name of each omitted label to the first reason.
     """
 
     each: Sequence[Mapping[str, str] | None]
@@ -36,7 +36,7 @@ class RenderedLabels:
 
 
 def render_all(labels: Sequence[LabelTemplate], payload_list: Sequence[Any]) -> RenderedLabels:
-    """Return the labels of the execution of each payload; an invalid label raises no error."""
+    """Return the labels of each payload's execution; an invalid label is omitted, not an error."""
     if not labels:
         return RenderedLabels([None] * len(payload_list))
     problems: dict[str, str] = {}

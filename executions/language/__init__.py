@@ -1,6 +1,6 @@
 """Texts in the user's language: lazy texts for modules, and the names of models.
 
-The API, logs, commands and migrations stay English. Inside a function, use Django's `gettext`.
+The API, logs, commands and migrations are in English. Inside a function, use Django's `gettext`.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Feeds read the states of one kind of object for many viewers at once."""
+"""Each feed reads the states of one kind of object, for many viewers at once."""
 
 import re
 from collections.abc import Sequence
@@ -46,8 +46,8 @@ def _plain(value: Any) -> Any:
 class News:
     """The current rows of one watched object.
 
-    `more` says that there are too many rows to send at once; `ended` says that no row will change
-    again.
+    `more` says whether there are too many rows to send at once, and `ended` whether no row will
+    change again.
     """
 
     executions: list[Row]
@@ -60,7 +60,7 @@ class Feed(Protocol):
     """Reads the states of one kind of object in a thread; keeps no state between two calls."""
 
     def changes(self, ids: Sequence[UUID], since: int) -> dict[UUID, News]:
-        """Return news by the object's ID: rows written since the cursor.
+        """Return the news of each object by ID: the rows written since the cursor.
 
         Unchanged objects are left out.
         """
@@ -69,7 +69,7 @@ class Feed(Protocol):
     def opening(self, pk: UUID, since: int | None) -> News | None:
         """Return a new viewer's first rows: everything, or the rows written since the cursor.
 
-        The result includes whether the object has ended; None if it was deleted.
+        The result includes whether the object has ended; it is None for a deleted object.
         """
         ...
 
@@ -92,7 +92,7 @@ _TEXT = re.compile(r"[0-9]{1,19}")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A position from which to continue reading: the database's time, and its cursor."""
+    """A position from which to continue reading: a time of the database, and a cursor."""
 
     now: datetime
     cursor: int

@@ -1,6 +1,6 @@
 """The only reader of an event loop: it reads for all viewers at once, while there are viewers.
 
-Each read takes a position, reads all rows written since the previous position, and distributes
+Each read notes the position, reads all rows written since the previous position, and distributes
 them. A new viewer's first rows are read between two of these reads, so that the next read finds all
 later changes. Between reads, the hub holds no connection and no transaction.
 """
@@ -83,7 +83,7 @@ Topic = tuple[Feed, UUID]
 
 
 class Watched:
-    """One watched object, its viewers, and the rows sent to them."""
+    """One watched object, its viewers, and the fingerprints of the rows sent to them."""
 
     def __init__(self) -> None:
         """Start without viewers."""
@@ -104,7 +104,7 @@ class Hub:
         self._task: asyncio.Task[None] | None = None
 
     def join(self, viewer: Viewer) -> None:
-        """Send a viewer the rows that it has not received, and then all changes."""
+        """Start sending to a viewer: the rows that it has not received, then all changes."""
         self._joining.append(viewer)
         self._joined.set()
         if self._task is None:
@@ -151,7 +151,7 @@ class Hub:
         return rest
 
     async def _rest(self, seconds: float) -> None:
-        """Wait until the next read, or until no viewer is left; welcome new viewers meanwhile."""
+        """Wait for the next read, or until no viewer is left; send new viewers their first rows."""
         until = time.monotonic() + seconds
         while (self._watched or self._joining) and (left := until - time.monotonic()) > 0:
             self._joined.clear()

@@ -53,7 +53,7 @@ class StreamEnded(Exception):
 
 
 class Viewer:
-    """A viewer of `pk` in a feed; `last` is its cursor if it reconnects.
+    """A viewer of `pk` in a feed; `last` is the cursor of a viewer that reconnects.
 
     A viewer belongs to one event loop; only `next` waits.
     """

@@ -38,7 +38,7 @@ class ServiceAccount(models.Model):
 class ApiToken(models.Model):
     """A bearer token for one workspace, stored as its SHA-256; its text is shown only once.
 
-    It allows what the user's role and permissions allow in that workspace, but nothing outside
+    A token allows what its user's role and permissions allow in that workspace, but nothing outside
     `scopes` (values of `access.Action` and `states.Permission`).
     """
 

@@ -295,5 +295,5 @@ class WorkflowExecution(models.Model):
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
+        """Return the text to which a column's envelope is bound (`sealing.payloads.place`)."""
         return f"{self.pk}||{column}"

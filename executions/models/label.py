@@ -1,4 +1,4 @@
-"""The labels of executions, one row per label; lists find executions by them."""
+"""The labels of executions, one row per label; lists use these rows to find executions."""
 
 from django.db import models
 

@@ -11,8 +11,8 @@ from executions.models.workspace import Workspace
 class Keyset(models.Model):
     """The data keys, as a Tink keyset sealed with the installation's key; one row at most.
 
-    `version` counts its changes, so that a process can tell whether its keyset is current.
-    `key_uri` names the key that seals it (`file`, `env`, or the URI of a KMS key).
+    `version` counts the changes, so that a process can check whether its copy is current. `key_uri`
+    names the key that seals the keyset (`file`, `env`, or the URI of a KMS key).
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)

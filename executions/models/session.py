@@ -1,4 +1,4 @@
-"""Sessions of users: one row for each sign-in, by tokens or by browser."""
+"""Sessions of users: one row for each sign-in, through the API or in a browser."""
 
 from django.conf import settings
 from django.db import models

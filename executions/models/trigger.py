@@ -1,4 +1,4 @@
-"""Triggers, which start executions automatically, and the record of each fire time."""
+"""Triggers and their records: fire times, webhook requests, events and refused messages."""
 
 from uuid import UUID
 
@@ -69,7 +69,7 @@ class Trigger(models.Model):
 
 
 class CronTick(models.Model):
-    """One fire time of a schedule; the row ensures that it fires at most once.
+    """One fire time of a schedule; the row ensures that this time fires at most once.
 
     A QUEUED tick starts no earlier than `start_at`, which jitter or an exceeded quota delays.
     """
@@ -184,7 +184,7 @@ class Event(models.Model):
         return self.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
+        """Return the text to which a column's envelope is bound (`sealing.payloads.place`)."""
         return f"event {self.pk}||{column}"
 
 
@@ -228,5 +228,5 @@ class RefusedMessage(models.Model):
         return self.trigger.workflow.workspace_id
 
     def sealed_place(self, column: str) -> str:
-        """Return the place to which a column's envelope is bound (`sealing.payloads.place`)."""
+        """Return the text to which a column's envelope is bound (`sealing.payloads.place`)."""
         return f"refused {self.pk}||{column}"

@@ -1,4 +1,4 @@
-"""The IDs that every log line of a request, a trigger or a step carries.
+"""The IDs that every log line of a request, a trigger or a step contains.
 
 They are computed only when a line is written, because most steps write none. Threads that a module
 starts have no IDs.
@@ -42,11 +42,11 @@ def bound(**more: object) -> Iterator[None]:
 
 
 def set_all(them: Mapping[str, object]) -> Token[Mapping[str, object]]:
-    """Replace all IDs until `reset`, for callers that handle start and end separately."""
+    """Replace the bound IDs until `reset`, for callers that handle start and end separately."""
     return _ids.set(them)
 
 
 def reset(token: Token[Mapping[str, object]]) -> None:
-    """Restore the IDs that `set_all` replaced, when the work ends."""
+    """Restore the IDs that `set_all` replaced, and remove those of `at`, when the work ends."""
     _ids.reset(token)
     _at.set(None)

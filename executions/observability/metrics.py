@@ -1,4 +1,4 @@
-"""Metrics of this app: started and ended executions, and requests."""
+"""Metrics of this app: started and ended executions, omitted labels, and requests."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Access to metrics: by token, or from a network that an operator named.
+"""Access to metrics: with a token, or from a network that an operator named.
 
 Metrics are never public: without a token or such a network, only this machine may read them. A web
 process that other machines can reach does not allow even this machine, because a proxy's requests
@@ -46,10 +46,10 @@ class Access:
 
 @lru_cache(maxsize=2)
 def access(*, local: bool) -> Access:
-    """Return the access rule of the settings.
+    """Return the access to metrics that the settings allow.
 
-    `local` says that only this machine reaches the process. Raises ImproperlyConfigured, like all
-    settings.
+    `local` says whether only this machine can reach the process. Raises ImproperlyConfigured if a
+    setting is invalid.
     """
     chosen = valkyr_settings()
     token = chosen.metrics_token.get_secret_value()

@@ -1,4 +1,4 @@
-"""IDs in requests: those that callers send, and those that we pass on.
+"""IDs in requests: those that callers send, and those that Valkyr sends to other servers.
 
 A request's ID, and the trace and span in its `traceparent` (https://www.w3.org/TR/trace-context/),
 are used if they are well formed.

@@ -19,7 +19,7 @@ KEY_HOLDERS: list[Callable[[UUID, int], str]] = []
 def turn_on(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
     """Seal the workspace's payloads from now on; return the ID of the new key.
 
-    Raises NotFound, WrongState if it already seals them, and the errors of `sealing.prepare`.
+    Raises NotFound, WrongState if the payloads are sealed already, and the errors of `prepare`.
     """
     return _new_key(workspace_id, "payloads.seal", actor, reason, sealed=False)
 
@@ -27,7 +27,7 @@ def turn_on(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
 def rotate(workspace_id: UUID, *, actor: Actor, reason: str = "") -> int:
     """Seal with a new key from now on, and return its ID; older keys still open old values.
 
-    Raises NotFound, WrongState if the workspace does not seal, and the errors of `prepare`.
+    Raises NotFound, WrongState if the payloads are not sealed, and the errors of `prepare`.
     """
     return _new_key(workspace_id, "payloads.rotate", actor, reason, sealed=True)
 

@@ -1,10 +1,9 @@
-"""Bring a workspace's stored payloads into its present state: sealed with its key, or unsealed.
+"""Seal the stored payloads of a workspace with its current key, or unseal them without a key.
 
-The walk reads rows in the order of their IDs, a batch at a time, without locks. One statement
-writes the rows of a batch that must change, except those that the engine has locked or written
-since they were read. The walk reads and writes these rows one by one, so it never waits for the
-engine while it holds a lock. Its progress is stored after each batch: a walk that was stopped
-continues where it stopped.
+The walk reads rows in the order of their IDs, a batch at a time, without locks. It writes the
+changed rows of a batch together, except rows that the engine has locked or written since they were
+read. It reads and writes such rows one by one, so it never waits for the engine while it holds a
+lock. Its progress is stored after each batch: a walk that was stopped continues where it stopped.
 """
 
 import json
@@ -66,7 +65,7 @@ def walk(workspace_id: UUID, *, tell: Tell | None = None, only_look: bool = Fals
     """Seal or open every stored payload of the workspace, and return the counts.
 
     `tell` is called after each batch. With `only_look`, rows are counted but not changed. Rows that
-    cannot be opened stay as they are. Raises NotFound if the workspace never sealed payloads, and
+    cannot be opened are not changed. Raises NotFound if the workspace never sealed payloads, and
     the errors of `unseal`.
     """
     newest = payload_keys.newest(workspace_id)
@@ -179,7 +178,7 @@ def _write(
 
 
 def _write_alone(model: type[Model], pk: Any, key: int | None, found: WalkResult) -> None:
-    """Read and write one row; repeat both if the row was changed in between."""
+    """Read and write one row; repeat both, up to TRIES times, if the row was changed in between."""
     for _ in range(TRIES):
         row = _with_version(model).filter(pk=pk).first()
         one = None if row is None else _rewrite(row, key, found)

@@ -1,7 +1,7 @@
-"""Single items of a stored list, read without the rest of the list.
+"""Read items of a stored list, block by block, without loading the whole list.
 
-The reference to the list names the list's length and its blocks: for consecutive items, their
-number, the size of their JSON, and its digest. A block is read with one request, and checked.
+The reference to the list has the list's length and, for each block of consecutive items, the number
+of items, and the size and the digest of their JSON. A block is checked when it is read.
 """
 
 import json
@@ -37,7 +37,7 @@ def length_of(items: Any) -> int:
 
 
 def block_around(reference: dict[str, Any], index: int) -> range:
-    """Return the indexes of the items in the block that contains an item; empty without one."""
+    """Return the indexes of the items in an item's block; an empty range if it does not exist."""
     first = 0
     for count, *_ in reference[BLOCKS]:
         if index < first + count:
@@ -51,8 +51,8 @@ def items_at(
 ) -> dict[int, Any]:
     """Return items of a stored list, by index; references in them are not loaded.
 
-    Returns the first items if together they exceed the load limit. Call it outside any transaction.
-    Raises StoredValueTooLarge if one block exceeds it, and the errors of `reading.part_of`.
+    Returns only the first blocks' items if all blocks together exceed the limit. Call it outside
+    any transaction. Raises StoredValueTooLarge for a larger block, and the errors of `part_of`.
     """
     found: dict[int, Any] = {}
     first, start, size = 0, 1, 0  # after the list's bracket

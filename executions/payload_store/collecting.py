@@ -1,8 +1,8 @@
 """Delete stored values that no execution needs, one batch after another.
 
-A value is kept while an execution or an event that declared its use exists, or a plugin holds a
-copy of it. A batch is marked under row locks, which are released before any file is deleted. A
-value that is needed again after its mark gets a new row and a new file.
+A value is kept while an execution or an event that declared its use exists, or a plugin keeps a
+copy of the execution. A batch is marked under row locks, which are released before any file is
+deleted. A value that is needed again after its mark gets a new row and a new file.
 """
 
 import time
@@ -33,7 +33,7 @@ HOLDERS: list[Callable[[], QuerySet[Any]]] = []
 
 @dataclass(slots=True)
 class Collected:
-    """The number of values checked and deleted, the bytes deleted, and whether more are due."""
+    """The numbers of values checked and deleted, the bytes deleted, and whether more are due."""
 
     checked: int = 0
     deleted: int = 0
@@ -85,7 +85,7 @@ def totals() -> StoredTotals:
 
 
 def _marked(grace: timedelta) -> tuple[int, list[StoredPayload]]:
-    """Mark a batch of unneeded values, and commit.
+    """Check a batch of values, mark the unneeded ones, and commit.
 
     Returns the number of checked values, and the marked rows.
     """

@@ -9,7 +9,7 @@ from executions.sealing.seekable_reader import SeekableReader
 
 
 class DigestedFile(SeekableReader):
-    """An open stored value that raises StoredValueBroken at its end if it differs from its digest.
+    """Reads a stored value; raises StoredValueBroken at the end if the digest or the size differs.
 
     The digest is checked only if the value is read from its beginning to its end. The bytes of a
     sealed file are authentic at any position.

@@ -1,4 +1,4 @@
-"""Return a stored value or content to a user; each use is recorded."""
+"""Return a stored value or stored content to a user; the audit trail records each download."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def download(row: Any, column: str, *, actor: Actor) -> Download:
 
 
 def download_used(execution: WorkflowExecution, stored_id: UUID, *, actor: Actor) -> Download:
-    """Return a stored value, or stored content, that any row of an execution refers to.
+    """Return a stored value, or stored content, that an execution uses.
 
     Raises NotFound if the execution does not use it, and the errors of `reading.opened`, also
     between parts. The caller has checked the permission.

@@ -27,7 +27,7 @@ class ObjectStorage:
     """The files below an address, such as `s3://bucket/prefix` or `file:///srv/files`.
 
     Its methods raise FileNotFoundError, OSError and the errors of the storage's client;
-    `translated` turns them into an error with a message.
+    `translated` converts these errors to errors with a message.
     """
 
     address: str
@@ -106,7 +106,7 @@ class ObjectStorage:
     def remove(self, name: str) -> None:
         """Delete a file, if it exists.
 
-        In a folder, also delete the remains of a killed process.
+        In a folder, also delete incomplete files that a killed process left.
         """
         with suppress(FileNotFoundError):
             if (folder := self.folder) is not None:

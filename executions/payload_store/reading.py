@@ -1,6 +1,6 @@
 """Read stored values: whole within a limit, or in parts.
 
-This uses no query, because the reference determines the file's name.
+Finding a file uses no query, because the reference determines the file's name.
 """
 
 import json

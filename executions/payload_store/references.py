@@ -57,7 +57,7 @@ def is_content(value: Any) -> bool:
 
 
 def content_stem(payload_id: UUID | str) -> str:
-    """Return the part of stored content's file name that replaces its digest."""
+    """Return the hash that replaces the digest in the file name of stored content."""
     return sha256(f"content {payload_id}".encode()).hexdigest()
 
 
@@ -71,7 +71,7 @@ def _text_of(beginning: bytes) -> str:
 
 
 def preview(value: Any, depth: int = DEPTH) -> Any:
-    """Return a shortened copy of a value; it keeps the first keys of objects, for masking."""
+    """Return a shortened copy, with the first keys of objects, so that secrets can be masked."""
     if isinstance(value, str):
         return value if len(value) <= CHARACTERS else value[:CHARACTERS] + CUT
     if isinstance(value, dict):
@@ -94,7 +94,7 @@ def _cut(name: Any) -> str:
 
 
 def facts(found: dict[str, Any]) -> tuple[str, str, int, int] | None:
-    """Return the ID, digest, size and key of a reference; None if Valkyr did not write it."""
+    """Return the ID, digest, size and key of a reference; None if the reference is malformed."""
     try:
         made = str(UUID(found[STORED]))
         digest, size, key = found["digest"], found["bytes"], found.get("key", 0)

@@ -43,9 +43,9 @@ def write(system: Any, path: str, parts: Iterable[bytes]) -> None:
 
 
 class UploadPart(SeekableReader):
-    """The memory of one part, outside Python's heap, which would keep it for each thread.
+    """The buffer of one part, outside Python's heap, which would keep the memory for each thread.
 
-    The same memory is filled for the next part, because the client's objects refer to a body until
+    The same buffer is filled for the next part, because the client's objects refer to a body until
     Python's collector finds their cycles. Call `free` after the last part.
     """
 
@@ -82,7 +82,7 @@ class UploadPart(SeekableReader):
 
 
 def blocks(parts: Iterable[bytes]) -> Generator[UploadPart, None, None]:
-    """Yield parts of `BLOCK` bytes, of which the last may be smaller, always in the same object."""
+    """Yield parts of `BLOCK` bytes (the last may be smaller), always in the same UploadPart."""
     block = UploadPart()
     try:
         for part in parts:

@@ -1,6 +1,6 @@
 """Store a value: declare its use, write its file, and return the reference for the row.
 
-The use commits before the file is written, and the row that holds the reference commits after it.
+The use commits before the file is written, and the row that holds the reference commits afterwards.
 So every value to which a row refers has a file, and the collector knows the use before the file
 exists.
 """

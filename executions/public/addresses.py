@@ -1,4 +1,4 @@
-"""Find the URLs of operations and pages by their route names."""
+"""Find the URLs of operations and pages from their route names."""
 
 from executions.addresses import (
     admin,

@@ -1,4 +1,4 @@
-"""Start executions: from triggers, from code, as repeats or as forks."""
+"""Start executions: from triggers, from code, as replays or as forks."""
 
 from executions.triggers.from_code import (
     OtherTransaction,

@@ -1,4 +1,4 @@
-"""Limit the values that steps handle, without a database."""
+"""Convert the values that steps handle to JSON, within limits and without a database."""
 
 from executions import payloads
 

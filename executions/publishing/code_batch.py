@@ -1,6 +1,6 @@
 """Write workflows from code, with their versions: many in one transaction.
 
-The number of statements is constant. Only this module writes workflows from code.
+Only changed schedules need separate statements. Only this module writes definitions from code.
 """
 
 import json
@@ -74,7 +74,7 @@ class _Written:
 def write(workspace: Workspace, said: Sequence[CodeContent]) -> dict[str, CodeVersion]:
     """Make workflows equal to their code in one transaction; return their versions by slug.
 
-    Raises SlugTaken if a user, or other code, has a slug; in that case, no workflow is written.
+    Raises SlugTaken if a user, or other code, already uses a slug; then no workflow is written.
     """
     with transaction.atomic():
         rows = _rows(workspace, sorted(said, key=lambda one: one.slug))

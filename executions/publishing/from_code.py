@@ -69,7 +69,7 @@ def publish_from_code(
 ) -> CodeVersion:
     """Publish a definition under a slug, unless the latest version has the same content.
 
-    `origin` names its source, such as `shop.flows:fulfil`, and `line` its line there. A missing
+    `origin` names the source, such as `shop.flows:fulfil`, and `line` is the line in it. A missing
     workflow is created. If the content equals that of an earlier version, that version becomes the
     latest again. Uses one query if nothing changed. Raises InvalidDefinition with all problems, and
     SlugTaken if a user's workflow, or a workflow of another origin, has the slug.

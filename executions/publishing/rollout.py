@@ -32,7 +32,7 @@ class RolledBack:
 
 
 def make_latest(workflow: Workflow, version: WorkflowVersion, actor: Actor) -> None:
-    """Use the version for all new executions and activate its triggers; end a canary.
+    """Use the version for all new executions and activate its triggers; end the canary, if any.
 
     The caller holds the workflow's lock.
     """
@@ -69,7 +69,7 @@ def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
     """End a canary: no new execution uses it.
 
     Returns False if the version is no longer the canary. Call it in a transaction: the workflow's
-    row stays locked.
+    row remains locked.
     """
     rows = Workflow.objects.filter(pk=workflow_id, canary_version_id=version_id)
     if not rows.update(canary_version=None, canary_percent=None):
@@ -81,7 +81,7 @@ def withdraw(workflow_id: UUID, version_id: UUID) -> bool:
 def promote(workflow_id: UUID, version_id: UUID) -> bool:
     """Make a canary the latest version; return False if it is no longer the canary.
 
-    Call it in a transaction: the workflow's row stays locked. Raises NotFound.
+    Call it in a transaction: the workflow's row remains locked. Raises NotFound.
     """
     workflow = _locked(workflow_id)
     if workflow.canary_version_id != version_id:
@@ -108,7 +108,7 @@ def end_canary(workflow: Workflow, actor: Actor, reason: str) -> None:
 def roll_back(
     workflow_id: UUID, *, actor: Actor, number: int | None = None, reason: str = ""
 ) -> RolledBack:
-    """Withdraw a version: the canary, or else the latest; restore the earlier triggers at once.
+    """Withdraw the canary, or else the latest version, which an earlier version replaces at once.
 
     `number` names the version. Any canary ends, even if the version was withdrawn before. The draft
     and the executions do not change. Raises NotFound, NotPublished, and WrongState for a version

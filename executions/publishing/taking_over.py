@@ -1,4 +1,4 @@
-"""Copy a workflow from code for editing in the studio; the original stays in code.
+"""Copy a workflow from code for editing in the studio; the original does not change.
 
 The copy is a draft. Triggers do not start it until it is published.
 """
@@ -24,7 +24,7 @@ class NotFromCode(ValkyrError):
 def take_over(
     workflow_id: UUID, *, actor: Actor, name: str = "", slug: str = "", reason: str = ""
 ) -> Workflow:
-    """Copy a workflow from code for a user to edit; the original stays unchanged.
+    """Copy a workflow from code for a user to edit; the original does not change.
 
     By default, the name is `<name> (copy)`, and the slug is the first free slug among
     `<slug>-copy`, `<slug>-copy-2` and so on. Raises NotFound, NotFromCode and SlugTaken.

@@ -1,6 +1,6 @@
-"""A workflow's draft and its versions. Only this module and `bundle_batch` write users' workflows.
+"""A workflow's draft and its versions. Only this module and `bundle_batch` write users' drafts.
 
-A draft may be saved with problems; a version may not. Versions never change once written.
+A draft may be saved with problems; a version may not. A version's definition never changes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -185,7 +185,7 @@ def publish_trial(
 ) -> WorkflowVersion:
     """Make a test version of a definition (by default the draft), or of a part of it.
 
-    The draft stays unchanged. Triggers do not start the version; `triggers.start` starts it by its
+    The draft does not change. Triggers do not start the version; `triggers.start` starts it by its
     ID. Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the given
     definition.
     """
@@ -250,7 +250,7 @@ def warnings(definition: Any) -> list[DefinitionProblem]:
 
 
 def checksum_of(definition: dict[str, Any]) -> str:
-    """Return the checksum of a valid definition's version, over everything that would run."""
+    """Return the checksum of the version that a valid definition would become."""
     return checksum(resolve(normalise(definition), catalog(), limits()))
 
 
@@ -260,7 +260,7 @@ def resolved(workflow: Workflow, definition: Any) -> dict[str, Any]:
 
 
 def locked_to_git(workflow: Workflow) -> str:
-    """Return the reason why users cannot publish or archive a workflow; empty if they can."""
+    """Return the reason why only Git can publish and archive a workflow; "" if there is none."""
     if workflow.origin or not workflow.workspace.publish_from_git:
         return ""
     return (
@@ -270,7 +270,7 @@ def locked_to_git(workflow: Workflow) -> str:
 
 
 def refuse_locked(workflow: Workflow) -> None:
-    """Raise PublishedFromGit if users cannot publish or archive a workflow."""
+    """Raise PublishedFromGit if only Git can publish and archive a workflow."""
     if why := locked_to_git(workflow):
         raise PublishedFromGit(why)
 

@@ -54,7 +54,7 @@ def count(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
 
 
 def check(workspace_id: UUID, ceilings: Ceilings, more: int) -> None:
-    """Raise QuotaExceeded if a window has no room for `more`; count and lock nothing."""
+    """Raise QuotaExceeded if `more` executions would exceed a limit; count and lock nothing."""
     counters = {limit: Counter(workspace_id, limit.user_id) for limit in ceilings.limits}
     seen = present(counters.values())
     refusals = []

@@ -1,4 +1,4 @@
-"""Clients of the Redis server at an address; Sentinels find it if the address names them.
+"""Clients of a Redis server, found by its address or by the addresses of its Sentinels.
 
 `sentinel://:password@host:26379/0;sentinel://:password@host:26379/0` names Sentinels, as for
 Celery. The user, the password and the database belong to Redis, and are read from the first

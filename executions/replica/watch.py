@@ -25,7 +25,7 @@ from executions.database.routing import first
 
 
 class Positions:
-    """The primary's recent positions; times are one process's monotonic seconds."""
+    """Recent positions of the primary's write-ahead log, each with a monotonic time in seconds."""
 
     def __init__(self, kept_seconds: float) -> None:
         """Start empty; positions older than `kept_seconds` are forgotten."""
@@ -78,7 +78,7 @@ class ReplicaWatch:
         return now >= self._rests_until and now - self._fresh_until <= self._lag
 
     def distrust(self, error: object) -> None:
-        """Stop using the replica for some time, because a read from it failed."""
+        """Do not use the replica for `REST_SECONDS`, because a read from it failed."""
         log.warning("a query on the replica failed; lists are read from the primary: %s", error)
         self._rests_until = monotonic() + REST_SECONDS
 

@@ -42,7 +42,7 @@ def opened(row: Any, column: str, form: str, value: Any) -> Any:
 def sealed(row: Any, column: str, form: str, value: Any) -> Any:
     """Return a column's value for storage, sealed if the row's workspace has a key.
 
-    Uses one query for each row.
+    Uses at most one query for each row.
     """
     key = _key(row)
     if key is None:
@@ -72,9 +72,9 @@ def stored(row: Any, **changes: Any) -> dict[str, Any]:
 
 
 def rebind(row: Any, places: Mapping[str, str]) -> bool:
-    """Seal values for their new places after they were copied into a row, and save the row.
+    """Bind sealed values to the row into which they were copied, and save the row.
 
-    `places` has the old places, by column. Returns whether a value was sealed. Raises SealBroken.
+    `places` has each column's old place. Returns whether a value was sealed. Raises SealBroken.
     """
     changed = []
     for column, where in places.items():
@@ -89,7 +89,7 @@ def rebind(row: Any, places: Mapping[str, str]) -> bool:
 
 
 def seals(row: Any) -> bool:
-    """Return whether the row's workspace seals its payloads. Uses one query for each row."""
+    """Return whether the row's workspace seals its payloads. Uses at most one query per row."""
     return _key(row) is not None
 
 

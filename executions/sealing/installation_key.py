@@ -125,7 +125,7 @@ class Aead(Protocol):
         """Return the encrypted bytes, which open only with the same `associated_data`."""
 
     def decrypt(self, ciphertext: bytes, associated_data: bytes) -> bytes:
-        """Return the decrypted bytes. Raises TinkError if they or `associated_data` differ."""
+        """Return the decrypted bytes. Raises TinkError if one of the arguments was changed."""
 
 
 def required() -> KeySource:

@@ -1,7 +1,7 @@
-"""The keys of workspaces that seal their payloads, each opened once per process.
+"""The keys of workspaces that seal their payloads; a process keeps opened keys for 5 minutes.
 
-A key is 32 random bytes, sealed with the data keys like a credential. It never changes, so a
-process keeps it for `KEPT_SECONDS`; the only key with `seals` is the workspace's current one.
+A key is 32 random bytes, sealed with the data keys like a credential, and never changes. The key
+with `seals` is the workspace's current key.
 """
 
 import hmac
@@ -42,7 +42,7 @@ class OpenedKey:
     opened_at: float = field(default_factory=time.monotonic)
 
     def derived(self, context: bytes) -> Aead:
-        """Return the AEAD for one file, whose key HMAC-SHA-256 derives from the file's header."""
+        """Return the AEAD for a file; HMAC-SHA-256 derives its key from this key and the header."""
         made = hmac.digest(self.material, b"valkyr.payload.file|" + context, "sha256")
         return aes_gcm(made)
 
@@ -136,7 +136,7 @@ def with_key(rows: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def of_executions(execution_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """Return the current keys' IDs by execution ID, if the workspace seals payloads.
+    """Return the current keys' IDs by execution ID, for workspaces that seal payloads.
 
     Uses one query.
     """

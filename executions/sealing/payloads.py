@@ -1,7 +1,7 @@
 """Seal payloads: inputs, outputs, variables, errors and logs of one workspace.
 
 A sealed value is an envelope, `{"$sealed": "<key>.<base64>"}` in a JSON column and
-`$sealed:<key>.<base64>` in a text column. It is encrypted by AES-256-GCM with a key of the
+`$sealed:<key>.<base64>` in a text column. It is encrypted with AES-256-GCM and a key of the
 workspace (`payload_keys`), and bound to the workspace and a place: an execution, a step and a
 column. It cannot be opened anywhere else.
 
@@ -32,7 +32,7 @@ _FORM = re.compile(r"[0-9]{1,18}\.[A-Za-z0-9+/]+={0,2}")
 
 
 def place(execution_id: UUID | str, column: str, step_path: str = "") -> str:
-    """Return the place of a value: its execution, its step ("" if there is none) and its column."""
+    """Return the text to which an envelope is bound: execution, step ("" if none) and column."""
     return f"{execution_id}|{step_path}|{column}"
 
 

@@ -56,13 +56,13 @@ _columns = [SealedColumn(Credential), SealedColumn(KeptAnswer), SealedColumn(Pay
 
 
 def register(column: SealedColumn) -> None:
-    """Register a column in `ready`; otherwise, keys that its values need may be removed."""
+    """Register a column, in `AppConfig.ready`; keys for unregistered columns may be removed."""
     if column not in _columns:
         _columns.append(column)
 
 
 def columns() -> tuple[SealedColumn, ...]:
-    """Return every column that holds sealed values."""
+    """Return every registered column that holds sealed values."""
     return tuple(_columns)
 
 
@@ -100,7 +100,7 @@ def hold_alone() -> None:
 
 
 def present() -> Keys | None:
-    """Return the current keyset; None before the first secret. Uses one small query.
+    """Return the current keyset; None before the first secret. Uses one query, two if it changed.
 
     Opening the keyset raises NoInstallationKey, WrongInstallationKey or KeyUnavailable.
     """

@@ -99,14 +99,14 @@ def _canary_number(found: Workflow) -> int:
 
 
 def _migrate_page(found: Workflow, may: Powers) -> str:
-    """Return the URL of the admin page that migrates live executions; "" if it is not allowed."""
+    """Return the URL of the admin page that migrates live executions; "" if the user has none."""
     if not (may.allows(Action.AUTHOR) and may.allows(Action.OPERATE)):
         return ""
     return addresses.admin_or_none("executions_workflow_operate_migrate", found.pk) or ""
 
 
 def _credential_types() -> list[dict[str, Any]]:
-    """Return the fields of the form for a new credential of each type, without any values."""
+    """Return, for each credential type, the fields of the form that creates a credential."""
     return [
         {
             "name": kind.name,

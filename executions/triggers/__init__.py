@@ -1,1 +1,1 @@
-"""Triggers, which start executions: API, CRON, webhook, event, queue and user."""
+"""Start executions for users and programs, and through schedules, webhooks, events and queues."""

@@ -32,9 +32,9 @@ def with_shares(
 ) -> list[StartRequest]:
     """Return the request of each payload: on the latest version, or on the canary version.
 
-    `request` names no version. The concurrency key that the latest version renders decides. Without
-    a concurrency key, the idempotency `key` decides; without either, the execution's ID decides.
-    Uses no query.
+    `request` is for the latest version, whose concurrency key decides. Without a concurrency key,
+    the idempotency `key` decides; without either, the execution's ID decides. Uses no query for
+    versions in this process's cache.
     """
     version_id, percent = request.workflow.canary_version_id, request.workflow.canary_percent
     if version_id is None or percent is None:

@@ -124,7 +124,7 @@ def _may_run(
     uses: dict[ConcurrencyKey, ConcurrencyUse],
     replaced: list[bool],
 ) -> list[bool]:
-    """Return, for each execution, whether its key's limit lets it run.
+    """Return, for each execution, whether the limit of its key allows it to run.
 
     While earlier executions wait for a key, no new execution with this key runs.
     """

@@ -2,7 +2,7 @@
 
 Beat's messages can be early, late, doubled or missing (beat leaves out times on days with a clock
 change). `tend` checks every few seconds for a time without a message, and starts delayed ticks.
-Each time fires once, since its row is unique.
+Each fire time starts at most one execution, because its row is unique.
 """
 
 import logging
@@ -63,9 +63,9 @@ _served_now: ContextVar[frozenset[UUID]] = ContextVar("triggers served now", def
 def start_due(trigger_id: UUID, *, patient: bool = True) -> int:
     """Start or skip the trigger's due ticks, oldest first; return their number, at most 100.
 
-    A tick over a quota stays QUEUED and is tried again. Unless `patient` is set, a trigger that
-    another process has locked is skipped. An execution that ends as it starts calls this
-    recursively: the outer call continues with the rest.
+    A tick that exceeds a quota remains QUEUED and is tried again. Unless `patient` is set, a
+    trigger that another process has locked is skipped. An execution that ends as it starts calls
+    this recursively: the outer call continues with the rest.
     """
     if trigger_id in _served_now.get():
         return 0

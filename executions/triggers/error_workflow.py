@@ -1,8 +1,8 @@
 """Error workflows: a failed or timed-out execution starts the workflow that its version names.
 
-The transaction that ends the execution also inserts the new execution, which waits, so that both
-are committed or neither. After the commit, the new execution is admitted. A fault in an error
-workflow never prevents an execution from ending.
+The transaction that ends the execution also inserts the new, waiting execution, so both are
+committed or neither. After the commit, the new execution is admitted. A fault in an error workflow
+never prevents an execution from ending.
 """
 
 import logging

@@ -62,7 +62,7 @@ def publish_event(
     actor: Actor,
     event_id: str | None = None,
 ) -> EventReceipt:
-    """Store an event and start every enabled EVENT trigger of its name whose filter matches.
+    """Store an event and start the workflows of its triggers (at most 500) whose filter matches.
 
     `payload` is a value, or its StoredInput. For a known ID, returns the earlier event and starts
     nothing. `event.started` has each trigger's result. Raises InvalidPayload if the payload cannot

@@ -1,4 +1,4 @@
-"""Insert the new executions of a request with one prepared statement."""
+"""Insert the new executions of a request with a prepared statement, up to 500 rows at a time."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def insert(
     last: bool = False,
     key: int | None,
 ) -> None:
-    """Insert executions that differ only in payload, key, trace and state; set their times.
+    """Insert executions that differ only in ID, payload, key, trace, labels and state; set times.
 
     `texts` are their payloads as canonical JSON, and `key` seals the payloads. `more` are
     statements to run after them in the same round trip; `last` is passed to `run_together`. Raises

@@ -25,7 +25,7 @@ class Branch:
     """The origin of a new execution that replays or forks another.
 
     `point` says where a fork begins; it is empty for a replay, which begins at the start. `prepare`
-    adds a fork's past: it is called in the transaction, before anything may run.
+    copies a fork's earlier runs, in the transaction, before any step can run.
     """
 
     origin_id: UUID

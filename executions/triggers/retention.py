@@ -18,7 +18,7 @@ MOST = 100_000
 
 
 def expire() -> dict[str, int]:
-    """Delete delivered events and resolved messages past the retention; return their numbers.
+    """Delete delivered events and resolved messages past their retention; return the numbers.
 
     At most 100,000 rows of a kind are deleted. The setting is VALKYR_EVENT_RETENTION_DAYS.
     """

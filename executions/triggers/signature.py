@@ -49,7 +49,7 @@ def signed(at: int, body: bytes) -> bytes:
 
 
 def sign(secret: str, at: int, body: bytes) -> str:
-    """Return the signature of a body under a secret at the Unix time `at`, in hex."""
+    """Return the signature of a body, in hex, made with a secret at the Unix time `at`."""
     return hmac.new(secret.encode(), signed(at, body), hashlib.sha256).hexdigest()
 
 

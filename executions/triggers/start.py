@@ -1,7 +1,7 @@
 """The only module that starts executions: every entry point and trigger uses it.
 
 The payload is checked before anything is written; the rows and the first runs are one transaction,
-and messages are sent after it.
+and messages are sent after the commit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ MOST_HASHED = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """An execution, and whether this call created it or found it by its idempotency key."""
+    """An execution, and whether this call created it, or an earlier call with the same key did."""
 
     execution: WorkflowExecution
     created: bool
@@ -94,8 +94,8 @@ def start_execution(  # noqa: PLR0913 - one door for all, each names what it kno
 
     `joined` starts the execution as part of the caller's transaction, which may stay open for a
     long time. With limits or a concurrency key, the execution is then counted and admitted only
-    after the commit. If that key is taken, it waits, regardless of the rule for conflicts. Limits
-    are first checked without a lock, so a start over a limit is rejected as usual. Starts in other
+    after the commit. If the key is taken, the execution waits, regardless of the conflict rule.
+    Limits are first checked without a lock, so a start over a limit is rejected. Starts in other
     open transactions are not visible, so the execution may still have to wait for a free slot.
 
     A large payload is written to the payload store first; a caller that begins a transaction calls
@@ -153,7 +153,7 @@ def start_child(
 ) -> WorkflowExecution:
     """Start one execution as a child of `parent`, once per key; the caller holds the parent's lock.
 
-    The child runs at once. It takes no slot, because its root has one, and no concurrency key.
+    The child runs at once. It needs no slot, because its root has one, and has no concurrency key.
     Raises InvalidPayload, NotPublished, WorkflowDisabled, or NotFound (version).
     """
     request = StartRequest(

@@ -1,4 +1,4 @@
-"""Make trigger rows match the published version; users enable and disable them in between.
+"""Make trigger rows match the published version; users can enable and disable triggers.
 
 A trigger with the same settings keeps its row: its history, and a webhook's URL and secret. A
 trigger that the definition drops is retired; if the trigger returns, its row is used again.

@@ -1,4 +1,4 @@
-"""WEBHOOK triggers: authenticate a request, then start one execution, once.
+"""WEBHOOK triggers: authenticate a request, then start at most one execution for it.
 
 A rejection reveals neither whether the trigger exists nor what was wrong.
 """
@@ -78,7 +78,7 @@ class WebhookRequest:
 
 @dataclass(frozen=True, slots=True)
 class Authentic:
-    """The trigger of an authenticated request; `signed` is the digest of its signed text."""
+    """The trigger of an authenticated request; `signed` is the text's digest, None for a token."""
 
     trigger: Trigger
     signed: str | None

@@ -1,4 +1,4 @@
-"""A worker's consumer: messages of Valkyr's kind, its load, and the steps that it starts with.
+"""A worker's consumer: the messages that it handles itself, its load, and its startup steps.
 
 Relies on: `Consumer.strategies`, a mapping of task names to functions called with each message;
 `Consumer.task_consumer.add_queue`; `Consumer.qos.value`, the number of messages that the broker

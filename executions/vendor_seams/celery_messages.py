@@ -9,8 +9,8 @@ Relies on: `apply_async(producer=…)` publishes one message of protocol 2 throu
 hold `id`, `root_id` and `argsrepr`, and whose options hold `correlation_id` and `declare`; the
 connection's `declared_entities` (Celery 5.3 to 5.7, kombu 5.3 to 5.7).
 No public way: Celery builds each message from scratch.
-If it breaks: workers get messages without the IDs that they log and trace by, or KeyError is raised
-and the sweeper sends every message.
+If it breaks: workers get messages without the IDs for logs and traces, or KeyError is raised and
+the sweeper sends every message.
 """
 
 from collections.abc import Callable, Hashable
@@ -62,7 +62,7 @@ class Alike:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A message that Celery published for an execution, in its protocol 2."""
+    """A message that Celery published for an execution, in protocol 2."""
 
     execution: str
     body: Any

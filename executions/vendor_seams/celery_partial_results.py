@@ -2,7 +2,7 @@
 
 A worker reads a result in steps, because a large one does not fit into a pipe. When the broker's
 connection is lost, Celery drops the readers of its event loop, and with them a partly read result.
-It then takes the rest for the beginning of the next result, and never learns that the child is
+It then treats the rest as the beginning of the next result, and does not notice that the child is
 free. Once all children are in this state, the worker receives messages and runs none.
 
 Relies on: `ResultHandler._recv_message(add_reader, fd, callback)`, a generator that reads one

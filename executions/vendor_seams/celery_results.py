@@ -5,7 +5,7 @@ each header, which ends only with garbage collection. If Redis is lost, it then 
 application must be restarted". Valkyr never waits for a result and subscribes to none: a chord
 costs its messages and one counter.
 
-Relies on: `RedisBackend` watches results through these four methods only; `SentinelBackend` reads
+Relies on: `RedisBackend` watches results only through the methods below; `SentinelBackend` reads
 `sentinel_kwargs` from `_transport_options` when it makes its pool (Celery 5.3 to 5.7).
 No public way: no setting of the backend turns the subscriptions off.
 If it breaks: publishing processes subscribe again, or do not find the method that they call; after

@@ -53,7 +53,7 @@ class QoS(transport.QoS):
     """Tracks a worker's messages until their acknowledgement, even if Redis rejects it."""
 
     def ack(self, delivery_tag: str) -> None:
-        """Acknowledge a message; if Redis rejects this, stop counting it anyway, and raise."""
+        """Acknowledge a message; if Redis rejects this, raise, but stop counting the message."""
         try:
             super().ack(delivery_tag)
         except ResponseError:
@@ -61,7 +61,7 @@ class QoS(transport.QoS):
             raise
 
     def reject(self, delivery_tag: str, requeue: bool = False) -> None:
-        """Requeue or drop a message; if Redis rejects this, stop counting it anyway, and raise."""
+        """Requeue or drop a message; if Redis rejects this, raise, but stop counting it."""
         try:
             super().reject(delivery_tag, requeue=requeue)
         except ResponseError:

@@ -5,8 +5,8 @@ Relies on: `prometheus_client.values.ValueClass`, read whenever a value is made;
 registry's `_collector_to_names`, whose metrics make their values in `_metric_init` unless they have
 labels (`_is_parent`), which `clear` forgets; the environment's PROMETHEUS_MULTIPROC_DIR
 (prometheus-client 0.20 to 0.26).
-No public way: the client selects its storage by the environment at its first import, and names
-files by process ID, so that each child that is replaced leaves a file behind.
+No public way: at its first import, the client reads the storage from the environment, and a file's
+name contains the process ID, so that each child that is replaced leaves a file behind.
 If it breaks: counts of a prefork pool's children are missing in `/metrics`.
 """
 

@@ -1,4 +1,4 @@
-"""Skip the pool's checks of connections that certainly still work.
+"""Skip the pool's checks of connections that almost certainly still work.
 
 Django lets psycopg's pool check a connection whenever a request takes one: a round trip for each
 request. A connection that answered a check less than 5 s ago and whose socket is silent is assumed

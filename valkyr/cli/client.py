@@ -57,8 +57,8 @@ class ApiClient:
     ) -> Any:
         """Send a POST request and return the response's JSON.
 
-        A failed request is repeated only if it has a `key`, its Idempotency-Key. `seconds` replaces
-        the default timeout.
+        A failed request is repeated only if `key`, its Idempotency-Key, is given. `seconds`
+        replaces the default timeout.
         """
         more: dict[str, Any] = {"headers": {"Idempotency-Key": key} if key else {}}
         if seconds is not None:

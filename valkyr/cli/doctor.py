@@ -326,7 +326,7 @@ def _modules() -> Iterator[DoctorFinding]:
 
 
 def _used(definition: Any) -> set[str]:
-    """Return the names of the modules that a definition uses, also in nested tasks."""
+    """Return the modules that the tasks of a definition name with `use`, also in nested tasks."""
     if isinstance(definition, dict):
         found = {name for value in definition.values() for name in _used(value)}
         tasks = definition.get("tasks")

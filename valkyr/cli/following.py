@@ -22,7 +22,7 @@ def follow(
     """Yield the execution's events, up to and including `end`.
 
     Raises CliError (TIMED_OUT) after the monotonic `deadline`. If the execution is `known`, or
-    after a first response, the function retries while the server is unavailable.
+    after a first response, retries for up to 60 s while the server is unavailable.
     """
     path = f"/v1/WorkflowExecution/{execution}/subscribe"
     last, heard = "", time.monotonic() if known else None

@@ -63,7 +63,7 @@ root = LazyGroup(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code, 0 for None, or the code of the error that ended it."""
+    """Run the command; return its exit code (0 by default), or the code of its error."""
     choices = Choices()
     try:
         code = _run(arguments, choices)

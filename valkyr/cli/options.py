@@ -138,7 +138,7 @@ class ApiCommand(click.Command):
 
 
 class PlainCommand(click.Command):
-    """A command that does not call an installation."""
+    """A command that selects no installation; it has only the options for the output format."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

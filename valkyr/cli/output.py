@@ -177,7 +177,7 @@ def fitted(
     width: int,
     measure: Callable[[str], int] = len,
 ) -> tuple[Sequence[Sequence[str]], list[int]]:
-    """Return cells and column widths for a terminal of `width`: times shortened, texts wrapped."""
+    """Return cells and column widths for a terminal of `width`; shorten times if necessary."""
     widths = _widths([headings, *rows], measure)
     if sum(widths) + GAP * len(widths) > width:
         rows = [[_shortened(cell) for cell in row] for row in rows]
@@ -200,7 +200,7 @@ def _widths(rows: Sequence[Sequence[str]], measure: Callable[[str], int] = len) 
 
 
 def _shortened(cell: str) -> str:
-    """Return a time without seconds, and without its year if the year is the current one."""
+    """Shorten a time: omit the seconds and the current year. Return other texts unchanged."""
     found = SHOWN_TIME.match(cell)
     if not found:
         return cell

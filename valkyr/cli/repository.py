@@ -14,7 +14,7 @@ SECONDS = 10
 def commit_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the repository, commit and ref of a folder; all are "" outside a repository.
 
-    The commit ends with `-dirty` if the folder has uncommitted changes.
+    Without a CI system, the commit ends with `-dirty` if the folder has uncommitted changes.
     """
     for names in (GITHUB, GITLAB):
         if environment.get(names[1]):

@@ -39,7 +39,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Consume messages until a signal or an option ends this. Raises CommandError."""
+        """Consume messages; stop for a signal, `--limit` or `--once`. Raises CommandError."""
         stop = Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())

@@ -1,4 +1,4 @@
-"""Create a program's account and its first token, which a script needs to use the API."""
+"""Create a service account, unless it exists, and an API token for its programs."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--token", default="first", help="the token's name")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        """Create the account and its token; return the token. Raises CommandError."""
+        """Create the account, unless it exists; return a new token. Raises CommandError."""
         try:
             with transaction.atomic():
                 return self._make(options)
@@ -60,7 +60,7 @@ class Command(BaseCommand):
 
 
 def _check_name(name: str) -> None:
-    """Check the name by the model's own rule. Raises CommandError."""
+    """Check the name using the model's own rule. Raises CommandError."""
     try:
         ServiceAccount._meta.get_field("name").clean(name, None)
     except ValidationError as error:

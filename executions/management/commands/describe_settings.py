@@ -20,7 +20,7 @@ class Command(BaseCommand):
     help = "Write every setting, with default and meaning, into docs/reference/configuration.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the option for the file, and the option that only compares."""
+        """Add the options `--into` (the file) and `--check` (only compare)."""
         parser.add_argument("--into", type=Path, default=PAGE, metavar="FILE")
         parser.add_argument(
             "--check", action="store_true", help="write nothing; fail if the page is not current"

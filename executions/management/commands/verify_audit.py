@@ -1,4 +1,4 @@
-"""Verify every row of the audit trail against its seal, and every seal against the next."""
+"""Verify each sealed row of the audit trail against its seal, and the hash chain of all seals."""
 
 from argparse import ArgumentTypeError
 from typing import Any

@@ -1,4 +1,4 @@
-"""Write the schemas that can be read without a running installation, into docs/reference."""
+"""Write the schemas into docs/reference, where they can be read without an installation."""
 
 import json
 from argparse import ArgumentParser
@@ -25,7 +25,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the option for the folder, and the option that only compares."""
+        """Add the options `--into` (the folder) and `--check` (only compare)."""
         parser.add_argument("--into", type=Path, default=REFERENCE, metavar="FOLDER")
         parser.add_argument(
             "--check", action="store_true", help="write nothing; fail if a file is not current"

@@ -43,7 +43,7 @@ class IntakeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IntakeCount:
-    """A verdict; for LATER, also the reason and the seconds until the next attempt."""
+    """A verdict; REFUSED and LATER have a reason, LATER also the seconds until the next try."""
 
     verdict: IntakeVerdict
     reason: str = ""

@@ -29,8 +29,8 @@ class Unreadable(Exception):
 class QueueMessage:
     """A message received from a queue.
 
-    `id` is the sender's ID, if any. `token` is Valkyr's own ID; if `lasting`, the ID stays the same
-    when the message is delivered again. `problem` is set if the message could not be opened.
+    `id` is the sender's ID, if any. `token` is Valkyr's own ID; if `lasting`, the token stays the
+    same when the message is delivered again. `problem` is set if the message could not be opened.
     """
 
     body: bytes
@@ -41,7 +41,7 @@ class QueueMessage:
     problem: Unreadable | None = None
 
     def payload(self) -> Any:
-        """Return the body as JSON. Raises Unreadable."""
+        """Return the JSON value of the body. Raises Unreadable."""
         if self.problem is not None:
             raise self.problem
         return payload_of(self.body)
@@ -126,7 +126,7 @@ class UnusableSource(Exception):
 class MessageSource(Protocol):
     """One queue of one broker.
 
-    Each method may raise Lost, and may then be called again; `get` may also raise UnusableSource.
+    Each method except `close` can raise UnusableSource or Lost; after Lost, it can be repeated.
     """
 
     def get(self) -> QueueMessage | None:

@@ -128,7 +128,7 @@ class RedisSource:
             self._eval(GIVE_BACK, side, str(self._held), self._owner)
 
     def close(self) -> None:
-        """Close the connection to Redis; a message that is still held stays in flight."""
+        """Close the connection to Redis; a message that is still held remains in flight."""
         self._redis.close()
 
     def _hold(self, token: UUID, raw: bytes) -> QueueMessage:
@@ -298,7 +298,7 @@ def find(name: str) -> Trigger:
 def broker_url(trigger: Trigger, given: str | None = None) -> str:
     """Return the broker's URL: `given`, or else the trigger's or the engine's broker.
 
-    `env:NAME` means an environment variable. Raises Unclear if the variable is not set.
+    `env:NAME` names a variable with the URL. Raises Unclear if the variable is not set.
     """
     text = given or trigger.settings["broker"] or messaging.broker_url()
     if not text.startswith("env:"):

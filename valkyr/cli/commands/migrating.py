@@ -153,7 +153,7 @@ def _shown(choices: Choices, made: dict[str, Any], found: dict[str, Any]) -> Non
 @click.argument("migration")
 @click.pass_obj
 def preview(choices: Choices, migration: str) -> None:
-    """Preview the effects of a migration, by groups of executions."""
+    """Preview the effects of a migration for each group of executions."""
     with connected(choices) as api:
         made = api.get(f"{PATH}/{migration}")
         found = api.post(f"{PATH}/{migration}/preview", {})

@@ -1,4 +1,4 @@
-"""Promote a published version from one environment to another, by its checksum."""
+"""Copy a published version from one environment to another, and compare the checksums."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -78,10 +78,10 @@ def promote(
     dry_run: bool,
     yes: bool,
 ) -> int:
-    """Move a published version from one environment to another, by its checksum.
+    """Copy a published version from one environment to another, and compare the checksums.
 
-    The workflows that it calls are moved too. The command lists the credentials that are missing at
-    the destination. ENV is a profile (`valkyr login --profile`), a workspace of the selected
+    The workflows that it calls are copied too. The command lists the credentials that are missing
+    at the destination. ENV is a profile (`valkyr login --profile`), a workspace of the selected
     installation, or PROFILE/WORKSPACE. With --dry-run, exits with 2 if something would change.
     """
     output = CommandOutput(choices)

@@ -123,7 +123,7 @@ def start_redrive(
     """Requeue dead letters: by ID, --group, --filter or --label.
 
     The redrive contains the dead letters that are open when it is created. With --wait, the exit
-    code is 1 unless all succeed.
+    code is 1 if the redrive stops or a step fails again.
     """
     body, output = _body(letters, given), CommandOutput(choices)
     with _plugin(choices) as api:
@@ -209,7 +209,7 @@ def _shown(output: CommandOutput, row: dict[str, Any]) -> int:
 
 
 def _waited(api: "ApiClient", output: CommandOutput, pk: Any) -> int:
-    """Wait until the redrive ends or pauses; return 0 if it is done and no entry failed again."""
+    """Wait for the end, a stop or a pause; return 0 if done and no entry failed again."""
     output.note(f"Redrive {pk} continues if this command is interrupted.")
     with output.progress("Redriving") as progress:
         while (row := patiently(lambda: api.get(f"{PATH}/{pk}")))["state"] not in RESTING:

@@ -158,7 +158,7 @@ def _settings(project: DjangoProject) -> ByHand | None:
 
 
 def _middleware(project: DjangoProject) -> ByHand | None:
-    """Replace Django's session middleware with Valkyr's; return a manual task, or None."""
+    """Replace Django's AuthenticationMiddleware with Valkyr's; return a manual task, or None."""
     place = project.setting("MIDDLEWARE")
     if place is None or any(_is_text(node, SESSIONS) for node in ast.walk(place[1])):
         return None
