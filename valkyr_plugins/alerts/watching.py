@@ -89,7 +89,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """Return the IDs of redrives that are still stopped; none if `redrive` is not installed."""
+    """Return the given IDs whose redrives are still stopped; none without the plugin `redrive`."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 
@@ -143,7 +143,7 @@ def look(rule: AlertRule) -> tuple[int, int]:
 
 
 def forget() -> int:
-    """Delete alerts and tests that ended long ago; return their number."""
+    """Delete up to 1,000 old closed alerts and up to 1,000 old tests; return their number."""
     before = database_now() - timedelta(days=config().kept_days)
     old = Alert.objects.filter(state=AlertState.OVER, over_at__lt=before)
     ids = list(old.values_list("pk", flat=True)[:BATCH])

@@ -83,7 +83,7 @@ def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str 
 
 
 def broken() -> Iterator[str]:
-    """Yield a line for each stored file that is missing or differs from its digest."""
+    """Yield a line for each stored file that is unreadable or differs from its digest."""
     for file in ArchiveFile.objects.filter(state=FileState.STORED).order_by("pk").iterator():
         try:
             if storage.digest(file.name) != (file.size, file.sha256):
