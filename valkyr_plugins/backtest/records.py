@@ -74,7 +74,7 @@ def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
 
 
 def load(rows: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
-    """Yield executions with their runs, in parts of bounded size; omit the runs of large ones."""
+    """Yield executions with their runs, in parts of limited size; omit a large execution's runs."""
     sizes = _sizes([row.pk for row in rows])
     part: list[WorkflowExecution] = []
     total = 0

@@ -71,7 +71,7 @@ def rule_of(canary: Canary) -> StopRule | None:
 
 
 def compare(canary: Canary) -> SideBySide:
-    """Return the current counts of both versions.
+    """Return the current counts of both versions, and the failure groups of the canary.
 
     Uses five short queries, regardless of the number of executions.
     """

@@ -2,7 +2,7 @@
 
 Each way to end a canary first removes its share from the workflow's row. The statement names the
 version and locks the row. The caller whose statement succeeds writes the canary's state; other
-callers do nothing.
+callers change nothing.
 """
 
 from collections.abc import Mapping

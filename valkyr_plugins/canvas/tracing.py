@@ -2,8 +2,8 @@
 
 Only this file relies on Celery's tracer. `tests/plugins/canvas/test_tracing.py` pins the behaviour
 on which the file relies: request fields, hooks, signals, and `Retry.sig` of an eager request. A
-request is marked eager so that `self.retry` raises and sends no message: the step's row is the
-retry.
+request is marked eager so that `self.retry` raises and sends no message: the engine itself retries
+the step.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -43,7 +43,7 @@ NOTHING: Mapping[str, Any] = {}
 class Value:
     """The result of a part of a canvas: its expression, and the part's last tasks.
 
-    `shown` is the expression that the canvas returns: null for a task with `ignore_result`.
+    `shown`, if set, replaces `text` in the canvas's result, as for a task with `ignore_result`.
     """
 
     text: str
@@ -236,7 +236,7 @@ def translate(signature: Any) -> Translated:
 
 
 def _signature(value: Any, app: Any) -> Any:
-    """Return a signature; convert it if it is the mapping that messages contain."""
+    """Return the value as a signature; messages contain signatures as mappings."""
     return maybe_signature(value, app=app)
 
 

@@ -59,7 +59,7 @@ def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
 def wake_some(key: Key, limits: TargetLimits) -> int:
     """Wake as many held runs as the circuit allows; return their number.
 
-    No further runs are woken until these runs have asked again.
+    Further runs are woken only after the next call to the target, or after a waiting time.
     """
     patience = timedelta(seconds=engine().patience)
     done = breaker_rows.change(key, lambda circuit, now: called(circuit, now + patience, now))
@@ -185,7 +185,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the name of the step's target, shortened and without secrets; None without one."""
+    """Return the name of the step's target, shortened and without secrets; None if it has none."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -350,8 +350,8 @@ def _serve(key: Key, enabled: bool) -> int:
 def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:
     """Close a circuit and wake as many held runs as it has room for; return their number.
 
-    Raises NotFound. Resetting a closed circuit without failures is recorded, but changes nothing
-    else.
+    Raises NotFound. Afterwards, the target counts as one that has never answered, even if its
+    circuit was closed.
     """
     row = CircuitBreaker.objects.filter(pk=pk).only("workspace_id", "target").first()
     if row is None:

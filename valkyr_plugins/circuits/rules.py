@@ -112,7 +112,7 @@ def _audit(actor: Actor, verb: str, rule: CircuitRule, **what: Any) -> None:
 
 
 class CircuitRuleItems(BundleKind):
-    """The installation's circuit rules, by pattern."""
+    """The installation's circuit rules, identified by pattern."""
 
     name = "circuit-rules"
     needs = None

@@ -158,7 +158,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class StreamedAnswer:
-    """The part of a streamed answer that was received so far."""
+    """The part of a streamed answer that has been received so far."""
 
     id: str = ""
     model: str = ""
@@ -173,7 +173,7 @@ class StreamedAnswer:
 
     @property
     def text(self) -> str:
-        """Return the text that was received so far."""
+        """Return the text that has been received so far."""
         return "".join(self.texts)
 
     @property

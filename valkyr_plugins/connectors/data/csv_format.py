@@ -71,7 +71,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that splits all of the first records into the same number of fields.
+    """Return the delimiter that splits each of the first records into the same number of fields.
 
     If several delimiters do, return the one that yields the most fields. Return a comma if no
     delimiter separates any fields.

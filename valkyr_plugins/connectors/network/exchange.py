@@ -134,8 +134,8 @@ class Call:
     `content` are httpx's arguments for a body (`content`, `data`, `files`). Headers and query are
     sent unchanged; Authorization comes from the step's credential unless `signs_in` is off. With
     `keyed`, the Idempotency-Key is sent; with None, it is sent if the method changes something.
-    `digest` authenticates by RFC 7616. `shown` replaces the address in messages if the address
-    itself is secret.
+    `digest` is for Digest authentication (RFC 7616). `shown` replaces the address in messages if
+    the address itself is secret.
     """
 
     method: str
