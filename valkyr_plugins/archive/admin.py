@@ -59,7 +59,7 @@ class FileStates(TabFilter):
 
 @admin.register(ArchiveFile)
 class ArchiveFileAdmin(FactAdmin):
-    """The files of the archive, by the day on which their executions ended."""
+    """The files of the archive, with the day on which their executions ended."""
 
     list_display = (
         "ended_on", "of", "mark", "executions", "runs", "dead_letters", "bytes", "stored", "problem"
@@ -165,7 +165,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No archived executions.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the executions that have a copy; erased ones are not shown."""
+        """Return the executions that have a copy, without erased executions."""
         return super().get_queryset(request).filter(file__isnull=False)
 
     @display(description=lazy("workspace"))

@@ -67,7 +67,7 @@ def restore(pk: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
 
 
 def _insert(model: type[models.Model], rows: Iterable[columns.Row]) -> int:
-    """Insert rows as they were stored, except those that exist; return the number of new rows."""
+    """Insert missing rows as they were stored; return the number of new rows."""
     names, values = columns.insertable(rows, model)
     if not values:
         return 0

@@ -223,7 +223,7 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
 
 
 def _recount(local: Path, written: WrittenFile) -> None:
-    """Read the local file again. Raises ArchiveBroken if its row counts are not those written."""
+    """Read the local file again. Raises ArchiveBroken if its row counts differ from `written`."""
     import pyarrow.parquet as pq
 
     found: Counter[str] = Counter()

@@ -112,7 +112,7 @@ class StepComparison:
     def leftovers(
         self, record: RecordedExecution, version: Compiled, results: ComputedResults
     ) -> None:
-        """Add a verdict for each recorded step without one, except skipped and cancelled steps."""
+        """Add verdicts for recorded steps that have none, except skipped and cancelled steps."""
         source = next(iter(results.unknown.values()), "")
         for path, runs in record.attempts.items():
             last = runs[-1]

@@ -48,7 +48,7 @@ class RecordedExecution:
 
 
 def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
-    """Return the finished executions to compare, newest first; omit those already compared.
+    """Return the finished executions that are still to be compared, newest first.
 
     Test runs and forks are omitted. If only failed, timed-out or cancelled executions are selected,
     they are read from the index of failures, which is ordered by ID. IDs begin with the time.

@@ -36,7 +36,7 @@ class GroupCounts:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The figures of one version; `ids` are the IDs of its newest executions."""
+    """The figures of one version; `ids` contains the IDs of its newest executions."""
 
     counts: SideFigures
     ids: Sequence[UUID]

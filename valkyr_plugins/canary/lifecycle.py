@@ -77,7 +77,7 @@ def change(
 ) -> Canary:
     """Change the share, the stop rule or the promotion time of a running canary.
 
-    `changes` has some of `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
+    `changes` can contain `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
     now, or None). A key that selects the canary still selects it after the share is raised. Raises
     NotFound, WrongState, and PublishedFromGit if the share is raised where only Git publishes.
     """

@@ -41,7 +41,7 @@ class CanvasChangedError(Ignore):
 class TaskEnding:
     """The end of a task: Celery's state, and the returned value or the exception.
 
-    For RETRY, `args`, `kwargs`, `retries` and `seconds` (the delay) are those of the next attempt.
+    For RETRY, `args`, `kwargs`, `retries` and `seconds` (the delay) apply to the next attempt.
     """
 
     state: str

@@ -71,7 +71,7 @@ class _Drawing:
     def place(self, part: Any, given: Value | None, more: Mapping[str, Any] = NOTHING) -> Value:
         """Add a part that gets `given` as its first argument (None: it has no predecessor).
 
-        `more` are the options of the surrounding part. Raises UntranslatableError.
+        `more` contains the options of the surrounding part. Raises UntranslatableError.
         """
         match _kind(part):
             case "celery.chain":

@@ -214,7 +214,7 @@ def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
 
 
 def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
-    """Return the circuit after held runs were woken; by `until`, they must have asked again."""
+    """Return the circuit after waking held runs, which should call the target before `until`."""
     return circuit if free(circuit, now) else replace(circuit, called_until=until)
 
 

@@ -98,7 +98,7 @@ def memory() -> Memory:
 
 
 def ask(asked: Asked) -> "Passing | Wait | None":
-    """Return a permit for the step's call of its target, or the wait of a held step.
+    """Return a permit for the step's call to its target, or the wait of a held step.
 
     Returns None if the step has no target, or if circuits are off. Raises StepError if the step was
     held for the maximum time.
@@ -196,7 +196,7 @@ def target_of(asked: Asked) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """An allowed call, which reports its end to its circuit."""
+    """An allowed call, which reports its end to the target's circuit."""
 
     key: Key
     caller: Caller
@@ -332,7 +332,7 @@ def forget_unused() -> int:
 
 
 def _serve(key: Key, enabled: bool) -> int:
-    """Wake as many held runs as the circuit has room for; return their number.
+    """Wake as many held runs as the circuit allows; return their number.
 
     If circuit breakers are off, the circuit does not limit the number.
     """
@@ -348,7 +348,7 @@ def _serve(key: Key, enabled: bool) -> int:
 
 
 def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:
-    """Close a circuit and wake as many held runs as it has room for; return their number.
+    """Close a circuit and wake as many held runs as it then allows; return their number.
 
     Raises NotFound. Afterwards, the target counts as one that has never answered, even if its
     circuit was closed.

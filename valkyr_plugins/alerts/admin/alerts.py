@@ -91,7 +91,7 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("kind"))
     def about(self, row: Alert) -> str:
-        """Return the alert's kind in words."""
+        """Return the label of the alert's kind."""
         return row.get_kind_display()
 
     @display(description=lazy("rule"))

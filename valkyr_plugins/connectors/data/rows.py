@@ -290,7 +290,7 @@ class DeduplicateOutputs(ModuleOutputs):
 
 
 class Deduplicate(PureModule):
-    """Removes duplicate rows; compares all fields, or only those in `by`.
+    """Removes duplicate rows; compares all fields, or only the fields in `by`.
 
     1 and "1" are different; a missing field equals null.
     """

@@ -112,6 +112,6 @@ def _short(error: Exception) -> str:
 
 
 def warm_up() -> None:
-    """Import s3fs and its dependencies, if installed. This takes 1 s and starts no thread."""
+    """Import s3fs and its dependencies, if installed. This takes about 1 s and starts no thread."""
     if find_spec("s3fs") is not None:
         import valkyr_plugins.connectors.files.s3.store  # noqa: F401
