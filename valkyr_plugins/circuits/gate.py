@@ -241,7 +241,7 @@ class Passing:
             known.tallies.count(self.key, known.limits(self.key.target).window)
 
     def _move(self, move: breaker_rows.Move) -> None:
-        """Change the circuit, and wake its held runs if the change closed the circuit."""
+        """Change the circuit; if it becomes free, wake its held runs."""
         _learn(self.key, breaker_rows.change(self.key, move))
 
 

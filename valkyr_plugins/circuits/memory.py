@@ -147,7 +147,7 @@ class Memory:
         return Entry.FREE
 
     def circuit(self, key: Key) -> Circuit:
-        """Return the circuit as last read, or a clean one if it is unknown."""
+        """Return the circuit as last known, or a clean one if it is not cached."""
         return self._unclean.get(key, Circuit())
 
     def guards(self, key: Key) -> bool:

@@ -211,7 +211,7 @@ class SortOutputs(ModuleOutputs):
 
 
 class Sort(PureModule):
-    """Sorts rows by fields; numeric texts are compared as numbers.
+    """Sorts rows by fields; by default, a field with only numeric values is sorted as numbers.
 
     Rows without a value come last in either order; equal rows keep their order.
     """

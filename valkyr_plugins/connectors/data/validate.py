@@ -123,8 +123,7 @@ class Validate(Module[ValidateInputs]):
 def require_fit(data: Any, schema: Any, evaluations: int) -> None:
     """Raise StepError unless data fits a schema that `require_schema` has checked.
 
-    The error's `details` contains the mistakes. It is None if the schema is invalid, or takes too
-    many evaluations.
+    The error's `details` contains the mistakes, or is None if the data could not be checked.
     """
     problems = _problems(data, schema, evaluations)
     if not problems:
