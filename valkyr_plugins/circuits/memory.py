@@ -59,7 +59,7 @@ class Tallies(Generic[K]):
             tally.present += 1
 
     def take(self, key: K, window: float) -> int:
-        """Remove a target's tally; return its answers in about the last `window` seconds."""
+        """Remove a target's tally; return how many answers it counted in about `window` seconds."""
         with self._lock:
             tally = self._tallies.pop(key, None)
         if tally is None or self._clock() - tally.began >= window:

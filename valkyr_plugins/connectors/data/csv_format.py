@@ -83,7 +83,8 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """Return the number of fields in every record; 0 if it varies or a record cannot be read."""
+    """Return the fields per record, ignoring an incomplete end; 0 if it varies or cannot be read.
+    """
     try:
         # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
@@ -135,7 +136,7 @@ MAX_LINE = 1024 * 1024  # bytes
 
 
 def text_lines(text: str) -> Iterator[str]:
-    """Return the lines of a text with their ends, without the byte order mark. Raises StepError."""
+    """Return a text's lines with their line ends, without the byte order mark. Raises StepError."""
     without_nul(checked_text(text, "the CSV"), "the CSV")
     return iter(io.StringIO(text.removeprefix("\ufeff"), newline=""))
 
