@@ -133,7 +133,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("next probe"))
     def retry(self, row: CircuitBreaker) -> Any:
-        """Return when a probe may call the target, relative to now; a dash if not set."""
+        """Return when a probe may call the target, relative to now; a dash if none is planned."""
         return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
 
     @display(description=lazy("last failure"))

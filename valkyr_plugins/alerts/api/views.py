@@ -185,7 +185,7 @@ class AlertDeliveries(Endpoint):
         parameters=[AlertDeliveryQuery],
     )
     def get(self, request: Request) -> Response:
-        """List the messages of your workspaces' rules, newest first, with their attempts."""
+        """List the messages of your workspaces' rules, newest first, with the latest attempts."""
         query = self.query(AlertDeliveryQuery)
         rows = narrowed(visible(self.user, deliveries()), query, DELIVERY_FILTERS)
         found = page(request, rows, query, order=BY_ID)
