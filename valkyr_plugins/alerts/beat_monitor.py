@@ -37,7 +37,7 @@ def begin(sender: Any = None, **_: Any) -> None:
 
 
 def end(**_: Any) -> None:
-    """Let the thread end with the worker."""
+    """End the thread when the worker shuts down."""
     _over.set()
 
 

@@ -1,4 +1,4 @@
-"""Alert rules as items of a bundle; an item names the credential that contains its secret."""
+"""Alert rules as items of a bundle; an item names the credential with the rule's secret."""
 
 from typing import Any
 
@@ -64,18 +64,18 @@ class AlertRuleItems(BundleKind):
         )
 
     def item(self, row: AlertRule) -> Item:
-        """Return a rule without its secret."""
+        """Return the item of a rule, without the rule's secret."""
         return super().item(row) | {"workflow": row.about.slug if row.about else None}
 
     def create(self, context: BundleContext, item: Item) -> None:
-        """Create a rule, with the secret of its credential."""
+        """Create a rule; its secret comes from the item's credential, if the item names one."""
         secret = _secret(context.workspace, item) or ""
         create_rule(
             context.workspace, self._about(context, item), secret=secret, actor=context.actor
         )
 
     def change(self, context: BundleContext, row: StoredItem, item: Item) -> None:
-        """Change a rule; if the item names no credential, the rule keeps its secret."""
+        """Change a rule; without a credential, the secret is kept unless the channel changes."""
         secret = _secret(context.workspace, item)
         change_rule(row.id, self._about(context, item), secret=secret, actor=context.actor)
 
@@ -95,7 +95,7 @@ class AlertRuleItems(BundleKind):
         return self.facts(item) | {"about_id": about}
 
     def unseen(self, context: BundleContext, row: StoredItem, item: Item) -> list[str]:
-        """Return a line if the credential is missing or its value is not the rule's secret."""
+        """Return a line if the credential is unusable or differs from the rule's secret."""
         try:
             secret = _secret(context.workspace, item)
         except AlertRuleRefused:
@@ -106,7 +106,7 @@ class AlertRuleItems(BundleKind):
 
 
 def _secret(workspace: Workspace, item: Item) -> str | None:
-    """Return the secret in the item's credential; None if the item names none.
+    """Return the secret in the item's credential; None if the item names no credential.
 
     Raises AlertRuleRefused.
     """

@@ -137,7 +137,7 @@ def attempt(
 ) -> Outcome:
     """Send the message once, within the timeout.
 
-    Return an error as an outcome; secrets in its text are replaced.
+    Return the outcome, including any error; secrets in the error's text are replaced.
     """
     scrubber = Scrubber(dict.fromkeys((credential or {}).values(), "(secret)"))
     ctx = Context(
@@ -186,7 +186,7 @@ def headline(message: Mapping[str, Any]) -> str:
 
 
 def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the text and the link of each alert; the link is empty if there is none."""
+    """Return the message's texts, each with its link; a link is empty if there is none."""
     if message["reason"] == "TEST":
         return [("This is a test. Alerts of this rule arrive here.", message["link"])]
     said = [(_said(message["reason"], alert), alert["link"]) for alert in message["alerts"]]

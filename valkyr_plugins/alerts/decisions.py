@@ -72,10 +72,10 @@ def next_attempt(
     give_up: float,
     asked: float | None = None,
 ) -> datetime | None:
-    """Return the time of the next attempt after this many failed ones.
+    """Return the time of the next attempt after `attempts` failed attempts.
 
-    Return None if the message is given up, which happens `give_up` seconds after it was queued. The
-    wait begins with `first` seconds and triples, up to an hour. It is at least `asked` seconds (the
+    Return None if that time is more than `give_up` seconds after the message was queued. The wait
+    begins with `first` seconds and triples, up to an hour. It is at least `asked` seconds (the
     receiver's Retry-After), but never longer than an hour.
     """
     # Beyond the twentieth power nothing changes but the number's size.

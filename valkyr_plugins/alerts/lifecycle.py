@@ -1,4 +1,4 @@
-"""Open, count and close alerts. Only this module writes them.
+"""Open, count and close alerts; other modules only delete alerts.
 
 At most one alert is open per rule, kind and subject, even if several are raised concurrently. An
 alert that recurs within the rule's interval after a notification is reopened and reported later.
@@ -40,7 +40,7 @@ class Finding:
     """A problem that was found.
 
     `subject` identifies the problem within its kind, such as `group:<id>`. `path` is the address of
-    its page. `sentence` is for people and holds no payload; `details` is for programs.
+    the problem's page. `sentence` is for people and contains no payload; `details` is for programs.
     """
 
     kind: AlertKind
@@ -66,7 +66,7 @@ WITHIN = timedelta(minutes=10)
 def queue(rule: AlertRule, alerts: Sequence[Alert], reason: DeliveryReason) -> Sequence[Alert]:
     """Queue messages in this transaction; return the alerts.
 
-    If the rule has sent too many messages, return () and queue none, except all clears.
+    After too many recent messages of the rule, queue nothing and return (), except for all clears.
     """
     if not alerts or (reason != DeliveryReason.OVER and _is_loud(rule)):
         return ()
@@ -158,7 +158,7 @@ def tell(rule: AlertRule) -> int:
 
 
 def close(rule: AlertRule, ids: Iterable[UUID], *, silently: bool = False) -> int:
-    """Close alerts whose problem is over; return their number.
+    """Close the open alerts among `ids`; return their number.
 
     Unless `silently` is set, queue all clears for the reported alerts of kinds that have an all
     clear.

@@ -163,12 +163,12 @@ class Alert(models.Model):
 
 
 class AlertDelivery(models.Model):
-    """One message of a rule, and the result of each attempt to send it.
+    """One message of a rule, and the results of the latest attempts to send it.
 
     The row's ID is the message's idempotency key. A process that takes the message increases
     `token` and sets `next_at` to the time when another process may take it. Only the holder of the
     newest token records the result. `answer` is the receiver's HTTP status. `attempts` counts the
-    attempts since the message was queued; `log` keeps the latest ones.
+    attempts since the message was queued; `log` contains the latest 20 attempts.
     """
 
     AUDITED_AS = "AlertDelivery"
@@ -223,7 +223,7 @@ class AlertDelivery(models.Model):
 
 
 class AlertNews(models.Model):
-    """An event that rules may report; `news` deletes it.
+    """An event that rules may report; `news.fold` raises its alerts and deletes the row.
 
     The event's own transaction writes this row, so the event does not wait for alerts.
     """

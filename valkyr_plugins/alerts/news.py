@@ -51,13 +51,13 @@ def read(row: AlertNews) -> Finding:
 
 @receiver(group_new)
 def note_new_group(sender: Any, group_id: UUID, **_: Any) -> None:
-    """Record a group of a new kind of failure."""
+    """Record a new failure group, unless the group is muted."""
     _note_group(AlertKind.GROUP_NEW, group_id, "New failure")
 
 
 @receiver(group_regressed)
 def note_regressed_group(sender: Any, group_id: UUID, version_number: int = 0, **_: Any) -> None:
-    """Record that a resolved failure occurred again."""
+    """Record that a resolved failure group has a new failure, unless the group is muted."""
     said = f"Occurred again in version {version_number}" if version_number else "Back"
     _note_group(AlertKind.GROUP_REGRESSED, group_id, said, version=version_number)
 

@@ -1,4 +1,4 @@
-"""Create, change and delete alert rules, with an audit entry. Only this module writes them."""
+"""Create, change and delete alert rules, with audit entries. Only this module writes rules."""
 
 import json
 import math
@@ -240,8 +240,8 @@ def create_rule(
 ) -> AlertRule:
     """Create a rule for a workspace or for the installation.
 
-    `facts` has values of `FIELDS`; omitted ones get the model's defaults. Raises AlertRuleRefused
-    or AlertRuleExists.
+    `facts` contains values of `FIELDS`; omitted fields get the model's defaults. Raises
+    AlertRuleRefused or AlertRuleExists.
     """
     sealing.prepare()
     now = database_now()

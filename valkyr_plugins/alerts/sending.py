@@ -4,8 +4,8 @@ A process takes a message for the longest possible duration of an attempt. After
 process sends the message with the same idempotency key. Only the result of the process that last
 took the message is recorded.
 
-One process sends at a time, and waits for no message longer than the HTTP timeout. A slow mail
-server occupies only its own thread, which records the result, while other messages are sent.
+One process sends at a time, and waits for no message longer than the HTTP timeout. A message to a
+slow mail server occupies only its own thread, which records the result later.
 """
 
 import time
@@ -142,7 +142,7 @@ def resend(delivery_id: UUID, *, actor: Actor, reason: str = "") -> AlertDeliver
 
 
 def _send(taken: Sequence[AlertDelivery]) -> None:
-    """Send all messages concurrently, each in a thread.
+    """Send the taken messages concurrently, each in a thread.
 
     If a message takes too long, its own thread records the result.
     """

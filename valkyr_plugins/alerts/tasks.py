@@ -21,7 +21,7 @@ def watch() -> dict[str, int]:
 
 @task("valkyr_alerts.forget")
 def forget() -> int:
-    """Delete alerts and tests that ended long ago; return their number. Runs once an hour."""
+    """Delete old closed alerts and old tests; return their number. Runs once an hour."""
     from valkyr_plugins.alerts import watching
 
     return watching.forget()

@@ -46,13 +46,13 @@ Ids = Collection[UUID]
 
 
 def still_by_kind() -> dict[AlertKind, Lasting]:
-    """Return, by kind of alert, the function that finds the objects whose problem lasts."""
+    """Return the functions that find the objects whose problem lasts, keyed by kind of alert."""
     plugged = {AlertKind(kind): lasting for kind, lasting in LASTING.items()}
     return {**dict.fromkeys(OF_PLUGINS, _none), **STILL, **plugged}
 
 
 def dealt_with(kind: AlertKind, lasting: Lasting) -> Iterator[Alert]:
-    """Yield the open alerts of a kind whose problem is over.
+    """Yield the open alerts of this kind whose problems are over.
 
     Uses two queries per 500 alerts; the functions of plugins may use more.
     """
@@ -89,7 +89,7 @@ def _of(model: type[Model]) -> QuerySet[Any]:
 
 
 def _stopped(ids: Ids) -> set[UUID]:
-    """Return the IDs of redrives that are still stopped; none if `redrive` is not installed."""
+    """Return the given IDs whose redrives are still stopped; none without the plugin `redrive`."""
     return stopped_redrives(ids) if stopped_redrives.provided else set()
 
 
@@ -143,7 +143,7 @@ def look(rule: AlertRule) -> tuple[int, int]:
 
 
 def forget() -> int:
-    """Delete alerts and tests that ended long ago; return their number."""
+    """Delete up to 1,000 old closed alerts and up to 1,000 old tests; return their number."""
     before = database_now() - timedelta(days=config().kept_days)
     old = Alert.objects.filter(state=AlertState.OVER, over_at__lt=before)
     ids = list(old.values_list("pk", flat=True)[:BATCH])
@@ -161,7 +161,7 @@ def _beats(rule: AlertRule, now: datetime) -> bool:
 
 
 def _over(rule: AlertRule, kind: str, holding: set[UUID]) -> int:
-    """Close the rule's open alerts of a kind if their problem is over; return their number."""
+    """Close the rule's open alerts of a kind, except those in `holding`; return their number."""
     opened = Alert.objects.filter(rule=rule, kind=kind, state=AlertState.OPEN)
     return close(rule, opened.exclude(pk__in=holding).values_list("pk", flat=True))
 

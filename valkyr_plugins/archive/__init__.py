@@ -1,7 +1,7 @@
 """Archive finished executions in Parquet files before retention deletes them; off by default.
 
-Read `archiving` (which executions, in which files), `columns` (rows as Parquet), `writing` (a file,
-and its verification) and `storage` (fsspec). Then read `retention_hooks` (retention waits),
-`reading` (an archived execution), `restoring` (for replays and forks), `erasing` and `asking` (SQL
-by DuckDB).
+`archiving` chooses executions and files, `columns` converts rows, `writing` writes and verifies a
+file, and `storage` uses fsspec. `retention_hooks` makes retention wait, `reading` opens an archived
+execution, `restoring` restores one for replays and forks, `erasing` erases executions, and `asking`
+runs SQL with DuckDB.
 """

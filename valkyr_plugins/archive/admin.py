@@ -59,7 +59,7 @@ class FileStates(TabFilter):
 
 @admin.register(ArchiveFile)
 class ArchiveFileAdmin(FactAdmin):
-    """The files of the archive, by the day on which their executions ended."""
+    """The files of the archive, with the day on which their executions ended."""
 
     list_display = (
         "ended_on", "of", "mark", "executions", "runs", "dead_letters", "bytes", "stored", "problem"
@@ -165,7 +165,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
     empty_text = lazy("No archived executions.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the executions that have a copy; erased ones are not shown."""
+        """Return the executions that have a copy, without erased executions."""
         return super().get_queryset(request).filter(file__isnull=False)
 
     @display(description=lazy("workspace"))
@@ -184,7 +184,7 @@ class ArchivedExecutionAdmin(OperatingAdmin, FactAdmin):
         return links.to("valkyr_archive_archivefile", row.file_id, row.file)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page with the record that the file contains; write an audit entry."""
+        """Return the page with the archived record and write an audit entry, or show the error."""
         try:
             found = reading.load(obj.pk)
         except ValkyrError as error:
@@ -274,7 +274,7 @@ def _link(pk: UUID) -> Any:
 
 @archived_page.provide
 def _address(request: HttpRequest, pk: str) -> str:
-    """Return the address of an archived execution's page; "" if the user may not see it."""
+    """Return the address of an archived execution's page; "" if the user sees no such page."""
     model_admin = admin.site.get_model_admin(ArchivedExecution)
     found = model_admin.get_object(request, pk)
     return links.page("valkyr_archive_archivedexecution", found.pk) if found else ""

@@ -136,9 +136,9 @@ class RestoreExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Restore an archived execution, with its runs, so that it can be replayed and forked.
 
-        It keeps its ID and its state. Retention deletes it again the next time it runs, or once its
-        forks have ended; its copy stays in the archive. An execution that was not deleted is
-        returned unchanged.
+        The execution keeps its ID and state; its copy stays in the archive. The next run of
+        retention deletes the execution again, but not before its forks have ended. An execution
+        that was not deleted is returned unchanged.
         """
         reason = self.body(Restoration)["reason"]
         try:

@@ -7,7 +7,7 @@ from valkyr_plugins.archive.conf import ArchiveSettings
 
 
 class ArchiveConfig(PluginConfig):
-    """Finished executions in Parquet files on object storage, before retention deletes them."""
+    """Archives finished executions in Parquet files before retention deletes them."""
 
     name = "valkyr_plugins.archive"
     label = "valkyr_archive"

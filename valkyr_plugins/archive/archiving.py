@@ -1,4 +1,4 @@
-"""Clean up, then archive executions that retention may delete, in files by day and workspace.
+"""Clean up, then archive executions that retention may delete, in files per workspace and day.
 
 Only whole days are archived. So an execution is archived, and deleted, up to a day later than
 without an archive.
@@ -51,7 +51,7 @@ Found = dict[tuple[UUID, date], list[UUID]]
 
 @dataclass(slots=True)
 class ArchivingTurn:
-    """The number of archived files and executions, and whether more executions wait."""
+    """The numbers of archived files and executions, and whether more executions wait."""
 
     files: int = 0
     executions: int = 0
@@ -59,7 +59,7 @@ class ArchivingTurn:
 
 
 def turn(wanted: RetentionPeriods | None = None, seconds: float = LOOK_SECONDS) -> ArchivingTurn:
-    """Archive expired executions; do nothing without an archive, or while another process archives.
+    """Archive expired executions, unless there is no archive or another process is archiving.
 
     `wanted` replaces the periods of the settings, and starts the search at the oldest execution.
     Raises ArchiveUnavailable and ArchiveBroken; the next turn continues.
@@ -123,7 +123,7 @@ def look(
 
 
 def tidy() -> None:
-    """Remove leftovers of killed processes, expired files, and old copies.
+    """Remove leftovers of killed processes, expired files and unneeded rows; rewrite stale files.
 
     The caller holds the lock. Raises ArchiveUnavailable.
     """
@@ -146,14 +146,14 @@ def tidy() -> None:
 
 
 def drop(file: ArchiveFile) -> None:
-    """Delete a file's index and mark the file as deleted; `tidy` removes it from the storage."""
+    """Delete a file's index and mark the file for deletion; `tidy` removes it from the storage."""
     with transaction.atomic():
         delete_without_cascade(ArchivedExecution.objects.filter(file=file))
         ArchiveFile.objects.filter(pk=file.pk).update(state=FileState.DELETING)
 
 
 def rewrite(file: ArchiveFile) -> None:
-    """Write a file again with only the executions that its index names; then drop the old file."""
+    """Write a file again with only the executions still in its index; then drop the old file."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
@@ -188,7 +188,7 @@ def _write(workspace_id: UUID, day: date, ids: list[UUID]) -> int:
 
 @contextmanager
 def _noted(file: ArchiveFile) -> Iterator[None]:
-    """Store an error of the block in the file's row, to show it on the file's page."""
+    """Store a ValkyrError of the block in the file's row, for the file's page; raise it again."""
     try:
         yield
     except ValkyrError as error:

@@ -43,7 +43,7 @@ MOST_FILES = 10_000
 
 
 class ArchiveSqlRefused(ValkyrError):
-    """The statement did not run, or DuckDB rejected it; the message says why."""
+    """The statement was rejected, failed or took too long; the message says why."""
 
     code = "archive_sql_refused"
 

@@ -11,7 +11,7 @@ from valkyr_plugins.archive.conf import chosen
 
 @register()
 def archive_opens(**_: Any) -> list[CheckMessage]:
-    """Check that fsspec knows the scheme of VALKYR_ARCHIVE, and that pyarrow is installed."""
+    """Check that pyarrow and fsspec are installed, and that fsspec supports VALKYR_ARCHIVE."""
     try:
         address = chosen().archive
     except ImproperlyConfigured:

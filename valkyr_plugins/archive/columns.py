@@ -2,7 +2,7 @@
 
 An execution is one row, with its runs and dead letters as lists. JSON columns keep the text that
 PostgreSQL returns, so sealed values stay sealed. The columns are derived from the models, so they
-follow each change of a model.
+change with the models.
 """
 
 import json
@@ -90,7 +90,7 @@ def of_json(row: Row, model: type[models.Model]) -> Row:
 
 
 def instance(row: Row, model: type[models.Model]) -> Any:
-    """Return an unsaved row of the model; its sealed values open when they are read."""
+    """Return an unsaved row of the model; its sealed values are opened when they are read."""
     kinds = fields(model)
     known = {name: value for name, value in row.items() if name in kinds}
     values = [

@@ -54,7 +54,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
 
 
 def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str = "") -> int:
-    """Erase a workspace's files, or those before a day; return the number of their executions.
+    """Erase a workspace's files, by default of all days; return the number of erased executions.
 
     Raises NotFound, ArchiveRefused or ArchiveUnavailable.
     """
@@ -83,7 +83,7 @@ def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str 
 
 
 def broken() -> Iterator[str]:
-    """Yield a line for each stored file that is missing or differs from its digest."""
+    """Yield a line for each stored file that is unreadable or differs from its digest."""
     for file in ArchiveFile.objects.filter(state=FileState.STORED).order_by("pk").iterator():
         try:
             if storage.digest(file.name) != (file.size, file.sha256):

@@ -20,8 +20,8 @@ class ArchiveFile(models.Model):
     """A Parquet file with executions of one workspace that ended on one day.
 
     The row commits before the file is written, so that every file in the storage has a row. `stale`
-    is true if the index does not name this file for some of its executions; the file is then
-    written again without them.
+    is true if the file contains executions that its index no longer lists; the file is then written
+    again without these executions.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

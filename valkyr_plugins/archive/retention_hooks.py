@@ -1,4 +1,4 @@
-"""Let retention wait for the archive, and keep the dead letters that it deletes first."""
+"""Let retention wait for the archive, and keep the dead letters that retention deletes earlier."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -32,7 +32,7 @@ def unstored(rows: QuerySet[WorkflowExecution]) -> set[UUID]:
 
 
 def keep_letters(ids: Sequence[UUID]) -> None:
-    """Keep the rows of dead letters until their execution is archived."""
+    """Copy the rows of dead letters that are about to be deleted, for the archive."""
     if not ids or not enabled():
         return
     erased = ArchivedExecution.objects.filter(pk=OuterRef("execution_id"), file=None)
@@ -73,7 +73,7 @@ def archived() -> QuerySet[Any]:
 def old_keys(workspace_id: UUID, current: int) -> str:
     """Return the reason why the workspace needs keys other than `current`; "" if it does not.
 
-    A file that is being written may have read values before they were sealed again.
+    A process that writes a file may have read values before they were sealed again.
     """
     files = ArchiveFile.objects.filter(workspace_id=workspace_id)
     if files.filter(state=FileState.WRITING).exists():

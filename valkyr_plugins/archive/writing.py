@@ -33,7 +33,7 @@ LEVEL = 3  # of Zstandard
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """An execution in a file: its IDs, its end, and the row group that contains it."""
+    """An execution in a file: its ID, workflow and end, and the row group that contains it."""
 
     id: UUID
     workflow_id: UUID
@@ -43,7 +43,7 @@ class FileEntry:
 
 @dataclass(slots=True)
 class WrittenFile:
-    """The executions of a local file, and the number of rows of each kind."""
+    """The executions of a local file, its row counts, and the keys of its sealed values."""
 
     entries: list[FileEntry] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -51,7 +51,7 @@ class WrittenFile:
 
 
 class FileWriter:
-    """A local Parquet file, in row groups of a bounded size."""
+    """Writes a local Parquet file, in row groups of limited size."""
 
     def __init__(self, path: Path, schema: Any) -> None:
         """Create the Parquet file at `path`."""
@@ -223,7 +223,7 @@ def _index(file: ArchiveFile, written: WrittenFile, instead_of: ArchiveFile | No
 
 
 def _recount(local: Path, written: WrittenFile) -> None:
-    """Read the local file again. Raises ArchiveBroken if its row counts are not those written."""
+    """Read the local file again. Raises ArchiveBroken if its row counts differ from `written`."""
     import pyarrow.parquet as pq
 
     found: Counter[str] = Counter()

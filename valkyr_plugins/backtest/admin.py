@@ -50,7 +50,7 @@ ENDS = (
 
 
 class BacktestForm(ReasonForm):
-    """The form of a backtest: the executions to compare, and the version."""
+    """The form of a backtest: the executions to compare, and the version to compare them with."""
 
     last = forms.IntegerField(
         label=lazy("Newest executions, at most"),
@@ -105,7 +105,7 @@ CANCEL = AdminOperation(
 
 @admin.register(Backtest)
 class BacktestAdmin(OperatingAdmin, FactAdmin):
-    """Drafts compared with the records of past executions."""
+    """Definitions compared with the records of past executions."""
 
     operations = (CANCEL,)
     list_display = ("__str__", "mark", "compared", "different", "created", "by")

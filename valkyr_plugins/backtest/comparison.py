@@ -26,7 +26,7 @@ FAILED_RUN = ("FAILED", "DLQ")
 
 @dataclass(slots=True)
 class StepComparison:
-    """The verdicts, keyed by step path; `changed` are the steps with a new or unknown result."""
+    """The verdicts, keyed by step path; `changed` lists the paths with a new or unknown result."""
 
     verdicts: dict[str, StepVerdict] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class StepComparison:
         self.note(path, step, BacktestVerdict.SAME, recorded=recorded)
 
     def skipped(self, path: str, step: Step, runs: list[Run]) -> None:
-        """Compare a skipped step with its record; add no verdict if it has none."""
+        """Compare a skipped step with its recorded runs; add no verdict if there are none."""
         if runs and runs[-1].state == "SKIPPED":
             self.same(path, step)
         elif runs:
@@ -97,9 +97,9 @@ class StepComparison:
         self.note(path, step, BacktestVerdict.NOT_COMPARABLE, why, detail=source)
 
     def is_unsteady(self, place: Place, step: Step, last: Run) -> bool:
-        """Return whether a step's inputs differ although the results that it reads are unchanged.
+        """Return whether neither the definition nor earlier results explain a step's new inputs.
 
-        The inputs then depend on more than these results, such as the order of parallel steps.
+        The inputs then depend on something else, such as the order of parallel steps.
         """
         reads = set(replaying.reads_of(place, step))
         told = step.reads_item or step.reads_last or step.histories or last.overrides is not None
@@ -112,7 +112,7 @@ class StepComparison:
     def leftovers(
         self, record: RecordedExecution, version: Compiled, results: ComputedResults
     ) -> None:
-        """Add a verdict for each recorded step without one, except skipped and cancelled steps."""
+        """Add verdicts for recorded steps that have none, except skipped and cancelled steps."""
         source = next(iter(results.unknown.values()), "")
         for path, runs in record.attempts.items():
             last = runs[-1]

@@ -46,11 +46,11 @@ class ComputedResults:
     # As the source of templates.
 
     def results(self, execution_id: Any, paths: list[str]) -> list[tuple[Any, ...]]:
-        """Return the results of those steps at `paths` that have ended."""
+        """Return the results at `paths`, without the steps that have no result."""
         return [self.rows[path] for path in paths if path in self.rows]
 
     def items(self, data: TemplateData, place: Place, indexes: list[int]) -> dict[int, Any]:
-        """Return the items at `indexes` of the map around `place`, by index; omit missing items."""
+        """Return the existing items at `indexes` of the map around `place`, keyed by index."""
         known = self.lists.get(place.holder, [])
         return {index: known[index] for index in indexes if index < len(known)}
 

@@ -50,7 +50,7 @@ class Summary:
 
     @classmethod
     def read(cls, counts: Any, steps: Any, groups: Any) -> "Summary":
-        """Return a stored summary: the counts, the counts by step, and the groups (`as_json`)."""
+        """Return a summary from its stored parts; `groups` is the result of `as_json`."""
         found = cls(Counter(counts), {path: Counter(one) for path, one in steps.items()})
         found.left_out = groups.get("leftOut", 0)
         found.groups = {one["key"]: one for one in groups.get("groups", ())}
@@ -114,12 +114,12 @@ class Summary:
 
 
 def sorted_groups(groups: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the groups with differences, then the incomparable ones, each in descending size."""
+    """Return the groups with differences, then the incomparable groups, by descending count."""
     return sorted(groups, key=lambda one: (one["verdict"] not in DIFFERENT, -one["count"]))
 
 
 def text_of(group: dict[str, Any], *, values: bool = True) -> str:
-    """Return a group as a sentence; if `values` is false, it contains no data of executions."""
+    """Return a group as a sentence; if `values` is false, the sentence contains no payload."""
     many = group["count"]
     start = "1 execution" if many == 1 else f"{many:,} executions"
     return f"{start}: {_what(group, values)}."

@@ -45,8 +45,8 @@ class BacktestWish:
     """The definition to compare, and the executions to compare it with.
 
     Without `version` and `definition`, the draft is compared. `selection` can contain `states`,
-    `from`, `until` (ISO 8601) and `version`. At most `most` executions are compared, the newest
-    ones.
+    `from`, `until` (ISO 8601) and `version`. Only the newest executions are compared, at most
+    `most`.
     """
 
     version: int | None = None

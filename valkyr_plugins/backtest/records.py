@@ -48,7 +48,7 @@ class RecordedExecution:
 
 
 def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
-    """Return the finished executions to compare, newest first; omit those already compared.
+    """Return the finished executions that are still to be compared, newest first.
 
     Test runs and forks are omitted. If only failed, timed-out or cancelled executions are selected,
     they are read from the index of failures, which is ordered by ID. IDs begin with the time.
@@ -74,7 +74,7 @@ def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
 
 
 def load(rows: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
-    """Yield executions with their runs, in parts of bounded size; omit the runs of large ones."""
+    """Yield executions with their runs, in parts of limited size; omit a large execution's runs."""
     sizes = _sizes([row.pk for row in rows])
     part: list[WorkflowExecution] = []
     total = 0

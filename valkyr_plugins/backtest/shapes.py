@@ -218,7 +218,7 @@ class BacktestShape(BacktestSummaryShape):
 
     @extend_schema_field(BacktestGroupShape(many=True))
     def get_groups(self, row: Backtest) -> list[dict[str, Any]]:
-        """Return the groups with differences, then those that cannot be compared."""
+        """Return the groups with differences, then the groups that cannot be compared."""
         found = sorted_groups((row.groups or {}).get("groups", ()))
         return list(BacktestGroupShape(found, many=True, context=self.context).data)
 

@@ -90,7 +90,7 @@ class _Simulation:
     # One place: the workflow, or an iteration of a body.
 
     def _place(self, place: Place) -> PlaceEnd:
-        """Compute the steps of a place; return its tasks' outcomes, and the step that blocks it."""
+        """Compute a place's steps; return the tasks' outcomes, and the blocking step or ""."""
         graph, facts = place.graph, dict[int, StepFact]()
         data = TemplateData(self.context, place, self.results.variables[-1], source=self.results)
         while True:
@@ -169,7 +169,7 @@ class _Simulation:
         return self._take(place, step, last)
 
     def _moved(self, step: Step, prepared: Prepared) -> list[Run]:
-        """Return the attempts of an equal call at a path that the version lacks; mark it SAME."""
+        """Return the attempts of an equal call at a path that the version lacks; record SAME."""
         path = self.calls.moved(step, prepared)
         if path is None:
             return []
@@ -184,7 +184,7 @@ class _Simulation:
         prepared: Prepared,
         why: VerdictReason = VerdictReason.INPUTS,
     ) -> StepFact:
-        """Record a new or changed call; its result is unknown unless only step order differs."""
+        """Record a new or changed call; its result is unknown unless `is_unsteady` explains it."""
         path, note = place.prefix + step.path, self.compared.note
         last = next((run for run in reversed(runs) if run.inputs_hash), None)
         if last is None:
@@ -309,7 +309,7 @@ class _Simulation:
     # The end.
 
     def _end(self, whole: Place, blocked: str) -> None:
-        """Compare the state in which the execution ends, and its output."""
+        """Compare the execution's final state and output with the record."""
         results = self.results
         source = blocked or self._unknown_end(whole)
         if source:

@@ -167,7 +167,7 @@ def _preview(value: Any) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Return a value for a list; if it is too long, a text with its length and its beginning."""
+    """Return a value for display; if it is too long, a text with its length and beginning."""
     try:
         text = payloads.dump(value, "value")
     except PayloadError:

@@ -1,6 +1,6 @@
 """Canary versions, which only a share of new executions uses, and rollbacks of publications.
 
-Read `stop_rule` (when a canary stops, pure), `figures` (both sides, counted) and `lifecycle` (the
-only writer of a canary's state). Then read `watching` (the beat job) and `settling` (executions on
-a bad version).
+`stop_rule` decides when a canary stops, `figures` counts the executions of both versions, and
+`lifecycle` alone writes a canary's state. `watching` checks canaries regularly, and `settling`
+cancels or forks executions that started on a bad version.
 """

@@ -33,12 +33,12 @@ def _workflows() -> QuerySet[Workflow]:
 
 
 def canaries() -> QuerySet[Canary]:
-    """Return canaries with both of their versions."""
+    """Return all canaries, each with its version and the latest version."""
     return Canary.objects.select_related("version", "latest").defer(*lifecycle.TEXTS)
 
 
 def rollbacks() -> QuerySet[VersionRollback]:
-    """Return rollbacks with both of their versions."""
+    """Return all rollbacks, each with the withdrawn version and the good version."""
     rows = VersionRollback.objects.select_related("bad", "good")
     return rows.defer("bad__source", "bad__definition", "good__source", "good__definition")
 

@@ -6,7 +6,7 @@ from executions.public.plugins import PluginConfig
 
 
 class CanaryConfig(PluginConfig):
-    """Publish a version for a share of new executions; roll publications back."""
+    """Publish a version for a share of new executions; roll back publications."""
 
     name = "valkyr_plugins.canary"
     label = "valkyr_canary"
@@ -22,7 +22,7 @@ class CanaryConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Listen for ended canaries and failed executions; report stopped canaries."""
+        """Connect the signals; register the check that ends alerts about stopped canaries."""
         from executions.public.conditions import LASTING
         from valkyr_plugins.canary import lifecycle, watching
 

@@ -36,7 +36,7 @@ class GroupCounts:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The figures of one version; `ids` are the IDs of its newest executions."""
+    """The figures of one version; `ids` contains the IDs of its newest executions."""
 
     counts: SideFigures
     ids: Sequence[UUID]
@@ -71,7 +71,7 @@ def rule_of(canary: Canary) -> StopRule | None:
 
 
 def compare(canary: Canary) -> SideBySide:
-    """Return the current counts of both versions.
+    """Return the current counts of both versions, and the failure groups of the canary.
 
     Uses five short queries, regardless of the number of executions.
     """

@@ -2,7 +2,7 @@
 
 Each way to end a canary first removes its share from the workflow's row. The statement names the
 version and locks the row. The caller whose statement succeeds writes the canary's state; other
-callers do nothing.
+callers change nothing.
 """
 
 from collections.abc import Mapping
@@ -77,7 +77,7 @@ def change(
 ) -> Canary:
     """Change the share, the stop rule or the promotion time of a running canary.
 
-    `changes` has some of `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
+    `changes` can contain `percent`, `rule` (a StopRule or None) and `promote_after` (seconds from
     now, or None). A key that selects the canary still selects it after the share is raised. Raises
     NotFound, WrongState, and PublishedFromGit if the share is raised where only Git publishes.
     """

@@ -169,7 +169,7 @@ def _settle_one(rollback: VersionRollback, execution_id: UUID) -> None:
 
 
 def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
-    """Cancel a live execution, fork it at its first open step, and discard its dead letters."""
+    """Cancel an execution if live, fork it at its first open step and discard its dead letters."""
     execution = WorkflowExecution.objects.only("state").get(pk=execution_id)
     step = _first_open_step(execution_id)
     if execution.state not in FAILED:
@@ -187,7 +187,7 @@ def _fork(execution_id: UUID, number: int, actor: Actor, reason: str) -> None:
 
 
 def _first_open_step(execution_id: UUID) -> str | None:
-    """Return the path of the first step that is dead or has not ended, or None."""
+    """Return the path of the first step that has a dead letter or has not ended, or None."""
     runs = Run.objects.filter(execution_id=execution_id, superseded=False)
     done = runs.filter(step_path=OuterRef("step_path"), state__in=["SUCCESS", "SKIPPED"])
     rows = runs.filter(~Exists(done), state__in=[*sorted(LIVE), RunState.DLQ])

@@ -174,7 +174,7 @@ class SideShape(CamelCaseSerializer):
 
 
 class GroupSide(CamelCaseSerializer):
-    """A failure group of the canary version, with the dead letters of both versions."""
+    """A failure group of the canary version, with the numbers of dead letters in both versions."""
 
     id = serializers.UUIDField()
     name = serializers.CharField(help_text="The step and the exception.")
@@ -247,7 +247,7 @@ class RefusedExecution(CamelCaseSerializer):
 
 
 class RollbackShape(CamelCase, serializers.ModelSerializer[VersionRollback]):
-    """A rollback: the withdrawn version, and the progress with its executions."""
+    """A rollback: the withdrawn version, and the progress of settling its executions."""
 
     workflow_id = serializers.UUIDField()
     workspace_id = serializers.UUIDField()

@@ -1,12 +1,12 @@
 """Decide whether a canary version must stop, from counts of both versions. This module is pure.
 
 Two tests share one limit. The plain test compares the share of bad executions with the limit once
-`at_least` executions ended. Before that, a sequential test stops a version that is clearly worse.
+`at_least` executions ended. Earlier, a sequential test stops a version clearly above the limit.
 
-Only the sequential test bounds the probability of a wrong stop. The plain test does what its limit
-says: a version whose true rate is near the limit exceeds it sooner or later. A simulation had a
-limit of 10 %, `at_least` 50, and 50 executions. Of the versions that fail 20 % of the time, 96 %
-stopped. Of the versions that fail 10 % of the time, 36 % stopped.
+Only the sequential test bounds the probability of a wrong stop. In the plain test, a version whose
+true rate is near the limit exceeds it sooner or later. A simulation had a limit of 10 %, `at_least`
+50, and 50 executions. Of the versions that fail 20 % of the time, 96 % stopped. Of the versions
+that fail 10 % of the time, 36 % stopped.
 """
 
 import math

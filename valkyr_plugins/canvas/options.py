@@ -56,7 +56,7 @@ class SignatureOptions:
 def merged(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Merge a part's options with the surrounding part's options, which take precedence.
 
-    The links of both parts are kept.
+    The links and the error callbacks of both parts are kept.
     """
     found = {**own, **more}
     for key in ("link", "link_error"):

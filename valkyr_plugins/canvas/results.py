@@ -51,7 +51,7 @@ class TaskState:
 class DurableResult:
     """The execution of a durable canvas, identified by its ID; other data is read on demand.
 
-    It offers these names of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`,
+    It offers these attributes of `AsyncResult`: `get`, `ready`, `successful`, `failed`, `state`,
     `result`, `traceback`, `children`, and `revoke`.
     """
 
@@ -111,9 +111,9 @@ class DurableResult:
         return self.state == states.SUCCESS
 
     def failed(self) -> bool:
-        """Return whether a task failed permanently.
+        """Return whether the execution has failed or timed out.
 
-        After a retry in the admin, the execution continues.
+        After a retry in the admin, a failed execution continues.
         """
         return self.state == states.FAILURE
 

@@ -84,7 +84,7 @@ def waiting_of(path: str, options: SignatureOptions) -> dict[str, Any] | None:
 
 
 def errbacks_of(errors: list[Any], call: dict[str, Any], path: str) -> list[dict[str, Any]]:
-    """Return the error callbacks of a step: the tasks to call when it fails permanently.
+    """Return the error callbacks of a step: the tasks to call when the step fails permanently.
 
     Their arguments become a part of `call`, in the execution's input. Raises UntranslatableError.
     """

@@ -2,8 +2,8 @@
 
 Only this file relies on Celery's tracer. `tests/plugins/canvas/test_tracing.py` pins the behaviour
 on which the file relies: request fields, hooks, signals, and `Retry.sig` of an eager request. A
-request is marked eager so that `self.retry` raises and sends no message: the step's row is the
-retry.
+request is marked eager so that `self.retry` raises and sends no message: the engine itself retries
+the step.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +41,7 @@ class CanvasChangedError(Ignore):
 class TaskEnding:
     """The end of a task: Celery's state, and the returned value or the exception.
 
-    For RETRY, `args`, `kwargs`, `retries` and `seconds` (the delay) are those of the next attempt.
+    For RETRY, `args`, `kwargs`, `retries` and `seconds` (the delay) apply to the next attempt.
     """
 
     state: str

@@ -43,7 +43,7 @@ NOTHING: Mapping[str, Any] = {}
 class Value:
     """The result of a part of a canvas: its expression, and the part's last tasks.
 
-    `shown` is the expression that the canvas returns: null for a task with `ignore_result`.
+    `shown`, if set, replaces `text` in the canvas's result, as for a task with `ignore_result`.
     """
 
     text: str
@@ -71,7 +71,7 @@ class _Drawing:
     def place(self, part: Any, given: Value | None, more: Mapping[str, Any] = NOTHING) -> Value:
         """Add a part that gets `given` as its first argument (None: it has no predecessor).
 
-        `more` are the options of the surrounding part. Raises UntranslatableError.
+        `more` contains the options of the surrounding part. Raises UntranslatableError.
         """
         match _kind(part):
             case "celery.chain":
@@ -236,7 +236,7 @@ def translate(signature: Any) -> Translated:
 
 
 def _signature(value: Any, app: Any) -> Any:
-    """Return a signature; convert it if it is the mapping that messages contain."""
+    """Return the value as a signature; messages contain signatures as mappings."""
     return maybe_signature(value, app=app)
 
 

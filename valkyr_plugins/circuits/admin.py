@@ -123,17 +123,17 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("failures"))
     def counted(self, row: CircuitBreaker) -> str:
-        """Return the number of failures in the current window."""
+        """Return the number of counted failures; a dash if there are none."""
         return str(row.failures) if row.failures else marks.EMPTY
 
     @display(description=lazy("held"))
     def held(self, row: Any) -> str:
-        """Return the number of steps that the circuit holds."""
+        """Return the number of steps that the circuit holds; a dash if there are none."""
         return f"{row.waits:,}" if row.waits else marks.EMPTY
 
     @display(description=lazy("next probe"))
     def retry(self, row: CircuitBreaker) -> Any:
-        """Return when a probe may call the target, relative to now; a dash if not set."""
+        """Return when a probe may call the target, relative to now; a dash if none is planned."""
         return marks.EMPTY if row.next_retry_at is None else marks.ago(row.next_retry_at)
 
     @display(description=lazy("last failure"))
@@ -143,7 +143,7 @@ class CircuitBreakerAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("error"))
     def error(self, row: CircuitBreaker) -> str:
-        """Return the error of the last failure."""
+        """Return the error of the last failure; a dash if there is none."""
         return marks.clipped(row.last_error) or marks.EMPTY
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
@@ -200,7 +200,7 @@ class CircuitRuleAdmin(ScopedAdmin):
 
 
 def mark_of(row: CircuitBreaker) -> Any:
-    """Return the badge of a state."""
+    """Return the badge of the circuit's state."""
     return marks.mark(*MARKS[CircuitState(row.state)])
 
 

@@ -5,7 +5,7 @@ from valkyr_plugins.circuits.conf import CircuitSettings
 
 
 class CircuitsConfig(PluginConfig):
-    """Stop calls of failing targets, and hold the steps that call them."""
+    """Stop calls to failing targets, and hold the steps that call them."""
 
     name = "valkyr_plugins.circuits"
     label = "valkyr_circuits"
@@ -15,7 +15,7 @@ class CircuitsConfig(PluginConfig):
     api_tags = {"CircuitBreaker": "The targets that steps call, and the states of their circuits."}
 
     def ready(self) -> None:
-        """Register the gate, the wake-ups, and the reports of open circuits."""
+        """Register the gate, the wake-ups, the reports of open circuits, and the bundle items."""
         from dlq.public.metrics import READINGS
         from executions.public import bundles
         from executions.public.conditions import LASTING

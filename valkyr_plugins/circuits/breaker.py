@@ -2,8 +2,8 @@
 
 The pattern is Michael Nygard's (Release It!, "Circuit Breaker"), with one addition: a target
 without a known answer is *guarded*. Its number of concurrent calls is limited to the failures that
-remain until the threshold. Therefore, all workers together call a dead target at most as often as
-the threshold.
+remain until the threshold. So before the circuit of a dead target opens, all workers together call
+the target at most as many times as the threshold says.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from runners.public.targets import TargetLimits
 
 
 class CircuitState(StrEnum):
-    """The state of a circuit: it allows all calls, no calls, or one probe."""
+    """The state of a circuit: it allows calls (CLOSED), no calls (OPEN) or a probe (HALF_OPEN)."""
 
     CLOSED = "CLOSED"
     OPEN = "OPEN"
@@ -96,7 +96,7 @@ def counted(circuit: Circuit, now: datetime) -> int:
 
 
 def due(circuit: Circuit, now: datetime) -> bool:
-    """Return whether an open circuit may be probed: its time is over, or its probe was lost."""
+    """Return whether a probe may call: the recovery time is over, or the last probe was lost."""
     if circuit.state == _S.OPEN:
         return circuit.next_retry_at is None or circuit.next_retry_at <= now
     return circuit.state == _S.HALF_OPEN and (
@@ -200,8 +200,8 @@ def closed(circuit: Circuit) -> Circuit:
 def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
     """Return the number of held runs that may be woken now; None if the number is not limited.
 
-    Until `called_until`, no further runs are woken while some of the woken runs have not asked
-    again.
+    The number is 0 until `called_until`. The next call to the target, or the end of a call, clears
+    that time.
     """
     if free(circuit, now):
         return None
@@ -214,7 +214,7 @@ def room(circuit: Circuit, limits: TargetLimits, now: datetime) -> int | None:
 
 
 def called(circuit: Circuit, until: datetime, now: datetime) -> Circuit:
-    """Return the circuit after held runs were woken; by `until`, they must have asked again."""
+    """Return the circuit after waking held runs, which should call the target before `until`."""
     return circuit if free(circuit, now) else replace(circuit, called_until=until)
 
 

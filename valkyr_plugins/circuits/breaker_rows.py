@@ -1,6 +1,6 @@
 """Read and change the rows of breakers, one decision at a time under the row's lock.
 
-Only this module writes them. No lock is held while a target is called, and the calling gate holds
+`gate` deletes old failures and rows. No lock is held while a target is called, and the gate holds
 no lock of an execution or a run. The order of locks is workspace, execution, run, and breaker.
 """
 

@@ -25,7 +25,7 @@ class WantedCall:
 def enter_one(call: WantedCall, known: Memory) -> Entry:
     """Decide whether one call may run; return the decision.
 
-    Read the target's circuit, and take the slot or the probe if the call needs one.
+    Read the target's circuit; count the call as a trial or as the probe if necessary.
     """
     limits = known.limits(call.key.target)
     circuit, now = breaker_rows.look(call.key)

@@ -59,7 +59,7 @@ def wake(key: Key, most: int = WOKEN_AT_ONCE) -> int:
 def wake_some(key: Key, limits: TargetLimits) -> int:
     """Wake as many held runs as the circuit allows; return their number.
 
-    No further runs are woken until these runs have asked again.
+    Further runs are woken only after the next call to the target, or after a waiting time.
     """
     patience = timedelta(seconds=engine().patience)
     done = breaker_rows.change(key, lambda circuit, now: called(circuit, now + patience, now))
@@ -98,7 +98,7 @@ def memory() -> Memory:
 
 
 def ask(asked: Asked) -> "Passing | Wait | None":
-    """Return a permit for the step's call of its target, or the wait of a held step.
+    """Return a permit for the step's call to its target, or the wait of a held step.
 
     Returns None if the step has no target, or if circuits are off. Raises StepError if the step was
     held for the maximum time.
@@ -185,7 +185,7 @@ def _answer_or_error(call: WantedCall, entry: Entry, known: Memory) -> "Passing 
 
 
 def target_of(asked: Asked) -> str | None:
-    """Return the name of the step's target, shortened and without secrets; None without one."""
+    """Return the name of the step's target, shortened and without secrets; None if it has none."""
     if asked.inputs is None:
         return None
     target = asked.module.circuit_with(asked.inputs, asked.credential)
@@ -196,7 +196,7 @@ def target_of(asked: Asked) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """An allowed call, which reports its end to its circuit."""
+    """An allowed call, which reports its end to the target's circuit."""
 
     key: Key
     caller: Caller
@@ -241,7 +241,7 @@ class Passing:
             known.tallies.count(self.key, known.limits(self.key.target).window)
 
     def _move(self, move: breaker_rows.Move) -> None:
-        """Change the circuit, and wake its held runs if the change closed the circuit."""
+        """Change the circuit; if it becomes free, wake its held runs."""
         _learn(self.key, breaker_rows.change(self.key, move))
 
 
@@ -332,7 +332,7 @@ def forget_unused() -> int:
 
 
 def _serve(key: Key, enabled: bool) -> int:
-    """Wake as many held runs as the circuit has room for; return their number.
+    """Wake as many held runs as the circuit allows; return their number.
 
     If circuit breakers are off, the circuit does not limit the number.
     """
@@ -348,10 +348,10 @@ def _serve(key: Key, enabled: bool) -> int:
 
 
 def reset(pk: UUID, *, actor: Actor, reason: str = "") -> int:
-    """Close a circuit and wake as many held runs as it has room for; return their number.
+    """Close a circuit and wake as many held runs as it then allows; return their number.
 
-    Raises NotFound. Resetting a closed circuit without failures is recorded, but changes nothing
-    else.
+    Raises NotFound. Afterwards, the target counts as one that has never answered, even if its
+    circuit was closed.
     """
     row = CircuitBreaker.objects.filter(pk=pk).only("workspace_id", "target").first()
     if row is None:

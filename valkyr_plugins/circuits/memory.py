@@ -28,7 +28,7 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(slots=True)
 class Tally:
-    """The number of answers in the current half of a window, and in the previous half."""
+    """The numbers of answers in the current half of a window, and in the previous half."""
 
     began: float
     present: int = 0
@@ -45,7 +45,7 @@ class Tallies(Generic[K]):
         self._lock = Lock()
 
     def count(self, key: K, window: float) -> None:
-        """Count one more answer, and drop the answers older than `window` seconds."""
+        """Count one more answer; drop the answers that are older than about `window` seconds."""
         now, half = self._clock(), window / 2
         with self._lock:
             tally = self._tallies.get(key)
@@ -59,7 +59,7 @@ class Tallies(Generic[K]):
             tally.present += 1
 
     def take(self, key: K, window: float) -> int:
-        """Remove and return the uncounted answers of about the last `window` seconds."""
+        """Remove a target's tally; return how many answers it counted in about `window` seconds."""
         with self._lock:
             tally = self._tallies.pop(key, None)
         if tally is None or self._clock() - tally.began >= window:
@@ -147,11 +147,11 @@ class Memory:
         return Entry.FREE
 
     def circuit(self, key: Key) -> Circuit:
-        """Return the circuit as last read, or a clean one if it is unknown."""
+        """Return the circuit as last known, or a clean one if it is not cached."""
         return self._unclean.get(key, Circuit())
 
     def guards(self, key: Key) -> bool:
-        """Return whether the target has failed and has not answered since."""
+        """Return whether the target's circuit is cached and guarded (see `breaker.guarded`)."""
         circuit = self._unclean.get(key)
         return circuit is not None and guarded(circuit, self.now())
 

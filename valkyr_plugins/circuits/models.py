@@ -17,7 +17,7 @@ class CircuitBreaker(models.Model):
     its concurrent calls (`trials`, void after `trials_until`) are limited to the failures that
     remain. OPEN lasts until `next_retry_at`. HALF_OPEN names the one run that probes, and its
     token. A probe is void after `probe_until`, so a probe whose process died expires. Woken runs
-    have until `called_until` to ask again; only then are further runs woken.
+    have until `called_until` to call again; further runs are woken after a call or that time.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

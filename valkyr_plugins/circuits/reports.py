@@ -19,7 +19,7 @@ RESET = "Users who may operate executions can reset the circuit"
 
 @dataclass(frozen=True, slots=True)
 class KnownCircuit:
-    """A target's circuit; `id` is None if no step has called the target."""
+    """A target's circuit; `id` is None if the target has no row."""
 
     id: UUID | None
     circuit: Circuit

@@ -53,7 +53,7 @@ def create_rule(item: Mapping[str, Any], *, actor: Actor) -> CircuitRule:
 
 
 def change_rule(rule_id: UUID, item: Mapping[str, Any], *, actor: Actor) -> None:
-    """Replace a rule's limits with those of the item. Raises CircuitRuleRefused or NotFound."""
+    """Replace a rule's values with the item's values. Raises CircuitRuleRefused or NotFound."""
     _check(item)
     with transaction.atomic():
         rule = _locked(rule_id)
@@ -112,7 +112,7 @@ def _audit(actor: Actor, verb: str, rule: CircuitRule, **what: Any) -> None:
 
 
 class CircuitRuleItems(BundleKind):
-    """The installation's circuit rules, by pattern."""
+    """The installation's circuit rules, identified by pattern."""
 
     name = "circuit-rules"
     needs = None

@@ -144,7 +144,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
 
     @property
     def given_secret(self) -> str | None:
-        """Return the entered secret; None keeps the current one."""
+        """Return the entered secret, or None to keep the current secret."""
         return self.cleaned_data.get("secret") or None
 
     def facts(self) -> dict[str, Any]:
@@ -154,12 +154,12 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return {name: data[name] for name in names} | {"about_id": data["about_id"]}
 
     def clean_recipients(self) -> list[str]:
-        """Return the typed addresses as a list."""
+        """Return the entered addresses as a list."""
         typed: str = self.cleaned_data["recipients"]
         return typed.replace(",", "\n").split()
 
     def clean(self) -> dict[str, Any]:
-        """Add every problem of the rule to the form; clear the fields of unselected channels."""
+        """Unless a field is invalid, clear other channels' fields and add the rule's problems."""
         data = super().clean() or {}
         data["about_id"] = self._workflow(data)
         if not self.errors:
@@ -188,7 +188,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg] # not subscripta
         return found.pk
 
     def _secret(self, data: dict[str, Any]) -> str:
-        """Return the typed secret; if it is empty and the channel is unchanged, the current one."""
+        """Return the entered secret; if it is empty and the channel unchanged, the stored one."""
         typed: str = data.get("secret") or ""
         if typed or self.adds or data["channel"] != self.instance.channel:
             return typed
@@ -301,7 +301,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("notifies about"))
     def tells_of(self, row: AlertRule) -> str:
-        """Return the kinds of alerts that the rule covers, in words."""
+        """Return the labels of the reported kinds of alerts; "everything" for all kinds."""
         if len(row.kinds) == len(AlertKind):
             return gettext("everything")
         return marks.clipped(", ".join(str(AlertKind(kind).label) for kind in row.kinds), 80)
@@ -335,7 +335,7 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the form's fields.
 
-        The form of a new rule omits the history; the workspace of an existing rule is read-only.
+        A new rule's form omits the last section; the workspace of an existing rule is read-only.
         """
         if obj is None:
             return self.fieldsets[:-1]
@@ -357,11 +357,11 @@ class AlertRuleAdmin(OperatingAdmin, WritingAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: only the operation, which records a reason, deletes rules."""
+        """Return False: only the operation `DELETE`, which records a reason, deletes rules."""
         return False
 
     def write(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> AlertRule:
-        """Create the rule, or change the given fields; return the rule."""
+        """Create or change the rule with the form's values; return the rule."""
         actor = Actor.of_request(request)
         if change:
             return change_rule(obj.pk, form.facts(), secret=form.given_secret, actor=actor)

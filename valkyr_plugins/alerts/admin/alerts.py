@@ -91,7 +91,7 @@ class AlertAdmin(FactAdmin):
 
     @display(description=lazy("kind"))
     def about(self, row: Alert) -> str:
-        """Return the alert's kind in words."""
+        """Return the label of the alert's kind."""
         return row.get_kind_display()
 
     @display(description=lazy("rule"))
@@ -168,7 +168,7 @@ RESEND = AdminOperation(
 
 @admin.register(AlertDelivery)
 class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
-    """Messages about alerts, with the result of each attempt."""
+    """Messages of alert rules, with the results of the latest attempts."""
 
     operations = (RESEND,)
     list_display = ("made", "mark", "why", "by", "rule_name", "tries", "status", "problem")
@@ -194,7 +194,7 @@ class AlertDeliveryAdmin(OperatingAdmin, FactAdmin):
 
     @display(description=lazy("reason"))
     def why(self, row: AlertDelivery) -> str:
-        """Return the reason why the message was sent."""
+        """Return the reason for the message."""
         return row.get_reason_display()
 
     @display(description=lazy("channel"))

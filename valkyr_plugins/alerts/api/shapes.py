@@ -182,12 +182,12 @@ class AlertShape(CamelCase, serializers.ModelSerializer[Alert]):
         ]  # fmt: skip
 
     def get_path(self, alert: Alert) -> str:
-        """Return the path of the alert's admin page; "" if it has none."""
+        """Return the path of the problem's admin page; "" if there is none."""
         return shown_page(alert.path) if alert.path else ""
 
 
 class AlertDeliveryShape(CamelCase, serializers.ModelSerializer[AlertDelivery]):
-    """One message, and the result of each attempt."""
+    """One message, and the results of the latest attempts."""
 
     workspace_id = serializers.UUIDField(allow_null=True)
     rule_id = serializers.UUIDField()

@@ -77,7 +77,7 @@ class AlertRules(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a rule with its problems, recipients, channel and interval.
+        """Create a rule with the kinds of alerts to report, a channel, recipients and an interval.
 
         No response contains the rule's secret.
         """
@@ -159,7 +159,7 @@ DELIVERY_FILTERS = {"state": "state", "ruleId": "rule_id", "alertId": "alert_id"
 
 
 def deliveries() -> QuerySet[AlertDelivery]:
-    """Return all messages, without loading their texts: the alerts contain the texts."""
+    """Return all messages, without loading their contents, which the API does not return."""
     return AlertDelivery.objects.defer("message")
 
 
@@ -185,7 +185,7 @@ class AlertDeliveries(Endpoint):
         parameters=[AlertDeliveryQuery],
     )
     def get(self, request: Request) -> Response:
-        """List the messages of your workspaces' rules, newest first, with their attempts."""
+        """List the messages of your workspaces' rules, newest first, with the latest attempts."""
         query = self.query(AlertDeliveryQuery)
         rows = narrowed(visible(self.user, deliveries()), query, DELIVERY_FILTERS)
         found = page(request, rows, query, order=BY_ID)

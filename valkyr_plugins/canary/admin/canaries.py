@@ -1,4 +1,4 @@
-"""Canaries side by side with the latest version."""
+"""Admin pages of canaries, each compared with the latest version."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -99,7 +99,7 @@ class CanaryAdmin(OperatingAdmin, FactAdmin):
 
 
 def mark_of(row: Canary) -> Any:
-    """Return the badge of a state."""
+    """Return the badge of the canary's state."""
     return marks.mark(*MARKS[CanaryState(row.state)])
 
 

@@ -35,7 +35,7 @@ class VersionRollbackAdmin(FactAdmin):
 
     @display(description=lazy("finished"))
     def finished(self, row: VersionRollback) -> Any:
-        """Return how long ago the executions were settled; a dash if they are not."""
+        """Return how long ago the rollback finished; a dash while it settles executions."""
         return marks.EMPTY if row.finished_at is None else marks.ago(row.finished_at)
 
     @display(description=lazy("executions"))

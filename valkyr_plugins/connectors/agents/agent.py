@@ -125,7 +125,7 @@ class AgentInputs(ProviderInputs):
 
 
 class AgentOutputs(ModuleOutputs):
-    """The agent's answer and its costs."""
+    """The agent's answer and conversation, and its turns, tool calls, tokens and cost."""
 
     text: str = Field(description="The last answer.")
     output: Any = Field(description="The last answer as data, if there is an `outputSchema`.")

@@ -73,7 +73,7 @@ def _previous(turn: str, path: str, otherwise: str) -> str:
 
 
 def _seen(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what the model sees of each tool: its name, description and parameters."""
+    """Return the part of each tool that the model gets: name, description and parameters."""
     return [
         {key: tool[key] for key in ("name", "description", "parameters") if key in tool}
         for tool in config.get("tools") or []

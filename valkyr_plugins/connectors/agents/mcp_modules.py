@@ -80,10 +80,10 @@ class McpCall(McpModule[McpCallInputs]):
 
     MCP is the Model Context Protocol. A credential of type bearer or basic becomes the
     Authorization header. Private and special addresses are rejected unless an administrator allows
-    their range. The step is retried if the server is unreachable or answers 429 or 5xx. Other
-    errors, such as an unknown tool, wrong arguments or an error of the tool, are permanent.
-    `_meta["valkyr/idempotencyKey"]` contains the step's idempotency key. After a crash, a tool may
-    be called twice with this key.
+    their range. The step is retried if the server is unreachable, reports an internal error, or
+    answers 408, 425, 429 or 5xx. Errors such as an unknown tool, wrong arguments or an error of the
+    tool are permanent. `_meta["valkyr/idempotencyKey"]` contains the step's idempotency key. After
+    a crash, a tool may be called twice with this key.
     """
 
     type = "mcp.call"
@@ -136,10 +136,10 @@ class McpToolsOutputs(ModuleOutputs):
 
 
 class McpTools(McpModule[McpToolsInputs]):
-    """Lists the tools of an MCP server, in the form that `llm.agent` and `llm.chat` take.
+    """Lists the tools of an MCP server, in the form that `llm.agent` and `llm.chat` accept.
 
-    The server, credentials, limits and retries are as in `mcp.call`. At most 100 tools are
-    returned; in `only`, name the tools that you need. A tool's name can have at most 64 letters,
+    The server, credentials, limits and retries are as in `mcp.call`. More than 100 tools fail the
+    step; in `only`, name the tools that you need. A tool's name can have at most 64 letters,
     digits, `_` and `-`; other names fail the step, unless `only` omits the tool.
     """
 

@@ -208,7 +208,7 @@ def _cost(model: str, usage: Mapping[str, Any]) -> float | None:
 
 
 def schema_order(schema: Mapping[str, Any]) -> str:
-    """Return the text that tells a model to answer with JSON that fits the schema.
+    """Return the instruction for a model to answer with JSON that fits the schema.
 
     Line breaks separate the braces of the JSON, because two adjacent braces begin a template.
     """

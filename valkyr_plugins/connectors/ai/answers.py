@@ -158,7 +158,7 @@ class ToolCall:
 
 @dataclass(slots=True)
 class StreamedAnswer:
-    """The part of a streamed answer that was received so far."""
+    """The part of a streamed answer that has been received so far."""
 
     id: str = ""
     model: str = ""
@@ -173,7 +173,7 @@ class StreamedAnswer:
 
     @property
     def text(self) -> str:
-        """Return the text that was received so far."""
+        """Return the text that has been received so far."""
         return "".join(self.texts)
 
     @property
@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how many characters to log: up to the last space, or all if a long text has none."""
+    """Return how many characters to show: up to the last space, or all if a long text has none."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)

@@ -164,11 +164,11 @@ class LlmChat(LlmModule[ChatInputs]):
     It works with every endpoint that supports OpenAI's chat completions: OpenAI, DeepSeek, Zhipu,
     Mistral, OpenRouter, or your own server (vLLM, Ollama), if an administrator allows its network.
     The key is a credential of type bearer. While the answer arrives, the run's page shows its
-    latest part; afterwards the whole answer is in the run's log. Tokens, and their cost by the
-    installation's price list, are recorded, even if the run fails during an answer. The step is
-    retried after rate limits, overload and broken connections. It is not retried after a rejected
-    key, a context that is too long, or a content filter. After a crash, the model may be called and
-    paid for twice.
+    latest part, and the run's log gets up to 60 parts of about 400 characters or more. Tokens, and
+    their cost by the installation's price list, are recorded, even if the run fails during an
+    answer. The step is retried after rate limits, overload and broken connections. It is not
+    retried after a rejected key, a context that is too long, or a content filter. After a crash,
+    the model may be called and paid for twice.
     """
 
     type = "llm.chat"

@@ -85,7 +85,7 @@ def _media_type(image: bytes) -> str:
 
 
 class CalledTool(ModuleInputs):
-    """A tool call of an earlier answer, as its step returned it."""
+    """A tool call of an earlier answer, in the form in which `llm.chat` returned it."""
 
     id: str = Field(description="The call's id.", max_length=500)
     name: str = Field(description="The tool.", max_length=200)

@@ -1,8 +1,8 @@
 """Requests to a provider: chat completions, streamed or not, and embeddings.
 
 Servers that call themselves OpenAI-compatible may not accept every key. A request that is rejected
-(400 or 422) for an unknown key costs nothing, so it is rewritten without the key and sent again;
-each change is made once.
+(400 or 422) for an unsupported key costs nothing, so it is rewritten and sent again, at most three
+times.
 """
 
 import json
@@ -42,7 +42,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RequestChange:
-    """A key of a request, and a function that returns a request without a key that was rejected."""
+    """A key of a request, and the function that rewrites a request whose server rejects the key."""
 
     key: str
     otherwise: Callable[[Body], Body]
@@ -76,7 +76,7 @@ REFUSALS = (
 
 
 def put_otherwise(body: Body, refusal: str) -> tuple[Body, str] | None:
-    """Return the rewritten request and the changed key; None if the error names no known key."""
+    """Return the rewritten request and the changed key; None if the error rejects no known key."""
     text = refusal.lower()
     if not any(word in text for word in REFUSALS):
         return None

@@ -18,7 +18,7 @@ class BoundedTransport(GuardedTransport):
     """Rejects compressed responses, which were not requested, and ends responses over the limit."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request. Raises StepError if the response is compressed or its body too long."""
+        """Send the request; limit the body's size. Raises StepError if the body is compressed."""
         response = super().handle_request(request)
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", ""):

@@ -91,7 +91,7 @@ class _Bytes(io.BytesIO):
 
 
 class Archive:
-    """An open archive with checked entries; `names` are the names of its files."""
+    """An open archive whose entries have been checked."""
 
     def __init__(self, opened: zipfile.ZipFile, bounds: Bounds) -> None:
         self._opened = opened

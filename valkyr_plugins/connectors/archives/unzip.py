@@ -107,9 +107,9 @@ class ArchiveUnzipOutputs(ModuleOutputs):
 class ArchiveUnzip(Module[ArchiveUnzipInputs]):
     """Unpacks a zip archive into a folder, or into the step's output.
 
-    The whole archive is checked and unpacked before the first file is written. Nested archives are
-    not unpacked. Encrypted entries, links, names that lead outside the folder or occur twice, and
-    archives over the limits are rejected. Paths in S3 need a credential of type s3.
+    All entries are checked, and the selected ones unpacked, before a file is written. Nested
+    archives are not unpacked. Encrypted entries, links, names that lead outside the folder or occur
+    twice, and archives over the limits are rejected. Paths in S3 need a credential of type s3.
     """
 
     type = "archive.unzip"

@@ -87,7 +87,7 @@ def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Tell the supervisor to end the code; if it does not end in time, kill both."""
+    """Ask the supervisor to end the code; if the supervisor does not end in time, kill both."""
     if process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):

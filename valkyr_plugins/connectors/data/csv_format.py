@@ -71,7 +71,7 @@ class CsvForm(ModuleInputs):
 
 
 def sniffed(lines: Iterable[str], quote: str) -> str:
-    """Return the delimiter that splits all of the first records into the same number of fields.
+    """Return the delimiter that splits each of the first records into the same number of fields.
 
     If several delimiters do, return the one that yields the most fields. Return a comma if no
     delimiter separates any fields.
@@ -83,7 +83,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """Return the number of fields in every record; 0 if it varies or a record cannot be read."""
+    """Return the fields per record without an incomplete end; 0 if varying or unreadable."""
     try:
         # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
@@ -135,7 +135,7 @@ MAX_LINE = 1024 * 1024  # bytes
 
 
 def text_lines(text: str) -> Iterator[str]:
-    """Return the lines of a text with their ends, without the byte order mark. Raises StepError."""
+    """Return a text's lines with their line ends, without the byte order mark. Raises StepError."""
     without_nul(checked_text(text, "the CSV"), "the CSV")
     return iter(io.StringIO(text.removeprefix("\ufeff"), newline=""))
 

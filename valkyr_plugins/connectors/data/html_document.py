@@ -64,7 +64,7 @@ class Part:
 
 @lru_cache(maxsize=512)
 def taken_apart(selector: str) -> tuple[tuple[Part, ...], ...]:
-    """Split a selector list into its alternatives, and each into its parts. Raises ValueError."""
+    """Split a selector list into alternatives, and each of them into parts. Raises ValueError."""
     if len(selector) > MAX_LENGTH:
         raise ValueError(f"a selector has at most {MAX_LENGTH} characters")
     reader = _Reader()

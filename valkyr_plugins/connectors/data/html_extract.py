@@ -104,7 +104,7 @@ class HtmlExtractOutputs(ModuleOutputs):
 
 
 class HtmlExtract(Module[HtmlExtractInputs]):
-    """Extracts values and lists of records from an HTML page by CSS selectors.
+    """Extracts values and lists of records from an HTML page, using CSS selectors.
 
     The page is parsed as in browsers, so invalid HTML works, but scripts do not run. A field with
     `get: fields` and `all: true` yields an object for each element, such as the rows of a list.

@@ -65,7 +65,7 @@ def _too_much() -> StepError:
 
 
 class _Functions(functions.Functions):
-    """JMESPath's functions; those that can enlarge text or compare large values have limits."""
+    """JMESPath's functions, with limits where they can enlarge text or compare large values."""
 
     @functions.signature({"types": ["array", "string"]}, {"types": []})
     def _func_contains(self, subject: Any, search: Any) -> bool:

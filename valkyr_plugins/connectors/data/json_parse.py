@@ -37,7 +37,7 @@ class JsonParseOutputs(ModuleOutputs):
 class JsonParse(PureModule):
     """Parses JSON, or one JSON value per line. NaN, Infinity and trailing text fail the step.
 
-    Errors name the line and column, but do not contain the text.
+    Syntax errors name the line and column, but do not contain the text.
     """
 
     type = "data.json_parse"

@@ -211,7 +211,7 @@ class SortOutputs(ModuleOutputs):
 
 
 class Sort(PureModule):
-    """Sorts rows by fields; numeric texts are compared as numbers.
+    """Sorts rows by fields; by default, a field with only numeric values is sorted as numbers.
 
     Rows without a value come last in either order; equal rows keep their order.
     """
@@ -290,7 +290,7 @@ class DeduplicateOutputs(ModuleOutputs):
 
 
 class Deduplicate(PureModule):
-    """Removes duplicate rows; compares all fields, or only those in `by`.
+    """Removes duplicate rows; compares all fields, or only the fields in `by`.
 
     1 and "1" are different; a missing field equals null.
     """

@@ -63,7 +63,7 @@ class ValidateOutputs(ModuleOutputs):
 class Validate(Module[ValidateInputs]):
     """Checks data against a JSON Schema; fails with up to 100 errors if the data does not match.
 
-    Regular expressions cannot use lookaround or backreferences, because matching takes linear time.
+    Regular expressions cannot use lookaround or backreferences, so that matching takes linear time.
     A check that takes too many evaluations of the schema fails the step.
     """
 
@@ -123,8 +123,7 @@ class Validate(Module[ValidateInputs]):
 def require_fit(data: Any, schema: Any, evaluations: int) -> None:
     """Raise StepError unless data fits a schema that `require_schema` has checked.
 
-    The error's `details` list the mistakes. They are None if the schema is invalid, or takes too
-    many evaluations.
+    The error's `details` contains the mistakes, or is None if the data could not be checked.
     """
     problems = _problems(data, schema, evaluations)
     if not problems:

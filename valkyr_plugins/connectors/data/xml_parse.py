@@ -146,7 +146,7 @@ MAX_DEPTH = 256
 
 
 def require_harmless(text: str) -> None:
-    """Raise StepError for an invalid or harmful document; the error names line and column."""
+    """Raise StepError for a harmful or invalid document; syntax errors name the line and column."""
     from xml.parsers import expat
 
     parser = expat.ParserCreate("utf-8")

@@ -13,7 +13,7 @@ from valkyr_plugins.connectors.files.store import S3, Stores, Where
 
 
 class StoreInputs(ModuleInputs):
-    """The address of a store; only paths that begin with s3:// need it."""
+    """The address of a store; only paths that begin with s3:// use it."""
 
     endpoint: str | None = Field(
         None,
@@ -57,7 +57,7 @@ MAX_CHARSET = 40
 
 
 def _known(charset: str) -> str:
-    """Return the charset. Raises ValueError unless Python knows it as a text encoding."""
+    """Return the charset. Raises ValueError unless it is a text encoding of Python."""
     try:
         known = codecs.lookup(charset)
     except (LookupError, ValueError):
@@ -112,6 +112,6 @@ def _short(error: Exception) -> str:
 
 
 def warm_up() -> None:
-    """Import s3fs and its dependencies, if installed. This takes 1 s and starts no thread."""
+    """Import s3fs and its dependencies, if installed. This takes about 1 s and starts no thread."""
     if find_spec("s3fs") is not None:
         import valkyr_plugins.connectors.files.s3.store  # noqa: F401

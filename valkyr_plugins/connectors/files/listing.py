@@ -34,7 +34,7 @@ class FilePattern:
 
     @property
     def recursive(self) -> bool:
-        """Return whether the pattern also matches files in subfolders."""
+        """Return whether the pattern can match files in subfolders."""
         return len(self.parts) > 1 or ANY_FOLDERS in self.parts
 
     def matches(self, path: str) -> bool:
@@ -56,7 +56,7 @@ class FilePattern:
         return len(self.parts) in at
 
     def _further(self, positions: set[int]) -> set[int]:
-        """Return the positions, and those after each `**`, which also matches zero folders."""
+        """Return the positions and the ones after each `**`, which also matches zero folders."""
         found = set(positions)
         for position in range(len(self.parts)):
             if position in found and self.parts[position] == ANY_FOLDERS:

@@ -30,8 +30,8 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 class SmtpServer:
     """An SMTP server; `tls` says when encryption begins.
 
-    `starttls` encrypts only if the server offers encryption. `trusted` means that an administrator
-    named the server; it may be in a private network.
+    `starttls` encrypts if the server offers encryption, which is required if `needs_tls` is true.
+    `trusted` means that an administrator named the server; it may be in a private network.
     """
 
     host: str

@@ -48,10 +48,10 @@ class WebhookPost(Module[WebhookPostInputs]):
     The header webhook-id is this step's idempotency key, the same for every attempt, so that the
     receiver can detect duplicates. The header webhook-timestamp is the time of the attempt, in Unix
     seconds. With a credential of type signing, the header webhook-signature is `v1,` followed by
-    the Base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`. The secret is `whsec_` followed by
-    Base64, or any text of 16 or more characters, whose UTF-8 bytes are the key. During a rotation,
-    two `whsec_` secrets, separated by a space, both sign. Any status outside 200 to 299 fails the
-    step; redirects are not followed.
+    the Base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`. The secret is `whsec_` followed by the
+    key in Base64, or a text whose UTF-8 bytes are the key; a key has 16 or more bytes. During a
+    rotation, two `whsec_` secrets, separated by a space, both sign. Any status outside 200 to 299
+    fails the step; redirects are not followed.
     """
 
     type = "webhook.post"

@@ -47,7 +47,7 @@ class Broker:
 
 
 def broker_of(credential: Mapping[str, str] | None) -> Broker:
-    """Return the credential's broker. Raises StepError without one, and for the engine's own."""
+    """Return the credential's broker, if steps may use it. Raises StepError otherwise."""
     if credential is None:
         raise StepError(
             "this step has no credential: create one of type broker (url), and name it in the "

@@ -54,9 +54,9 @@ class EventPublishOutputs(ModuleOutputs):
 class EventPublish(Module[EventPublishInputs]):
     """Publishes an event in the workflow's own workspace, as `POST /v1/Event` does.
 
-    The event starts every workflow that has an event trigger for its name, and wakes every step
-    that waits for the event. The event is published once, however often the step is retried. The
-    step does not wait for the started workflows; to wait, use `flow.subworkflow`. If a quota or an
+    The event starts every workflow that has a matching event trigger, and wakes every step that
+    waits for the event. The event is published once, however often the step is retried. The step
+    does not wait for the started workflows; to wait, use `flow.subworkflow`. If a quota or an
     invalid payload prevents a trigger from starting a workflow, the step does not fail: `refused`
     lists the trigger.
 

@@ -1,6 +1,6 @@
 """The addresses that an HTTP step may reach: the public internet, and allowed ranges.
 
-Valkyr checks each address just before it connects; it never checks names.
+Each address is checked just before a connection; this module never checks names.
 """
 
 import socket

@@ -51,8 +51,8 @@ def followed(
 ) -> Iterator[httpx.Response]:
     """Follow redirects; yield the final response before its body is read.
 
-    `private` are the lower-case names of headers for the first origin only. With `guarded`, no body
-    goes to another origin. Raises StepError.
+    `private` contains the lower-case names of headers for the first origin only. With `guarded`, no
+    body goes to another origin. Raises StepError.
     """
     for _ in range(MAX_REDIRECTS + 1):
         response = _sent(request, digest)
@@ -131,11 +131,11 @@ CHANGING_METHODS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 class Call:
     """A request, with limits for the response.
 
-    `content` are httpx's arguments for a body (`content`, `data`, `files`). Headers and query are
-    sent unchanged; Authorization comes from the step's credential unless `signs_in` is off. With
-    `keyed`, the Idempotency-Key is sent; with None, it is sent if the method changes something.
-    `digest` authenticates by RFC 7616. `shown` replaces the address in messages if the address
-    itself is secret.
+    `content` contains httpx's arguments for a body (`content`, `data`, `files`). Headers and query
+    are sent unchanged; Authorization comes from the step's credential unless `signs_in` is off.
+    With `keyed`, the Idempotency-Key is sent; with None, it is sent if the method changes
+    something. `digest` is for Digest authentication (RFC 7616). `shown` replaces the address in
+    messages if the address itself is secret.
     """
 
     method: str

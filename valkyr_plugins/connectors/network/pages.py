@@ -98,8 +98,8 @@ def call_for(
     """Return the request for the page at a position. Raises StepError.
 
     A page of another origin is requested without headers that may be credentials. With `guarded`
-    (the step uses secrets), it is also requested without a body, so only by GET. Pages carry no
-    Idempotency-Key: one key for all pages would return the first page again.
+    (the step uses secrets), it is also requested without a body, so only by GET. Requests have no
+    Idempotency-Key: with the same key, a server would return the first page again.
     """
     url, query, body = inputs.url, dict(inputs.query), inputs.json_body
     elsewhere = False

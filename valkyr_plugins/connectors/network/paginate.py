@@ -153,7 +153,7 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     read, the step fails. If a page fails, the step is retried. The next attempt continues at this
     page if the collected items are small (at most 48 KiB); otherwise, it starts again at the first
     page. To lose less work, read a few pages per step (`maxPages`) in a loop, and pass `next` to
-    `start`. Headers and the credential are sent only to the first page's origin.
+    `start`. The credential and headers such as API keys are sent only to the first page's origin.
     """
 
     type = "http.paginate"

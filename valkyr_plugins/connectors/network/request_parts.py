@@ -179,7 +179,7 @@ def form_content(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parts_content(parts: list[MultipartPart]) -> dict[str, Any]:
-    """Return a multipart body for httpx, at most 64 MiB and reusable. Raises StepError."""
+    """Return httpx's argument for a multipart body of at most 64 MiB. Raises StepError."""
     files, left = [], MAX_UPLOAD
     for part in parts:
         data = _part_bytes(part, left)

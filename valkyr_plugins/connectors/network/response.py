@@ -1,7 +1,7 @@
 """An HTTP response: its body, read up to a limit, and the errors of a failed exchange.
 
-Compressed bodies are unpacked here, never more than the limit at a time, so that a small response
-cannot expand to gigabytes.
+Compressed bodies are unpacked here in pieces of a limited size, so that a small response cannot
+expand to gigabytes.
 """
 
 import base64
@@ -72,7 +72,7 @@ def unpacked(response: httpx.Response, limit: int) -> Iterator[bytes]:
 
 
 def read_start(response: httpx.Response, limit: int) -> bytes:
-    """Return the start of the body as far as it can be read, up to `limit` bytes, for errors."""
+    """Return the start of the body, up to `limit` bytes; stop early if the body cannot be read."""
     start = bytearray()
     try:
         unpacker = _unpacker(response)

@@ -1,1 +1,1 @@
-"""Payments by Stripe: payment intents, refunds and customers."""
+"""Payments through Stripe: payment intents, refunds and customers."""

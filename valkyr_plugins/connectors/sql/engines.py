@@ -58,7 +58,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Pools:
-    """The SQLAlchemy engines of one process, by database."""
+    """The SQLAlchemy engines of one process, keyed by database."""
 
     pid: int
     engines: dict[Database, Kept] = field(default_factory=dict)

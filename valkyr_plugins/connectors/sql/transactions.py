@@ -136,7 +136,7 @@ def make_table(database: Database, ctx: StepContext) -> None:
 
 
 def begin_once(connection: Connection, key: str) -> dict[str, Any] | None:
-    """Insert the key and return None; if it exists, return the result of its attempt."""
+    """Insert the key and return None; if the key exists, return the result stored with the key."""
     if connection.execute(BEGIN, {"key": key}).rowcount:
         return None
     found: Any = connection.execute(EARLIER, {"key": key}).scalar()

@@ -50,6 +50,6 @@ def prctl(option: int, value: int) -> None:
 
 
 def drop_capabilities() -> None:
-    """Drop all capabilities by capset(2), with three empty sets. Raises OSError."""
+    """Drop all capabilities, using capset(2) with three empty sets. Raises OSError."""
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     call("capset", header, (ctypes.c_uint32 * 6)())

@@ -1,4 +1,4 @@
-"""Separate processes, network, users and file system by namespaces(7)."""
+"""Separate processes, network, users and file system, using namespaces(7)."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,7 @@ def leave() -> None:
 
 
 def become_nobody(saved: int = NOBODY) -> None:
-    """Change from root, to whom limits do not apply, to a user without any files.
+    """If this process is root, to which limits do not apply, change to a user without any files.
 
     Bubblewrap, which is root without capabilities, may send its last signal only to a process whose
     saved user is root. The process itself cannot return to root, because `count_alone` follows: a

@@ -1,4 +1,4 @@
-"""A step's connection to S3: its own s3fs filesystem, guarded unless the endpoint is trusted.
+"""A step's connection to S3: its own s3fs filesystem, which connects only to permitted addresses.
 
 Nothing outlives the step, so no key stays in memory and no connection crosses a fork. Only the
 description of S3's protocol, which is slow to load, is kept per process.
@@ -45,7 +45,7 @@ ATTEMPTS = 2  # of one request, in addition to the step's own retries
 class Guard:
     """Creates the sockets of a connection, except to addresses that steps may not reach.
 
-    `allows` are the egress rules; a `trusted` endpoint may be in a private network.
+    `allows` applies the egress rules; a `trusted` endpoint may be in a private network.
     """
 
     def __init__(self, allows: Callable[[str], bool], *, trusted: bool) -> None:
@@ -69,7 +69,7 @@ class Guard:
 
 
 class S3Connection:
-    """A connection to S3: an s3fs filesystem and its address guard (None for a trusted server)."""
+    """An s3fs filesystem and its guard (None for a trusted server without egress rules)."""
 
     def __init__(self, endpoint: S3Endpoint, credential: Mapping[str, str] | None) -> None:
         judge(*endpoint.address)
