@@ -1,5 +1,6 @@
 """Read environment variables with types; errors name the variable."""
 
+import math
 import os
 from urllib.parse import parse_qsl, unquote, urlparse, urlsplit
 
@@ -32,9 +33,12 @@ def number(name: str, default: float) -> float:
     if not raw:
         return default
     try:
-        return float(raw)
+        value = float(raw)
     except ValueError:
-        raise ImproperlyConfigured(f"{name} is {raw!r}; expected a number.") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise ImproperlyConfigured(f"{name} is {raw!r}; expected a number.")
+    return value
 
 
 def integer(name: str, default: int) -> int:

@@ -73,9 +73,10 @@ def probe() -> None:
     """Write, read and delete a small file. Raises the errors of these operations."""
     name = f"probe/{uuid4().hex}"
     write(name, b"valkyr")
-    if read(name) != b"valkyr":
-        raise StoredValueBroken("The payload store returned another content than was written.")
+    found = read(name)
     remove(name)
+    if found != b"valkyr":
+        raise StoredValueBroken("The payload store returned another content than was written.")
 
 
 class _Source:

@@ -326,14 +326,15 @@ def _modules() -> Iterator[DoctorFinding]:
 
 
 def _used(definition: Any) -> set[str]:
-    """Return the modules that the tasks of a definition name with `use`, also in nested tasks."""
+    """Return the modules that the steps of a definition name with `use`, also in nested tasks."""
     if isinstance(definition, dict):
         found = {name for value in definition.values() for name in _used(value)}
-        tasks = definition.get("tasks")
-        for task in tasks if isinstance(tasks, list) else ():
-            if isinstance(task, dict) and isinstance(task.get("use"), str):
-                found.add(task["use"])
-        return found
+        steps = [definition.get("undo")]
+        for name in ("tasks", "modules"):
+            listed = definition.get(name)
+            steps += listed if isinstance(listed, list) else []
+        uses = (step.get("use") for step in steps if isinstance(step, dict))
+        return found.union(use for use in uses if isinstance(use, str))
     if isinstance(definition, list):
         return {name for value in definition for name in _used(value)}
     return set()

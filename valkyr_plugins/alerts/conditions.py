@@ -87,7 +87,7 @@ def _rate_finding(workflow: Workflow, recent: float, usual: float) -> Finding:
 
 # In these a user decided to wait, or to ignore it.
 QUIET = (GroupStatus.IGNORED, GroupStatus.SNOOZED)
-# The most groups that are checked; those seen last come first.
+# The most groups that are checked; those whose last failure is oldest come first.
 MOST_GROUPS = 10_000
 
 

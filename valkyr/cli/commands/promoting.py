@@ -58,7 +58,7 @@ class VersionToMove:
     help="A profile, a workspace, or PROFILE/WORKSPACE.",
 )
 @click.option("--version", type=click.IntRange(1), help="Default: the latest published version.")
-@click.option("--alone", is_flag=True, help="Do not move the workflows that it calls.")
+@click.option("--alone", is_flag=True, help="Do not copy the workflows that it calls.")
 @click.option(
     "--any-checksum",
     is_flag=True,

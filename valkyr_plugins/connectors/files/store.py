@@ -211,10 +211,11 @@ class Stores:
             from valkyr_plugins.connectors.files.local_store import LocalStore
 
             return LocalStore()
-        if find_spec("s3fs") is None:
+        package, extra = ("s3fs", "valkyr[s3]") if scheme == S3 else ("fsspec", "fsspec")
+        if find_spec(package) is None:
             raise StepError(
-                f"files in {scheme}:// need the Python package 's3fs', which is not installed: "
-                "pip install 'valkyr[s3]'"
+                f"files in {scheme}:// need the Python package {package!r}, which is not "
+                f"installed: pip install '{extra}'"
             )
         if scheme == S3:
             from valkyr_plugins.connectors.files.s3.store import S3Store
