@@ -111,7 +111,7 @@ def _value(text: str, line: int, decoder: json.JSONDecoder) -> Any:
         return decoder.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {line + error.lineno - 1}, column {error.colno}"
-        raise StepError(f"the text is not JSON: {error.msg} at {place}") from None
+        raise StepError(f"the text is not JSON at {place}: {error.msg}") from None
     except RecursionError:
         raise StepError(
             f"the JSON is nested more than {MAX_DEPTH} levels deep: flatten it"
