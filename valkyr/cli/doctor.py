@@ -7,6 +7,7 @@ these cannot make. A part that depends on a failed part is skipped.
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from valkyr.cli.errors import CliError
@@ -329,10 +330,8 @@ def _used(definition: Any) -> set[str]:
     """Return the modules that the steps of a definition name with `use`, also in nested tasks."""
     if isinstance(definition, dict):
         found = {name for value in definition.values() for name in _used(value)}
-        steps = [definition.get("undo")]
-        for name in ("tasks", "modules"):
-            listed = definition.get(name)
-            steps += listed if isinstance(listed, list) else []
+        lists = [definition.get(name) for name in ("tasks", "modules")]
+        steps = [definition.get("undo"), *chain(*(one for one in lists if isinstance(one, list)))]
         uses = (step.get("use") for step in steps if isinstance(step, dict))
         return found.union(use for use in uses if isinstance(use, str))
     if isinstance(definition, list):

@@ -47,7 +47,7 @@ class JsonParse(PureModule):
     example = {"text": "{{ tasks.read.output.content }}"}
     bad_inputs = (
         Bad("an incomplete text", {"text": '{"a": [1, 2'}, "is not JSON at line 1, column 12"),
-        Bad("two values", {"text": "1 2"}, "Extra data at line 1, column 3"),
+        Bad("two values", {"text": "1 2"}, "at line 1, column 3: Extra data"),
         Bad("a number that JSON cannot express", {"text": "[NaN]"}, "NaN is not valid JSON"),
         Bad("a number too large", {"text": "1e999"}, "1e999 is too large"),
         Bad("a number of 5,000 digits", {"text": "1" * 5_000}, "has too many digits"),
