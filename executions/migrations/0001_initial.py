@@ -815,12 +815,12 @@ class Migration(executions.database.migrations.Migration):
             name='StoredPayloadUse',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('execution_id', models.UUIDField()),
+                ('holder_id', models.UUIDField()),
                 ('payload', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='uses', to='executions.storedpayload')),
             ],
             options={
-                'indexes': [models.Index(fields=['execution_id'], name='stored_payload_use_of')],
-                'constraints': [models.UniqueConstraint(fields=('payload', 'execution_id'), name='stored_payload_use_once')],
+                'indexes': [models.Index(fields=['holder_id'], name='stored_payload_use_of')],
+                'constraints': [models.UniqueConstraint(fields=('payload', 'holder_id'), name='stored_payload_use_once')],
             },
         ),
         migrations.CreateModel(

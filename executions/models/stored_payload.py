@@ -59,23 +59,23 @@ class StoredPayloadUse(models.Model):
     """An execution, or an event, that may refer to a stored value.
 
     The row is written before the value's file, or with the row that refers to the value.
-    `execution_id` can be an event's ID. It is not a foreign key: retention deletes executions and
-    events without reading this table, and the collector checks whether they still exist.
+    `holder_id` is the ID of the execution or event. It is not a foreign key: retention deletes
+    these without reading this table, and the collector checks whether they still exist.
     """
 
     id = models.BigAutoField(primary_key=True)
     payload = models.ForeignKey(
         StoredPayload, on_delete=models.CASCADE, related_name="uses", db_index=False
     )
-    execution_id = models.UUIDField()
+    holder_id = models.UUIDField()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["payload", "execution_id"], name="stored_payload_use_once"
+                fields=["payload", "holder_id"], name="stored_payload_use_once"
             ),
         ]
-        indexes = [models.Index(fields=["execution_id"], name="stored_payload_use_of")]
+        indexes = [models.Index(fields=["holder_id"], name="stored_payload_use_of")]
 
     def __str__(self) -> str:
-        return str(self.execution_id)
+        return str(self.holder_id)

@@ -110,5 +110,5 @@ def _needed() -> QuerySet[StoredPayloadUse]:
         Event.objects.all(),
         *(holders() for holders in HOLDERS),
     )
-    exists = (Exists(rows.filter(pk=OuterRef("execution_id"))) for rows in holding)
+    exists = (Exists(rows.filter(pk=OuterRef("holder_id"))) for rows in holding)
     return uses.filter(reduce(or_, (Q(one) for one in exists)))

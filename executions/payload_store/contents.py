@@ -73,7 +73,7 @@ class Contents:
                 sealing_key=self._key or 0,
                 size=0,
             )
-            StoredPayloadUse.objects.create(payload=row, execution_id=self._execution_id)
+            StoredPayloadUse.objects.create(payload=row, holder_id=self._execution_id)
         return row
 
 

@@ -46,7 +46,7 @@ def download_used(execution: WorkflowExecution, stored_id: UUID, *, actor: Actor
     """
     whole = StoredPayload.objects.exclude(stored_at=None)  # others are still being written
     found = whole.filter(
-        pk=stored_id, workspace_id=execution.workspace_id, uses__execution_id=execution.pk
+        pk=stored_id, workspace_id=execution.workspace_id, uses__holder_id=execution.pk
     ).first()
     if found is None:
         raise NotFound(f"Execution {execution.pk} has no stored value {stored_id}.")

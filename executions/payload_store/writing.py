@@ -198,15 +198,13 @@ def _keep(direct: dict[UUID, set[UUID]], *, all_there: bool) -> None:
 
 def share(origin_id: UUID, execution_id: UUID) -> None:
     """Let an execution refer to all values of its origin, whose rows it copies."""
-    ids = StoredPayloadUse.objects.filter(execution_id=origin_id).values_list(
-        "payload_id", flat=True
-    )
+    ids = StoredPayloadUse.objects.filter(holder_id=origin_id).values_list("payload_id", flat=True)
     _use([(pk, execution_id) for pk in ids])
 
 
 def _use(pairs: Iterable[tuple[UUID, UUID]]) -> None:
     StoredPayloadUse.objects.bulk_create(
-        [StoredPayloadUse(payload_id=pk, execution_id=user) for pk, user in pairs],
+        [StoredPayloadUse(payload_id=pk, holder_id=holder) for pk, holder in pairs],
         ignore_conflicts=True,
         batch_size=1_000,
     )

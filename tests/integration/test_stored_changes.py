@@ -177,7 +177,7 @@ def test_a_large_result_that_an_operator_gives_is_stored(valkyr):
     given = Run.objects.get(execution_id=run.id, step_path="call.main", attempt=2)
     assert given.outputs[STORED]
     [use] = StoredPayloadUse.objects.filter(payload_id=given.outputs[STORED])
-    assert use.execution_id == run.id
+    assert use.holder_id == run.id
 
 
 def test_a_large_variable_that_an_operator_sets_is_stored(valkyr):
@@ -211,7 +211,7 @@ def test_a_redrive_stores_its_changes_once_for_all_steps(valkyr):
     found = {overrides_of(run, 2)["inputs"][STORED] for run in runs}
     [stored] = found
     users = StoredPayloadUse.objects.filter(payload_id=stored)
-    assert {use.execution_id for use in users} == {run.id for run in runs}
+    assert {use.holder_id for use in users} == {run.id for run in runs}
 
 
 def test_a_redrive_of_new_executions_uses_the_stored_changes(valkyr):
@@ -273,7 +273,7 @@ def test_a_fork_stores_the_changed_inputs_of_its_steps(valkyr):
     assert forked.output == 20_000
     reference = overrides_of(forked, 1)["inputs"]
     [use] = StoredPayloadUse.objects.filter(payload_id=reference[STORED])
-    assert use.execution_id == made.pk
+    assert use.holder_id == made.pk
 
 
 def test_an_idempotent_fork_stores_the_changes_before_its_transaction(valkyr, django_user_model):

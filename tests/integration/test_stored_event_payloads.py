@@ -135,7 +135,7 @@ def test_an_event_and_the_runs_that_it_wakes_refer_to_one_file(valkyr):
         assert wait.outputs["event"] == event.payload
         assert wait.outputs["eventId"] == event.event_id
     [stored] = StoredPayload.objects.all()
-    users = set(StoredPayloadUse.objects.filter(payload=stored).values_list("execution_id"))
+    users = set(StoredPayloadUse.objects.filter(payload=stored).values_list("holder_id"))
     assert users == {(event.pk,), *((run.id,) for run in waiting)}
 
 
@@ -233,7 +233,7 @@ def test_a_signal_is_stored_once_for_the_execution(valkyr):
     assert run.output == 20_000
     assert run_of(run.id).wake["payload"][STORED]
     [use] = StoredPayloadUse.objects.all()
-    assert use.execution_id == run.id
+    assert use.holder_id == run.id
 
 
 @pytest.mark.parametrize("early", [False, True])

@@ -234,7 +234,7 @@ def test_values_inside_a_stored_value_are_kept_with_it(valkyr, store):
     assert len(outer.refers_to) == 1
     forget(made.pk)
     assert collecting.collect(grace=timedelta(0)).deleted == 0
-    uses = StoredPayloadUse.objects.filter(execution_id=run.id)
+    uses = StoredPayloadUse.objects.filter(holder_id=run.id)
     assert {one.payload_id for one in uses} >= {outer.pk, *outer.refers_to}
     again = fork(run.id, step_path="last.main", actor=ACTOR)
     forget(run.id)

@@ -81,7 +81,7 @@ def test_large_values_stay_while_a_file_refers_to_them(
     row = StoredPayload.objects.create(
         workspace_id=orders.workspace_id, digest="d" * 64, size=1_000_000
     )
-    StoredPayloadUse.objects.create(payload=row, execution_id=gone.pk)
+    StoredPayloadUse.objects.create(payload=row, holder_id=gone.pk)
     archiving.turn()
     pruning.turn()
     grace = collecting.timedelta(0)
