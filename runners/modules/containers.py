@@ -247,7 +247,7 @@ class SubworkflowInputs(ModuleInputs):
     wait: bool = Field(
         True,
         description="Whether to wait for the child's end, without holding a worker, or to "
-        "continue at once.",
+        "continue immediately.",
     )
 
 
@@ -261,8 +261,8 @@ class SubworkflowOutputs(ModuleOutputs):
 class Subworkflow(WaitingModule):
     """Runs another workflow of the workspace as a child execution, and waits for its end.
 
-    A child inherits its parent's priority and kind of trigger. It starts at once and uses neither a
-    slot nor a concurrency key. If the child fails, is cancelled or times out, the step fails
+    A child inherits its parent's priority and kind of trigger. It starts immediately, without a
+    slot or a concurrency key. If the child fails, is cancelled or times out, the step fails
     permanently and can take its `error` edge. If the parent is cancelled or times out, its children
     are cancelled; a pause does not affect them. If you requeue the child's dead letter, the child
     continues, but its parent does not. If you requeue the parent's step, it starts a new child.

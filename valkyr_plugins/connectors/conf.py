@@ -62,7 +62,7 @@ class ConnectorSettings(SettingsModel):
     javascript_code: Flag = setting(
         False,
         "Whether workflows may contain JavaScript (`javascript.code`); the same for the web "
-        "process and the workers. QuickJS runs it in the sandbox of `python.code`",
+        "process and the workers. QuickJS runs the code in the sandbox of `python.code`",
     )
     code_sandbox: Literal["auto", "bubblewrap", "builtin"] = setting(
         "auto",

@@ -143,8 +143,8 @@ class HttpRequestInputs(QueriedInputs):
     authentication: Literal["header", "digest"] = Field(
         "header",
         description=(
-            "How the request uses the credential: `header` sends it at once; `digest` (RFC 7616) "
-            "answers the server's challenge, with a credential of type basic."
+            "How the request uses the credential: `header` sends it immediately; `digest` (RFC "
+            "7616) answers the server's challenge, with a credential of type basic."
         ),
     )
     accept_status: list[int | Literal["4xx", "5xx"]] = Field(

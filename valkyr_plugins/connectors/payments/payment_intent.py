@@ -72,7 +72,7 @@ class PaymentIntentInputs(StripeInputs):
         description="The id of the payment method at Stripe, never the card's number.",
         examples=["pm_card_visa"],
     )
-    confirm: bool = Field(False, description="`create`: collect the money at once.")
+    confirm: bool = Field(False, description="`create`: collect the money immediately.")
     off_session: bool = Field(
         False, description="Whether the customer is absent and cannot answer the bank's questions."
     )
