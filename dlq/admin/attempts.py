@@ -158,7 +158,7 @@ def _kept(entry: DeadLetterEntry) -> SafeString | str:
 
 
 def attempts_section(entry: DeadLetterEntry) -> PageSection:
-    """Return a table of the step's first 50 attempts, also those after a requeue, with times."""
+    """Return a table of the step's first 50 attempts, including those after a requeue."""
     runs = list(
         Run.objects.filter(execution_id=entry.execution_id, step_path=entry.step_path)
         .defer(*LARGE)

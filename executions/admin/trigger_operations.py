@@ -86,7 +86,7 @@ ROTATE = AdminOperation(
 
 
 class PauseForm(ReasonForm):
-    """Asks for the end of a pause, and for a reason."""
+    """Asks until when to pause, and for a reason."""
 
     until = forms.DateTimeField(
         label=lazy("Pause until (UTC)"),

@@ -235,7 +235,7 @@ class OneApiToken(Endpoint):
         errors=[403, 404, 409],
     )
     def patch(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Rename a token, or let it expire earlier; 422 if the body changes nothing."""
+        """Rename a token, or let it expire earlier; 422 if the body names no field."""
         token = found(self.user, id)
         given = self.body(ApiTokenChange)
         if not given:

@@ -51,7 +51,7 @@ def start(
 ) -> None:
     """Insert the first runs of iterations; send all except the run that this worker keeps.
 
-    `batch` are further items of a pure map that this worker also executes.
+    `batch` holds further items of a pure map that this worker also executes.
     """
     parts: list[str] = []
     parcels: list[Parcel] = []

@@ -1,1 +1,1 @@
-"""The modules of steps, one family per file; no module uses tables or the broker."""
+"""The contract and registry of step modules, and the engine's own modules without tables or broker."""

@@ -175,7 +175,7 @@ def drop(old: RunPartition, *, attempts: int = SOON) -> bool:
     """Remove the oldest partition, and keep the runs of executions that still exist.
 
     These runs move to the partition of all earlier executions, whose range grows. Returns False if
-    the partition must be kept: too many executions still exist, its period ended less than a day
+    the partition must be kept: too many executions or runs remain, its period ended less than a day
     ago, or it is not the oldest. Raises TableBusy if the table remains in use.
     """
     ranges = [one for one in layout().ranges if not is_long(one)]

@@ -1,4 +1,4 @@
-"""This process's part of the watchdog: it reports that the process runs, and what its threads do.
+"""Report to the watchdog that this process is running, and what its threads are doing.
 
 A ticker thread writes the time; if it stops for `VALKYR_STALL_SECONDS`, the watchdog ends the
 process. The ticker does nothing else, so that a slow database does not make it look stalled.

@@ -160,7 +160,7 @@ def _number(value: float, scrub: Callable[[str], str]) -> Any:
 
 
 def _forms(value: str) -> Iterator[str]:
-    """Yield every form of the value to search for: with and without escapes, then encodings."""
+    """Yield every form to search for: with and without escapes, each also in several encodings."""
     for text in (value, *_lines(value), *_inside(value)):
         if len(text) >= SHORTEST:
             for escaped in dict.fromkeys(_escaped(text)):

@@ -12,7 +12,7 @@ from executions.sealing.sealer import PayloadSealer
 
 @dataclass(frozen=True, slots=True)
 class SegmentContext:
-    """The execution's data as one worker loaded it, and the segment that the message requests.
+    """The execution's data as one worker loaded it, and the message's data about the segment.
 
     For an execution that is planned from its rows, `queue` is empty and `started_at` and `input`
     are not loaded. `sealing_key` is the workspace's key for payloads, if it was loaded.

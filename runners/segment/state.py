@@ -21,7 +21,7 @@ from runners.segment.template_data import TemplateData, result
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment to run next; `batch` are further items of a pure map that the worker also runs."""
+    """A segment to run next; `batch` holds more items of a pure map that the worker also runs."""
 
     path: str
     queue: str

@@ -79,7 +79,10 @@ def is_id(text: str) -> bool:
 
 
 def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> str:
-    """Return the ID of a workflow given by ID, slug or name. Raises CliError unless one matches."""
+    """Return the ID of the workflow with this slug or name; an ID is returned unchecked.
+
+    Raises CliError unless exactly one workflow matches.
+    """
     if is_id(name):
         return name
     place: dict[str, Any] = {}
@@ -102,7 +105,10 @@ def workflow_id(api: "ApiClient", name: str, workspace: str | None = None) -> st
 
 
 def workspace_id(api: "ApiClient", name: str) -> str:
-    """Return the ID of a workspace by its ID, slug or name. Raises CliError unless one matches."""
+    """Return the ID of the workspace with this slug or name; an ID is returned unchecked.
+
+    Raises CliError unless exactly one of the caller's workspaces has the slug or name.
+    """
     if is_id(name):
         return name
     known = api.get("/v1/Me")["workspaces"]

@@ -27,7 +27,7 @@ def plain(name: str) -> str:
 
 
 def credential_name(name: str, kind: str) -> str:
-    """Return the new name of n8n's credential, beginning with a lower-case letter."""
+    """Return the new name of an n8n credential, beginning with a lower-case letter."""
     found = plain(name) or plain(_CAMEL.sub(" ", kind)) or "credential"
     return found if found[0].isalpha() else f"c_{found}"
 

@@ -137,14 +137,14 @@ MOST = 100
 
 @dataclass(slots=True)
 class Turn:
-    """The number of entries that moved, and whether more could move immediately."""
+    """The number of items settled, sent or skipped, and whether more could be immediately."""
 
     moved: int = 0
     more: bool = False
 
 
 def drive() -> int:
-    """Run a turn over all redrives that have work; return how many entries moved."""
+    """Continue all redrives that have work; return how many items were settled, sent or skipped."""
     return turn().moved
 
 

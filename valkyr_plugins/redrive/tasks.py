@@ -5,7 +5,7 @@ from executions.public.messaging import CONTROL, send, task
 
 @task("valkyr_redrive.drive")
 def drive() -> int:
-    """Drive redrives briefly; return how many entries moved. Runs every second."""
+    """Continue redrives; return how many items were settled, sent or skipped. Runs every second."""
     from valkyr_plugins.redrive import driver
 
     turn = driver.drive_alone()

@@ -51,7 +51,7 @@ class Viewers:
         return wanted
 
     def told(self, enabled: bool, now: float) -> None:
-        """Record that a command was sent at `now`, which turned reports on or off."""
+        """Record the command, sent at `now`, that turns reports on or off."""
         self.enabled, self.told_at = enabled, now
 
 

@@ -1,4 +1,4 @@
-"""Convert file nodes: n8n passes files next to items; here, tasks pass the texts of files."""
+"""Convert file nodes: n8n passes files alongside items; here, tasks pass the text of files."""
 
 from typing import Any
 

@@ -47,7 +47,7 @@ class BodyView:
 class TemplateScope:
     """The bodies in which a template's names are resolved, innermost first.
 
-    `elsewhere` maps each task ID to its body. `between_turns` marks the scope of a loop's
+    `elsewhere` maps each task ID to the body that contains it. `between_turns` marks the scope of a loop's
     condition, which is rendered before or after an iteration. `has_event` marks the scope of a
     filter, and `takes_secrets` the scope of values that a module receives only in memory.
     """
@@ -221,7 +221,7 @@ def template_problems(
 
 
 def bodies_by_task(reading: BodyReading) -> dict[str, BodyReading]:
-    """Return the body of each task ID; if an ID is repeated, its outermost or first body."""
+    """Return the body that contains each task; for a repeated ID, the outermost or first body."""
     found: dict[str, BodyReading] = {}
     level = [reading]
     while level:

@@ -14,7 +14,7 @@ def edge_problems(
 ) -> Iterator[DefinitionProblem]:
     """Yield a problem for each edge that lacks a task, is repeated, or has a wrong outcome.
 
-    `elsewhere` maps each task ID to its body.
+    `elsewhere` maps each task ID to the body that contains it.
     """
     seen: set[tuple[str, str, str]] = set()
     for edge in reading.edges:
