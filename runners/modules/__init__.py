@@ -1,1 +1,1 @@
-"""The contract and registry of step modules, and the engine's own modules without tables or broker."""
+"""The contract and registry of step modules, and the engine's modules, which use no tables."""

@@ -47,9 +47,9 @@ class BodyView:
 class TemplateScope:
     """The bodies in which a template's names are resolved, innermost first.
 
-    `elsewhere` maps each task ID to the body that contains it. `between_turns` marks the scope of a loop's
-    condition, which is rendered before or after an iteration. `has_event` marks the scope of a
-    filter, and `takes_secrets` the scope of values that a module receives only in memory.
+    `elsewhere` maps each task ID to the body that contains it. `between_turns` marks the scope of a
+    loop's condition, which is rendered before or after an iteration. `has_event` marks the scope of
+    a filter, and `takes_secrets` the scope of values that a module receives only in memory.
     """
 
     views: tuple[BodyView, ...]
