@@ -241,11 +241,11 @@ class WorkflowRun:
         return self.carry()
 
     def approve(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
-        """Approve the approval of a task; `by` is the name of a user, or a role."""
+        """Approve a task that waits for approval; `by` is the name of a user, or a role."""
         return self._decide(task, approvals.APPROVED, by, comment)
 
     def reject(self, task: str, *, by: str = "", comment: str = "") -> "WorkflowRun":
-        """Reject the approval of a task; `by` is the name of a user, or a role."""
+        """Reject a task that waits for approval; `by` is the name of a user, or a role."""
         return self._decide(task, approvals.REJECTED, by, comment)
 
     def signal(self, name: str, payload: Any = None) -> "WorkflowRun":

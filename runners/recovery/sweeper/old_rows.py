@@ -1,4 +1,4 @@
-"""Delete old cached results and remote runners, and resend or fail lost jobs of requests."""
+"""Delete old cached results and workers' rows, and resend or fail lost jobs of requests."""
 
 from datetime import timedelta
 
@@ -15,15 +15,16 @@ def expired_results() -> int:
     return len(statements.fetch("forget_cached", {"batch": BATCH}))
 
 
-# Remove remote runners that were not seen for a day: each may bring a new name.
+# Remove workers and remote runners that were not seen for a day: each start may bring a new name.
+# A worker that continues after a longer stop writes its row again.
 
 
 AGE = timedelta(days=1)
 
 
 def silent_runners() -> int:
-    """Delete remote runners that have been silent for a day; return how many."""
-    old = Runner.objects.filter(pool="remote", seen_at__lt=database_now() - AGE)
+    """Delete workers and remote runners that have been silent for a day; return how many."""
+    old = Runner.objects.filter(seen_at__lt=database_now() - AGE)
     ids = list(old.values_list("pk", flat=True)[:BATCH])
     return old.filter(pk__in=ids).delete()[0]
 

@@ -98,13 +98,14 @@ def test_who_asked_is_listed_in_its_workspace(runner: APIClient, workspace: Work
 def test_who_was_not_seen_for_a_day_is_forgotten(runner: APIClient) -> None:
     lease(runner)
     lease(runner, runnerId="box-2")
-    worker = Runner.objects.create(name="default@host", host="h", pid=1, pool="prefork")
+    Runner.objects.create(name="default@pod-1", host="pod-1", pid=1, pool="prefork")
+    live = Runner.objects.create(name="default@pod-2", host="pod-2", pid=1, pool="prefork")
     long_ago = database_now() - timedelta(days=2)
-    Runner.objects.exclude(name="default/box-2").update(seen_at=long_ago)
+    Runner.objects.exclude(name__in=["default/box-2", live.name]).update(seen_at=long_ago)
 
-    assert old_rows.silent_runners() == 1
+    assert old_rows.silent_runners() == 2
 
-    assert {row.name for row in Runner.objects.all()} == {"default/box-2", worker.name}
+    assert {row.name for row in Runner.objects.all()} == {"default/box-2", live.name}
 
 
 def test_where_too_many_wait_the_next_is_answered_at_once(

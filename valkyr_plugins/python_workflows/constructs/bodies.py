@@ -72,7 +72,7 @@ def _takes_number(body: Callable[..., Any]) -> bool:
 
 
 class TracedTurns:
-    """A loop: inside its block, the current iteration; after the block, the result."""
+    """Inside the loop's block, the current iteration; after the block, the loop's result."""
 
     def __init__(self, task: TracedTask, scope: TracedScope) -> None:
         self._task = task
