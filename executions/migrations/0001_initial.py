@@ -815,7 +815,7 @@ class Migration(executions.database.migrations.Migration):
             name='StoredPayloadUse',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('holder_id', models.UUIDField()),
+                ('holder_id', models.UUIDField(db_column='execution_id')),
                 ('payload', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='uses', to='executions.storedpayload')),
             ],
             options={

@@ -67,7 +67,7 @@ class StoredPayloadUse(models.Model):
     payload = models.ForeignKey(
         StoredPayload, on_delete=models.CASCADE, related_name="uses", db_index=False
     )
-    holder_id = models.UUIDField()
+    holder_id = models.UUIDField(db_column="execution_id")  # its name in earlier releases
 
     class Meta:
         constraints = [
