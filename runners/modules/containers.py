@@ -259,7 +259,7 @@ class SubworkflowOutputs(ModuleOutputs):
 
 
 class Subworkflow(WaitingModule):
-    """Runs another workflow of the workspace as a child execution, and waits for its end.
+    """Runs another workflow of the workspace as a child execution, and waits for it to end.
 
     A child inherits its parent's priority and kind of trigger. It starts immediately, without a
     slot or a concurrency key. If the child fails, is cancelled or times out, the step fails

@@ -137,7 +137,7 @@ class Common:
         if any(self.facts.values()):
             lines.append(
                 _wrapped(
-                    f"These facts apply unless a section says otherwise: {_sentences(self.facts)}"
+                    f"These defaults apply unless a section says otherwise: {_sentences(self.facts)}"
                 )
             )
         if self.rows:

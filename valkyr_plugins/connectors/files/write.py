@@ -77,7 +77,7 @@ class FileWriteOutputs(ModuleOutputs):
 
 
 class FileWrite(Module[FileWriteInputs]):
-    """Writes a whole file below the files folder, or an object in S3.
+    """Writes or appends to a file in the files folder, or writes an object in S3.
 
     Overwriting and creating are safe to repeat; appending may add the content twice after a crash.
     Paths in S3 need a credential of type s3.
