@@ -136,9 +136,7 @@ class Common:
         lines = [f"See [how to read this page](../{INDEX}#how-to-read-them)."]
         if any(self.facts.values()):
             lines.append(
-                _wrapped(
-                    f"These defaults apply unless a section says otherwise: {_sentences(self.facts)}"
-                )
+                _wrapped(f"Defaults, unless a section says otherwise: {_sentences(self.facts)}")
             )
         if self.rows:
             lines += ["## Common inputs", "\n".join([*INPUTS_HEAD, *self.rows.values()])]

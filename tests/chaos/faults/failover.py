@@ -60,7 +60,8 @@ def _behind(world: World) -> None:
     earlier = [pk for pk in lost if pk in set(replicated[:-1])]
     assert lost, "nothing was lost, so nothing was tried"
     assert not earlier, f"lost though the standby had them: {earlier}"
-    world.figure("executions accepted while the standby was cut off, and lost with the primary", len(lost))
+    label = "executions accepted while the standby was cut off, and lost with the primary"
+    world.figure(label, len(lost))
     world.load.forget(lost)
 
 
