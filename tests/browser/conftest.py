@@ -31,7 +31,7 @@ FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-UNANSWERED = 30.0  # seconds
+UNANSWERED = 120.0  # seconds
 expect.set_options(timeout=PATIENCE)
 
 

@@ -17,7 +17,7 @@ SIZE: ViewportSize = {"width": 1440, "height": 900}
 # One size, no motion.
 LOOKS: dict[str, Any] = {"viewport": SIZE, "reduced_motion": "reduce", "color_scheme": "light"}
 # Waits may be long: the machine may be busy.
-PATIENCE = 20_000  # milliseconds
+PATIENCE = 80_000  # milliseconds
 # The first page of a run also makes the server and the browser load everything.
 FIRST_LOAD = 30_000  # milliseconds
 # Of the same origin, so that its storage can be emptied; without scripts and without a session.

@@ -61,7 +61,7 @@ def stack(whole_stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield whole_stack
     finally:
         demo.terminate()
-        demo.wait(30)
+        demo.wait(120)
 
 
 def _wait_for_demo(log: Path, demo: "subprocess.Popen[bytes]") -> None:
@@ -156,7 +156,7 @@ def test_what_broke_is_found_compared_mended_and_sent_home(desk: Page) -> None:
     picture(desk, "desk-redrive-draft")
     start_draft(desk)
 
-    expect(desk.get_by_text("2 of 2 ended: 2 succeeded")).to_be_visible(timeout=60_000)
+    expect(desk.get_by_text("2 of 2 ended: 2 succeeded")).to_be_visible(timeout=240_000)
     picture(desk, "desk-redrive-done")
     assert findings(desk) == []
 
@@ -181,7 +181,7 @@ def test_a_dead_shipment_goes_home_by_keyboard_alone(desk: Page) -> None:
     expect(desk.get_by_role("dialog").get_by_label("Reason")).to_be_focused()
     desk.keyboard.press("Enter")
 
-    expect(desk.get_by_text("1 of 1 ended: 1 succeeded")).to_be_visible(timeout=60_000)
+    expect(desk.get_by_text("1 of 1 ended: 1 succeeded")).to_be_visible(timeout=240_000)
 
 
 def test_a_failure_is_given_up_and_taken_back(desk: Page) -> None:
@@ -224,7 +224,7 @@ def test_a_killed_worker_process_is_seen_and_its_step_taken_over(desk: Page, sta
     _holder(stack).kill()
 
     expect(desk.get_by_role("button", name=re.compile("sum.*succeeded"))).to_be_visible(
-        timeout=60_000
+        timeout=240_000
     )
     run = api(stack, f"/v1/Run?executionId={execution}")[0]
     assert (run["state"], run["attempt"]) == ("SUCCESS", 1)

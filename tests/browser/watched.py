@@ -34,7 +34,7 @@ def watched(stack: Stack, browser: Browser, state: Any) -> Iterator[Page]:
         viewport={"width": 1440, "height": 900},
         reduced_motion="reduce",
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(80_000)
     page = context.new_page()
     problems: list[str] = []
     page.on("console", lambda said: problems.append(f"{page.url}: {said.text}"))

@@ -13,7 +13,7 @@ from tests.projects.people.seed_words import PASSWORD
 from tests.support.chromium import REASON, chromium_path
 
 CHROMIUM = chromium_path()
-PATIENCE = 30_000
+PATIENCE = 120_000
 expect.set_options(timeout=PATIENCE)
 # A folder for pictures of each test's last page, if wanted.
 PICTURES = os.environ.get("VALKYR_TEST_PICTURES", "")

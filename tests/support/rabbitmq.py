@@ -24,7 +24,7 @@ from valkyr_project.embedded.child import free_port, plain_environment, start_ch
 
 PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 MISSING = "RabbitMQ is not here: apt-get install --no-install-recommends rabbitmq-server"
-START_SECONDS = 120.0
+START_SECONDS = 300.0
 STOP_STEPS = ((signal.SIGTERM, 15.0),)
 CONFIGURATION = """\
 listeners.tcp.1 = 127.0.0.1:{port}

@@ -157,7 +157,7 @@ class Stack:
         wait_until_gone([process.pid for process in family])
         self._close()
 
-    def stop(self, number: signal.Signals = signal.SIGTERM, seconds: float = 60) -> int:
+    def stop(self, number: signal.Signals = signal.SIGTERM, seconds: float = 240) -> int:
         """Ask the stack to stop and wait for its end; return the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
