@@ -19,7 +19,7 @@ LOOKS: dict[str, Any] = {"viewport": SIZE, "reduced_motion": "reduce", "color_sc
 # Waits may be long: the machine may be busy.
 PATIENCE = 80_000  # milliseconds
 # The first page of a run also makes the server and the browser load everything.
-FIRST_LOAD = 30_000  # milliseconds
+FIRST_LOAD = 120_000  # milliseconds
 # Of the same origin, so that its storage can be emptied; without scripts and without a session.
 RESTING = "executions/api-docs.css"
 

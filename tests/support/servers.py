@@ -15,7 +15,7 @@ from pathlib import Path
 from valkyr_project.embedded import Postgres, Redis
 
 PREFIX = "valkyr-tests-"
-NEW_SECONDS = 240.0
+NEW_SECONDS = 60.0
 
 
 class TestServers:
