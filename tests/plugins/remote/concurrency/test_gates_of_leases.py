@@ -186,7 +186,7 @@ def watched(place: Workspace) -> Iterator[list[tuple[int, int]]]:
 
 def test_no_more_leases_hold_at_once_than_the_quota_has_places(place: Workspace) -> None:
     limit(place, max_concurrent=2)
-    started = start_many(publish(remote(), place), [{}] * 60)
+    started = start_many(publish(remote(), place), [{}] * 30)
     prepare_remote_runs()
     runs = Run.objects.filter(execution_id__in=started)
 
@@ -202,7 +202,7 @@ def test_no_more_leases_hold_at_once_than_the_quota_has_places(place: Workspace)
     with watched(place) as seen, Rivals(12) as twelve:
         counts = [part.result(100) for part in [twelve.begin(client, n) for n in range(12)]]
 
-    assert sum(counts) == 60
+    assert sum(counts) == 30
     assert max(live for live, _ in seen) == 2
     assert {unplaced for _, unplaced in seen} == {0}
     assert placed(place) == HeldPermit.objects.count() == 0

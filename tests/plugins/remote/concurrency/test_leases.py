@@ -73,7 +73,7 @@ def place(queue: World) -> Workspace:
 
 
 def test_no_run_is_handed_out_twice(place: Workspace, rivals: Rivals) -> None:
-    started = start_many(publish(ONE, place), [{}] * 500)
+    started = start_many(publish(ONE, place), [{}] * 250)
 
     def client(number: int) -> list[UUID]:
         mine: list[UUID] = []
@@ -85,9 +85,9 @@ def test_no_run_is_handed_out_twice(place: Workspace, rivals: Rivals) -> None:
         parts = [sixteen.begin(client, number) for number in range(16)]
         all_of_them = [pk for part in parts for pk in part.result(60)]
 
-    assert len(all_of_them) == len(set(all_of_them)) == 500
+    assert len(all_of_them) == len(set(all_of_them)) == 250
     held = Run.objects.filter(execution_id__in=started, state="LEASED", lease_token=1)
-    assert held.count() == 500
+    assert held.count() == 250
     extend_leases(started)
 
 
