@@ -79,7 +79,7 @@ def _base62(number: int, length: int) -> str:
 
 
 def visible_tokens(user: User) -> QuerySet[ApiToken]:
-    """Return the caller's own tokens, and all tokens of workspaces that the caller administers."""
+    """Return tokens of the caller's workspaces: the caller's own, or all in administered ones."""
     reach = reach_of(user)
     own = Q(user_id=user.pk, workspace__in=list(reach.members))
     administered = Q(workspace__in=reach.workspaces(Action.ADMINISTER))

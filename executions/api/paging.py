@@ -120,7 +120,7 @@ def _rejecting_cursors() -> Iterator[None]:
 def narrowed(
     rows: QuerySet[M], query: Mapping[str, Any], filters: Mapping[str, str]
 ) -> QuerySet[M]:
-    """Return the rows that match the query's workspace and `filters` (lookups by query field)."""
+    """Return the rows that match the query's workspace and `filters` (query fields and lookups)."""
     wanted = {path: query[name] for name, path in filters.items() if name in query}
     if "workspaceId" in query:
         wanted[workspace_path(rows.model)] = query["workspaceId"]
