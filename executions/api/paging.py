@@ -24,7 +24,7 @@ ORDERS = [(NEWEST_FIRST, "newest first"), (OLDEST_FIRST, "oldest first")]
 
 
 class PageQuery(Body):
-    """The parameters that every list accepts."""
+    """The parameters that every paged list accepts."""
 
     limit = serializers.IntegerField(
         required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT

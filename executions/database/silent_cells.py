@@ -69,7 +69,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def connect() -> None:
-    """Apply the limit to each new connection to a cell's database."""
+    """With cells, apply the limit to each new connection to one of Valkyr's databases."""
     connection_created.connect(_connected, dispatch_uid="executions.database.silent_cells")
 
 
