@@ -162,7 +162,7 @@ def authentication_is_there(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def sessions_can_be_ended(**_: Any) -> list[CheckMessage]:
-    """Report a missing middleware for browser sessions: users need it to see and end sessions."""
+    """Report a missing BrowserSessions: without it, users cannot see or end browser sessions."""
     if SESSIONS in django_settings.MIDDLEWARE:
         return []
     return [

@@ -1,4 +1,4 @@
-"""The only package that checks permissions, and that limits querysets to the caller's rows.
+"""The package that checks permissions and limits querysets to the caller's rows.
 
 Permissions come from four sources: the role in the workspace, the membership's own permissions,
 object permissions on a workflow (which its executions, runs and dead letters inherit), and Django's

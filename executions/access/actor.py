@@ -164,7 +164,7 @@ def _noted(actor: Actor, line: AuditLine) -> dict[str, Any]:
 
 
 def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
-    """Write at most 1,000 lines of one actor in one statement; each becomes a row of the trail."""
+    """Write lines of one actor in one statement, each as a row of the trail; pass up to 1,000."""
     if not lines:
         return
     rows = [

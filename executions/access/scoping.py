@@ -41,7 +41,7 @@ def visible(
 ) -> QuerySet[M]:
     """Return the rows on which the user has `power`, by role or by object permission.
 
-    Superusers get the rows without a condition, because a condition would prevent the use of an
+    Superusers without an API token get all rows, because a condition would prevent the use of an
     index for a large list. `path` is the lookup to the workspace's ID if the model's foreign keys
     do not show it; `reach` saves a query. One workspace is compared by equality, so that lists are
     read in the order of an index.

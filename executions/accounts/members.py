@@ -237,8 +237,8 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
 def _open_the_admin(user: Any, *, lost: bool) -> None:
     """Allow the user to open the admin if one of the user's roles needs it.
 
-    `lost` says that the user lost roles: access that no role needs is then withdrawn, except from
-    superusers. Otherwise, manually granted access is kept.
+    `lost` says that another system managed some of the user's roles: access that no role needs is
+    then withdrawn, except from superusers. Otherwise, manually granted access is kept.
     """
     if not has_column("is_staff"):
         return

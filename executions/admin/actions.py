@@ -30,7 +30,7 @@ OUTSIDE = 2
 
 
 class OperatingAdmin(ScopedAdmin):
-    """An admin that offers each of its `operations` as an action of rows, pages and selections."""
+    """An admin that offers `operations` as actions of rows, pages and, if `bulk`, selections."""
 
     operations: ClassVar[tuple[AdminOperation, ...]] = ()
     # Methods that show another page of one object; their buttons precede those of operations.

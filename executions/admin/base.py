@@ -336,7 +336,7 @@ class FactAdmin(ScopedAdmin):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid deletion; retention deletes these rows."""
+        """Forbid deletion here; only the engine, retention or an operation deletes these rows."""
         return False
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:

@@ -174,7 +174,7 @@ class VersionKindFilter(KindFilter):
 
 
 class WorkflowFilter(SimpleListFilter):
-    """Filter by workflow; the choices are the first 100 visible workflows, ordered by name."""
+    """Filter by workflow; choices are the first 100 active visible workflows, ordered by name."""
 
     title = lazy("workflow")
     parameter_name = "workflow"

@@ -34,7 +34,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 class JSONTextField(forms.CharField):
-    """A text area whose value is parsed as JSON; errors name the line and column."""
+    """A text area whose value is parsed as JSON; syntax errors name the line and column."""
 
     def __init__(self, *, rows: int = 8, must_be_object: bool = False, **options: Any) -> None:
         self.must_be_object = must_be_object

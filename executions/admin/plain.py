@@ -31,7 +31,7 @@ class ActionVariant(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """A button of a list, row or object; `path` is relative to the page, `method` handles it."""
+    """A button of a list, row or object; `method` serves `path`, relative to the list or object."""
 
     action_name: str
     method: Callable[..., Any]

@@ -95,7 +95,7 @@ def each(
 def _forbidden(
     user: User, rows: QuerySet[Model], wanted: list[UUID], power: Power
 ) -> dict[UUID, tuple[str, str]]:
-    """Return, by ID, the code and message for each object that the user may not change.
+    """Return the code and message for each object that the user may not change, keyed by ID.
 
     Uses a constant number of queries.
     """

@@ -215,10 +215,7 @@ class BundleEndpoint(Endpoint):
     """The base of endpoints that receive a bundle."""
 
     def given(self, pk: UUID, form: type[Definitions]) -> tuple[Workspace, Bundle, dict[str, Any]]:
-        """Return the workspace, the bundle and the body's values.
-
-        Raises NotFound, Forbidden and ValidationError.
-        """
+        """Return workspace, bundle and body. Raises NotFound, Forbidden and ValidationError."""
         workspace = _workspace(self.user, pk, Action.AUTHOR)
         values = self.body(form)
         bundle = Bundle(
@@ -238,7 +235,8 @@ class ExportBundle(Endpoint):
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
         """Return a workspace's published workflows and the items that you may configure.
 
-        `planBundle` and `applyBundle` accept the response (at most 500 workflows and 4 MiB).
+        `planBundle` and `applyBundle` accept its `workflows`, `checksums` and `resources`. It has
+        at most 500 workflows and 4 MiB.
         """
         installation = self.query(BundleQuery)["installation"]
         workspace = _workspace(self.user, id, Action.VIEW)

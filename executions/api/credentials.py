@@ -48,14 +48,14 @@ class Names(serializers.ListField):
 
 @extend_schema_field({"type": "object", "additionalProperties": _VALUE})
 class SecretFields(JsonObject):
-    """A new credential's values by field name, which are checked against the credential's type."""
+    """A new credential's values, keyed by field name and checked against the credential's type."""
 
 
 @extend_schema_field(
     {"type": "object", "additionalProperties": {**_VALUE, "type": ["string", "null"]}}
 )
 class ChangedFields(JsonObject):
-    """A credential's new values by field name; null removes a field."""
+    """A credential's new values, keyed by field name; null removes a field."""
 
 
 class CredentialShape(CamelCase, serializers.ModelSerializer[Credential]):

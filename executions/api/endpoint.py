@@ -176,11 +176,11 @@ class Endpoint(APIView):
         return Actor.of_request(self.request)
 
     def body(self, form: type[Body]) -> dict[str, Any]:
-        """Return the body's values by field name. Raises ValidationError with every problem."""
+        """Return the body's values, keyed by field. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.data))
 
     def query(self, form: type[Body]) -> dict[str, Any]:
-        """Return the query's values by field name. Raises ValidationError with every problem."""
+        """Return the query's values, keyed by field. Raises ValidationError with every problem."""
         return _validated(form(data=self.request.query_params.dict()))
 
     def perform(

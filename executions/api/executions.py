@@ -368,8 +368,8 @@ class Undo(Move):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Undo a FAILED execution: the undo steps of its successful steps run, newest first.
 
-        Use it for workflows with `settings.compensation: manual`. Afterwards, none of the
-        execution's steps can be requeued.
+        Use it for workflows with `settings.compensation: manual`. Afterwards, only a failed undo
+        step of the execution can be requeued.
         """
         return self._moved(id)
 

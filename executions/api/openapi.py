@@ -253,7 +253,7 @@ def _named(part: Any) -> set[str]:
 
 
 def schemas_of(document: Json) -> Json:
-    """Return the document's schemas by name."""
+    """Return the document's schemas, keyed by name."""
     schemas: Json = document["components"]["schemas"]
     return schemas
 

@@ -24,7 +24,7 @@ ORDERS = [(NEWEST_FIRST, "newest first"), (OLDEST_FIRST, "oldest first")]
 
 
 class PageQuery(Body):
-    """The parameters that every list accepts."""
+    """The parameters that every paged list accepts."""
 
     limit = serializers.IntegerField(
         required=False, default=DEFAULT_LIMIT, min_value=1, max_value=MAX_LIMIT
@@ -120,7 +120,7 @@ def _rejecting_cursors() -> Iterator[None]:
 def narrowed(
     rows: QuerySet[M], query: Mapping[str, Any], filters: Mapping[str, str]
 ) -> QuerySet[M]:
-    """Return the rows that match the query's workspace and `filters` (lookups by query field)."""
+    """Return the rows that match the query's workspace and `filters` (query fields and lookups)."""
     wanted = {path: query[name] for name, path in filters.items() if name in query}
     if "workspaceId" in query:
         wanted[workspace_path(rows.model)] = query["workspaceId"]

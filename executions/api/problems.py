@@ -1,4 +1,4 @@
-"""Return every error as `application/problem+json` (RFC 9457) with a stable code and no traceback.
+"""Return the API's errors as `application/problem+json` (RFC 9457): stable codes, no tracebacks.
 
 `handle` is for errors in the API's views; the functions at the end are for errors before or outside
 views.

@@ -25,7 +25,7 @@ from executions.states import Role
 
 
 class ServiceAccountShape(CamelCase, serializers.ModelSerializer[ServiceAccount]):
-    """A program's account in one workspace; it signs in only by API tokens."""
+    """A program's account in one workspace; it signs in only with API tokens."""
 
     workspace_id = serializers.UUIDField()
     user_id = shown_user_id()

@@ -119,7 +119,7 @@ class Execute(Starting):
         parameters=[KEY],
     )
     def post(self, request: Request, workflowId: UUID) -> Response:  # noqa: N803 - the path's name
-        """Accept an execution of the latest or of the given version.
+        """Accept an execution of the given version; by default, of the latest or a canary version.
 
         A version other than the latest requires permission to *operate*.
         """

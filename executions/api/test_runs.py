@@ -36,7 +36,7 @@ class PinShape(Body):
 
 
 class Pins(serializers.DictField):
-    """Pinned results by task ID."""
+    """Pinned results, keyed by task ID."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the pins. Raises ValidationError if they are invalid or too many."""

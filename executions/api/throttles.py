@@ -77,7 +77,7 @@ def of_visitor(request: Request) -> Rate:
 
 
 def of_hook(request: Request, trigger_id: object) -> Rate:
-    """Return the rate limit of one sender's accepted requests to one webhook."""
+    """Return the rate limit of one address's authenticated requests to one webhook."""
     whom = f"{trigger_id} {_whom(request)}"
     return Rate("requests to this webhook", whom, valkyr_settings().webhook_rate)
 

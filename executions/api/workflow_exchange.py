@@ -102,8 +102,8 @@ class ImportWorkflow(Endpoint):
     def post(self, request: Request) -> Response:
         """Create a workflow from a definition, atomically, with the definition's name.
 
-        With `onConflict=update`, the definition becomes the draft of the workflow that has the
-        slug, and the response is a 200; the draft is not published.
+        With `onConflict=update`, if a workflow has the slug, the definition becomes its draft, and
+        the response is a 200; the draft is not published.
         """
         query = self.query(ImportQuery)
         given: Any = request.data  # text, or {} of a request without a body

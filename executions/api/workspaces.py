@@ -191,7 +191,7 @@ class MeShape(CamelCaseSerializer):
 
 
 def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
-    """Return a workspace of the caller, and the caller's powers by workspace ID.
+    """Return a workspace of the caller, and the caller's powers, keyed by workspace ID.
 
     Raises NotFound.
     """
@@ -206,7 +206,7 @@ def found(user: User, pk: UUID) -> tuple[Workspace, dict[UUID, Powers]]:
 
 
 def shown(workspace: Workspace, powers: dict[UUID, Powers]) -> Any:
-    """Return a workspace as JSON; `powers` are the caller's powers by workspace ID."""
+    """Return a workspace as JSON; `powers` are the caller's powers, keyed by workspace ID."""
     return WorkspaceShape(workspace, context={"powers": powers}).data
 
 

@@ -47,9 +47,9 @@ def seal() -> SealingResult:
 
 
 def seal_after_restore() -> SealingResult:
-    """Adopt the server's new transaction numbers; add a link for unsealed rows, which may be empty.
+    """Adopt the server's new transaction numbers with a link that covers unsealed rows, if any.
 
-    Returns the result, which has no link if none was added.
+    Returns the result, which has no link before the first seal or while another process seals.
     """
     with transaction.atomic():
         last = newest() if _is_alone() else None

@@ -60,7 +60,7 @@ class Bundle:
 class BundleChange:
     """One object that applying the bundle changes.
 
-    `version` is the workflow's current version.
+    `version` is the number of the workflow's latest version; None if there is none.
     """
 
     kind: str

@@ -31,7 +31,7 @@ class WordedChange:
 def difference_of_graphs(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[WordedChange]:
     """Return the changes from one definition to the other: the workflow, its tasks and its edges.
 
-    Returns at most `MOST_LINES` lines; the last one then states the number of further lines.
+    Returns at most `MOST_LINES` lines; if there are more, the last line counts the omitted ones.
     """
     old, new = normalise(dict(before)), normalise(dict(after))
     lines = [*_of_workflow(old, new), *_of_tasks(old, new), *_of_edges(old, new)]

@@ -92,7 +92,7 @@ class WorkflowVerdict:
 def live_workflows(
     workspace: Workspace, slugs: Collection[str] | None, *, lock: bool, most: int | None = None
 ) -> dict[str, LiveWorkflow]:
-    """Return the workspace's live workflows with these slugs (None: all), ordered by slug.
+    """Return the workspace's active workflows with these slugs (None: all), ordered by slug.
 
     Returns at most `most` workflows. `lock` locks their rows in this order, so that no other
     transaction changes drafts or versions.

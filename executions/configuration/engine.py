@@ -166,7 +166,7 @@ class PlaceSettings(SettingsModel):
 
 
 class AccessSettings(SettingsModel):
-    """Access to the API, and its rate limits. 0 means no limit."""
+    """Access to the API, and its rate limits. A rate of 0 means no limit."""
 
     title: ClassVar[str] = "Signing in and rates"
 

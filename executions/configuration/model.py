@@ -1,7 +1,7 @@
 """The sources of settings' values, and the messages about invalid values.
 
 A class of settings is read once and kept until Django's `VALKYR` is another object or `forget` is
-called. A class with problems is not kept: each use of it raises an error.
+called. Unless `tolerate` was called, each use of a class with problems raises an error.
 """
 
 import json
@@ -207,7 +207,7 @@ def forget() -> None:
 
 
 def problems(kinds: Iterable[type[SettingsModel]]) -> Iterator[SettingProblem]:
-    """Yield a problem for each invalid setting of the classes and each unknown `VALKYR` entry."""
+    """Yield a problem for each invalid setting and unknown entry, or for an invalid `VALKYR`."""
     source = {} if _source() is None else _source()
     if not isinstance(source, Mapping):
         yield SettingProblem(NAME, f"is {type(source).__name__}; expected a dictionary.")

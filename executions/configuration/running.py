@@ -125,8 +125,8 @@ class WorkerSettings(SettingsModel):
 class DefinitionSettings(SettingsModel):
     """Limits and defaults of workflows.
 
-    Publishing stores these values in the version, so a change takes effect with the next
-    publication. Running executions keep their values.
+    Publishing checks the limit and stores the defaults in the version, so a change takes effect
+    with the next publication. Running executions keep their values.
     """
 
     title: ClassVar[str] = "What workflows may do and get"

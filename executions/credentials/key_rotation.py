@@ -38,7 +38,7 @@ class CannotRetire(ValkyrError):
 
 @dataclass(frozen=True, slots=True)
 class KeyUse:
-    """The keyset, and the number of values that each key seals, by column."""
+    """The keyset, and for each column the number of values that each key seals."""
 
     keyset: Keyset
     ids: tuple[int, ...]

@@ -73,7 +73,7 @@ KINDS: dict[str, CredentialType] = {}
 
 
 def register(kind: CredentialType) -> CredentialType:
-    """Add and return a type; modules call this at import. Raises ValueError for a taken name."""
+    """Add and return a type, at import. Raises ValueError if another type has the name."""
     if KINDS.setdefault(kind.name, kind) != kind:
         raise ValueError(f"The credential type {kind.name!r} already exists.")
     return kind
@@ -154,9 +154,9 @@ register(CredentialType("custom", "fields of your own"))
 def checked(
     kind: str, name: str, fields: Mapping[str, Any], more: Iterable[DefinitionProblem] = ()
 ) -> dict[str, str]:
-    """Return the fields of a new credential. Raises InvalidCredential with every problem.
+    """Return the fields of a new credential. Raises InvalidCredential with all problems found.
 
-    `more` are problems found elsewhere, which are reported together with those of the fields.
+    `more` are problems found elsewhere; the type's own check runs only if there are no others.
     """
     found = [*_of_name(name), *_of_kind(kind), *_of_fields(kind, fields), *more]
     _refuse(found or list(checked_whole(kind, fields)))

@@ -62,7 +62,7 @@ def without_issued(fields: Mapping[str, str]) -> dict[str, str]:
 def _replace(
     source: CredentialSource, before: Issued | None, issuer: Issuer, rest: Callable[[], None]
 ) -> Issued:
-    """Request, store and return new values under the claim, and then release the claim."""
+    """Return values stored meanwhile, or request and store new ones; then release the claim."""
     try:
         # Another process may have stored new values and ended its claim since we looked.
         found = _stored(source)

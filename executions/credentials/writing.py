@@ -1,7 +1,7 @@
 """Create, change and delete credentials.
 
-Only this module writes credentials, and it audits each change. The audit trail has the names of
-changed fields, never their values, and the whole boundary.
+Users' changes to credentials are made only here, and each is audited. The audit trail has the names
+of changed fields, never their values, and the whole boundary.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class CredentialReference:
-    """A workflow whose latest or canary version names the credential."""
+    """A latest or canary version that names the credential, and its workflow."""
 
     workflow_id: UUID
     workflow: str
@@ -53,7 +53,7 @@ class CredentialReference:
 
 
 def naming(credential: Credential) -> list[CredentialReference]:
-    """Return the active workflows that name the credential, sorted by name.
+    """Return the current versions of active workflows that name the credential, sorted by name.
 
     The result has at most one row more than messages list. The search reads the latest and canary
     versions of the workspace as text, so similar text also matches: a false match is better than a

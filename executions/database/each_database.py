@@ -56,7 +56,7 @@ class EachDatabase(Generic[Found]):
         self._threads: dict[str, BackgroundLook[Found | None]] = {}
 
     def ask(self, seconds: float, databases: Iterable[str] = ()) -> dict[str, Found | None]:
-        """Return the results by alias, from the given databases or from all, within `seconds`.
+        """Return the results, keyed by alias, of the given or all databases, within `seconds`.
 
         The result of a database that does not respond is None. If this process has only one
         database, the calling thread reads from it, without a time limit.

@@ -77,7 +77,7 @@ def _groups() -> str:
 
 @cache
 def _relabelled() -> dict[str, str]:
-    """Return this project's table names by their usual names, for apps with another label."""
+    """Return this project's table names, keyed by the usual names, for apps with another label."""
     names = {}
     for package in ENGINE:
         if label(package) != package:

@@ -178,7 +178,7 @@ class Router:
     """Routes Valkyr's models to its database; with cells, also the models of celery-beat."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str | None:
-        """Return the alias for Valkyr's models and the models its rows refer to; otherwise None."""
+        """Return the alias for models that Valkyr owns or refers to; None for other models."""
         row = hints.get("instance")
         if getattr(model, GLOBAL, False):
             return first()

@@ -163,7 +163,7 @@ def _grant() -> None:
 
 
 def _ensure_function() -> None:
-    """Create the function with which any role can list a member's workspaces.
+    """Create the function with which the role of requests can list any member's workspaces.
 
     Without it, a session that is limited to one account could not be limited to another.
     """

@@ -45,7 +45,7 @@ def request_in(of: str) -> Iterator[None]:
 def part_in(of: str) -> Iterator[None]:
     """Use the database of that alias in the block, for a part that the response can omit.
 
-    No response omits the first database, which has the limit of a request. Raises OperationalError
+    The first database is never omitted, so its limit is that of a request. Raises OperationalError
     for a cell that was silent recently, before a connection is opened.
     """
     if _is_silent(of):
@@ -69,7 +69,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def connect() -> None:
-    """Apply the limit to each new connection to a cell's database."""
+    """With cells, apply the limit to each new connection to one of Valkyr's databases."""
     connection_created.connect(_connected, dispatch_uid="executions.database.silent_cells")
 
 

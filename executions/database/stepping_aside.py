@@ -11,7 +11,7 @@ leave: ContextVar[Callable[[], object] | None] = ContextVar("leave", default=Non
 
 
 def step_aside() -> None:
-    """Release this thread's pooled connection and the request's slot for other requests."""
+    """Let other requests use this thread's connection and this request's capacity in the server."""
     close_old_connections()
     if (give_back := leave.get()) is not None:
         give_back()
