@@ -100,7 +100,7 @@ def hold_alone() -> None:
 
 
 def present() -> Keys | None:
-    """Return the current keyset; None before the first secret. Uses one query, two if it changed.
+    """Return the current keyset; None before the first secret. Uses one query, or two to load it.
 
     Opening the keyset raises NoInstallationKey, WrongInstallationKey or KeyUnavailable.
     """

@@ -70,7 +70,7 @@ def watch(connection: Connection[Any], watcher: Watcher) -> None:
 
 
 def is_watched(connection: Connection[Any]) -> bool:
-    """Return whether the connection is watched already, such as one from a pool."""
+    """Return whether the connection is watched already, as a connection from a pool may be."""
     return hasattr(connection, DUE)
 
 

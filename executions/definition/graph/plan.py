@@ -123,7 +123,7 @@ class Plan:
 
     @property
     def finished(self) -> bool:
-        """Return whether no step runs and none can start."""
+        """Return whether no step is live and none can start."""
         return not self.live and not self.start
 
 

@@ -59,8 +59,8 @@ class Judgement:
     """The decision whether an execution can move, with the tasks from which it would continue.
 
     `busy` are the tasks that a worker executes now, and, if there are problems, the due tasks: the
-    execution may be able to move once they end. `at` are the tasks that wait or are due; `starts`
-    are those that would start at once. All are places without iterations, such as `refine.draft`.
+    execution may be able to move once they end. `at` are the live tasks; `starts` are those that
+    would start at once. All are places without iterations, such as `refine.draft`.
     """
 
     problems: tuple[str, ...] = ()
