@@ -94,7 +94,7 @@ def hold_shared() -> None:
 
 
 def hold_alone() -> None:
-    """Prevent sealing until the transaction ends; wait for transactions that seal now."""
+    """Prevent sealing until the transaction ends; wait for transactions that are sealing."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.SEALING_KEYS])
 
