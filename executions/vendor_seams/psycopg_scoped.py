@@ -175,7 +175,7 @@ class _ScopedExecution:
 def _send_alone(connection: Connection[Any]) -> None:
     """Send the due commands before a statement that cannot be sent with them.
 
-    Raises NotSupportedError outside a transaction.
+    Raises NotSupportedError if commands are due outside a transaction.
     """
     due = getattr(connection, DUE)(connection)
     if not due:
