@@ -15,9 +15,9 @@ acknowledgement Redis rejected still counts against the worker's prefetch limit;
 fill the limit, the worker takes no more. Redis keeps unacknowledged messages, and delivers them
 again after the visibility timeout.
 
-A queue under a key prefix exists while it holds a message. kombu calls EXISTS without the prefix,
-so every queue seems to be missing; the sweeper then treats each backlog as lost, and sends it
-again.
+A queue under a key prefix exists while it holds a message. kombu calls EXISTS without
+the prefix, so every queue seems to be missing; the sweeper then treats each backlog as lost, and
+sends it again.
 
 A channel keeps one client while its connections are the same. kombu creates a client for every
 message that is sent or acknowledged, which takes 0.15 ms of the 0.6 ms per message.
@@ -29,9 +29,10 @@ Relies on: `QoS.ack(delivery_tag)`, `QoS.reject(delivery_tag, requeue)`, `Channe
 `Channel._connparams(asynchronous)`, `Channel._create_client(asynchronous)`,
 `Channel._has_queue(queue)`, `Channel._size(queue)`, `Channel.pool`, `Transport.Channel`,
 `Transport.connection_errors` and `SentinelChannel._sentinel_managed_pool(asynchronous)`, which
-reads `sentinel_kwargs` (kombu 5.5 to 5.7). No public way: each change corrects a fault or avoids a
-cost in kombu. If it breaks: workers end when they lose Redis, or take no messages after Redis
-rejected a write, or backlogs are sent twice, or workers find a new primary late.
+reads `sentinel_kwargs` (kombu 5.5 to 5.7).
+No public way: each change corrects a fault or avoids a cost in kombu.
+If it breaks: workers end when they lose Redis, or take no messages after Redis rejected a write, or
+backlogs are sent twice, or workers find a new primary late.
 """
 
 from typing import Any
