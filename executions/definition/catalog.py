@@ -96,9 +96,9 @@ class ModuleSpec:
 
     `outcomes` is empty for a plain module, whose outcome is `success`; a branch module lists its
     outcomes. `check` returns the problems of a `with` mapping; a string with a template may stand
-    for any value. `outcomes_for` returns a branch module's outcomes if they depend on its `with`;
-    `outcomes_from` declares the same as data, if possible. A `container` has a body (`loop` or
-    `map`) that the engine runs. `expand` creates that body from the task if authors write a
+    for any value. `outcomes_for` returns the outcomes for a `with` mapping, on which they may
+    depend; `outcomes_from` declares the same as data, if possible. A `container` has a body (`loop`
+    or `map`) that the engine runs. `expand` creates that body from the task if authors write a
     different body (`body_kind`), such as tools; `check_task` checks the task. `deferred` lists the
     keys of `with` whose templates the engine renders later, in another scope, such as a loop's
     `until`. `credential` lists the types of credential that the module accepts; a step uses one.

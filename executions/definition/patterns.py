@@ -35,7 +35,7 @@ _HINTS = (
 
 
 class BadPattern(ValueError):
-    """The text is not a regular expression in RE2's syntax; the message explains the problem."""
+    """The text cannot be used as a regular expression; the message explains the problem."""
 
 
 class TooMuchWork(ValueError):
@@ -70,8 +70,8 @@ class Pattern:
 def pattern(text: str) -> Pattern:
     """Compile a pattern that is searched for anywhere in a text, as JSON Schema does.
 
-    Raises BadPattern for more than MAX_CHARACTERS characters, a lone surrogate, and syntax that RE2
-    does not support. Raises BudgetExceeded as `timed` does.
+    Raises BadPattern for more than MAX_CHARACTERS characters, a lone surrogate, and a pattern that
+    RE2 rejects: bad syntax, or too large. Raises BudgetExceeded as `timed` does.
     """
     import re2
 

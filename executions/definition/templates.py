@@ -64,7 +64,7 @@ def has_template(text: str) -> bool:
 
 
 def split(text: str) -> list[Part]:
-    """Split `text` into its parts. Raises ExpressionSyntaxError for statements and unclosed braces.
+    """Split `text` into its parts. Raises ExpressionSyntaxError for statements and faulty brackets.
 
     As in Jinja, `{{-` removes white space before the expression, and `-}}` after it.
     """

@@ -19,7 +19,7 @@ def unreachable(
 ) -> Iterator[DefinitionProblem]:
     """Yield a problem for each address that steps of the workspace may not connect to.
 
-    An address that contains a template in its host is checked when the step runs.
+    Hosts with templates, and names that a range may allow, are checked when the step runs.
     """
     rules = rules_of(workspace_id)
     if rules is None or not isinstance(definition, dict) or storage_problems(definition):

@@ -105,7 +105,7 @@ def register(name: str, look: Check) -> None:
 def names() -> tuple[str, ...]:
     """Return the names of all parts; the parts that a process itself needs come first.
 
-    The parts of cells come last, because a process serves the other databases without them.
+    The parts of cells come last: without them, a process still serves the other databases.
     """
     further = (of_cell(cell, name) for cell in cells() for name in SEEN)
     return (*NEEDED, *(name for name in SEEN if name not in NEEDED), *further)

@@ -69,7 +69,7 @@ def _rendered(
 
 
 def _text(value: Any) -> str:
-    """Return a rendered value as text; "" for null. Raises BadValue if it cannot be a label."""
+    """Return a value as text; "" for null. Raises BadValue, PayloadError or UnicodeEncodeError."""
     if value is None:
         return ""
     if isinstance(value, list | dict):

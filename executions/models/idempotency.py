@@ -8,7 +8,7 @@ from executions.database.ids import uuid7
 
 
 class KeptAnswer(models.Model):
-    """The response to a POST that created an object, kept for 24 hours for repeated requests.
+    """A successful response to a request with an `Idempotency-Key`, kept for 24 hours.
 
     `sealed` is the body, sealed like a credential, since some bodies show a secret once.
     """

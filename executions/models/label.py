@@ -12,8 +12,8 @@ class ExecutionLabel(models.Model):
     """One label of one execution, inserted together with the execution.
 
     The execution's `labels` have the same values, for display. `state` is a copy of the execution's
-    state, which a database trigger updates (migration 0007). So one index finds the newest
-    executions of a workflow with this value in this state.
+    state, which a database trigger updates (migrations/0001_initial.py). So one index finds the
+    newest executions of a workflow with this value in this state.
     """
 
     pk = models.CompositePrimaryKey("execution_id", "name")

@@ -41,7 +41,7 @@ class CodeVersion:
 class CodeContent:
     """A checked definition, ready to be written; `mark` is the checksum of `resolved`.
 
-    If the workflow does not exist or was deleted, it is created with `new_id`.
+    If the workflow does not exist or was archived, it is created with `new_id`.
     """
 
     slug: str
@@ -58,7 +58,7 @@ class CodeContent:
 
 @dataclass(slots=True)
 class _Written:
-    """A workflow's locked row, its code's content, and its new version."""
+    """A workflow's locked row, its code's content, and the version with this content."""
 
     row: Workflow
     said: CodeContent

@@ -185,9 +185,9 @@ def publish_trial(
 ) -> WorkflowVersion:
     """Make a test version of a definition (by default the draft), or of a part of it.
 
-    The draft does not change. Triggers do not start the version; `triggers.start` starts it by its
-    ID. Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the given
-    definition.
+    The draft does not change. Triggers do not start the version; `start_execution` starts it as its
+    `trial`. Raises NotFound, and InvalidDefinition with all problems, whose paths are those in the
+    given definition.
     """
     with transaction.atomic():
         workflow = _locked(workflow_id, None)

@@ -85,7 +85,7 @@ def _values() -> dict[str, str]:
 
 
 def _private_text(name: str, path: Path) -> str:
-    """Return the file's text. Raises ImproperlyConfigured if it is unreadable or not private."""
+    """Return a private, regular file's text. Raises ImproperlyConfigured for any other file."""
     try:
         with path.open() as file:
             facts = os.fstat(file.fileno())

@@ -24,7 +24,7 @@ class Keys:
 
     @cached_property
     def ids(self) -> tuple[int, ...]:
-        """Return the IDs of all keys, the oldest first."""
+        """Return the IDs of all keys, in the order in which they were added to the set."""
         return tuple(info.key_id for info in self.handle.keyset_info().key_info)
 
     @cached_property

@@ -88,8 +88,8 @@ def _any_seals() -> bool:
 def opened(key: int) -> OpenedKey:
     """Return an opened key by its ID.
 
-    Uses one query if this process does not hold the key. Raises KeyUnknown, and the errors of
-    `unseal`.
+    Reads the database unless this process opened the key in the last 5 minutes. Raises KeyUnknown,
+    and the errors of `unseal`.
     """
     place = alias(), key
     with _Opened.lock:
@@ -157,7 +157,7 @@ def sealing(workspace_ids: Iterable[UUID] | None = None) -> set[UUID]:
 def make(workspace_id: UUID) -> int:
     """Add a key, which seals the workspace's payloads from now on, and return its ID.
 
-    Raises the errors of `prepare`.
+    Raises the errors of `values.prepare`.
     """
     with transaction.atomic():
         PayloadKey.objects.filter(workspace_id=workspace_id, seals=True).update(seals=False)

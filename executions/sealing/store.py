@@ -94,13 +94,13 @@ def hold_shared() -> None:
 
 
 def hold_alone() -> None:
-    """Prevent sealing until the transaction ends; wait for transactions that seal now."""
+    """Prevent sealing until the transaction ends; wait for transactions that are sealing."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [AdvisoryLock.SEALING_KEYS])
 
 
 def present() -> Keys | None:
-    """Return the current keyset; None before the first secret. Uses one query, two if it changed.
+    """Return the current keyset; None before the first secret. Uses one query, or two to load it.
 
     Opening the keyset raises NoInstallationKey, WrongInstallationKey or KeyUnavailable.
     """

@@ -95,7 +95,7 @@ def _key_id(sealed: bytes, bound_to: str) -> int:
 def _holding(key_id: int, bound_to: str) -> Keys:
     """Return a keyset with the key of this ID: the process's own keyset, or the current one.
 
-    Raises KeyUnknown.
+    Raises KeyUnknown, and the errors of `prepare` if the keyset must be opened.
     """
     keys = store.kept()
     if keys is None or key_id not in keys.ids:

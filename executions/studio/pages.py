@@ -99,7 +99,7 @@ def _canary_number(found: Workflow) -> int:
 
 
 def _migrate_page(found: Workflow, may: Powers) -> str:
-    """Return the URL of the admin page that migrates live executions; "" if the user has none."""
+    """Return the URL of the page that migrates live executions; "" if the user cannot use it."""
     if not (may.allows(Action.AUTHOR) and may.allows(Action.OPERATE)):
         return ""
     return addresses.admin_or_none("executions_workflow_operate_migrate", found.pk) or ""

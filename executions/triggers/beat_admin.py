@@ -82,7 +82,7 @@ def follow_all() -> int:
 
 
 def _schedules() -> Iterator[Trigger]:
-    """Yield the CRON triggers of published workflows in workspaces that are not archived."""
+    """Yield the CRON triggers that are not retired, in workspaces that are not archived."""
     rows = Trigger.objects.filter(
         type=TriggerType.CRON, retired_at=None, workflow__workspace__archived_at=None
     )

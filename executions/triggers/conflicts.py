@@ -1,7 +1,7 @@
 """New executions whose concurrency key is taken: they wait, are rejected, or replace earlier ones.
 
-Call these functions in the starting transaction, after the workspace is locked and before anything
-is written.
+Call `settle` in the starting transaction, after the workspace is locked and before anything is
+written.
 """
 
 from collections import Counter

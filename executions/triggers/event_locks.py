@@ -23,8 +23,8 @@ from executions.triggers.request import chosen_version
 def take(triggers: Sequence[Trigger], event: Event, payload: Any, actor: Actor) -> None:
     """Lock all rows that the starts of these triggers lock, before the first start.
 
-    Does nothing for fewer than two keys: then no other order of locks is possible. The first start
-    locks a stored payload, so even a single key is locked before it.
+    With fewer than two keys, only one order of locks is possible, so it locks nothing. For a stored
+    payload, which the first start locks, it locks even a single key.
     """
     keys = _keys(triggers, payload)
     if len(keys) < (1 if is_reference(event.payload) else 2):

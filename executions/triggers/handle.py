@@ -85,7 +85,7 @@ class Handle:
         return self._result()
 
     def cancel(self, reason: str = "") -> None:
-        """Cancel the execution and its steps. Raises NotFound, or WrongState if it has ended."""
+        """Cancel the execution. Raises NotFound, or WrongState if it ended or is being undone."""
         lifecycle.cancel(self.id, actor=ACTOR, reason=reason)
 
     def __await__(self) -> Generator[Any, None, Any]:

@@ -25,8 +25,8 @@ SWITCHED = ("enabled", "enabled_at", "paused_until", "retired_at")
 def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
     """Make the workflow's triggers and beat's entries match `version`; None retires all triggers.
 
-    A trigger that a user disabled stays disabled. Call it inside the transaction that publishes or
-    archives, which holds the workflow's lock.
+    A trigger that a user disabled stays disabled; a retired trigger that returns is enabled. Call
+    it inside the transaction that publishes or archives, which holds the workflow's lock.
     """
     sync_all([(workflow, version)])
 
@@ -65,7 +65,7 @@ def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
 
 
 def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -> Trigger:
-    """Enable or disable a trigger until a user changes this again; publishing does not.
+    """Enable or disable a trigger; publishing does not change this, unless it retires the trigger.
 
     Does nothing if the trigger is in that state already. Raises NotFound, and WrongState for
     enabling a retired trigger.

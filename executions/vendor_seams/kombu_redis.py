@@ -1,4 +1,4 @@
-"""kombu's channels on Redis, with Sentinels or without, with six changes.
+"""kombu's channels on Redis, with Sentinels or without, and Valkyr's changes to them.
 
 A worker survives the loss of Redis while it holds messages. When kombu's channel requeues
 unacknowledged messages or acknowledges a late one, it reads the address of its closed connection.
@@ -82,7 +82,7 @@ def sentinel_kwargs(given: dict[str, Any] | None) -> dict[str, Any]:
 
 
 class ChannelChanges:
-    """Changes of a channel: a closed connection counts as lost; queues with a prefix are found."""
+    """Changes of a channel: it reports a lost connection, finds its queues and keeps one client."""
 
     QoS = QoS
     connection: Any

@@ -70,7 +70,7 @@ def watch(connection: Connection[Any], watcher: Watcher) -> None:
 
 
 def is_watched(connection: Connection[Any]) -> bool:
-    """Return whether the connection is watched already, such as one from a pool."""
+    """Return whether the connection is watched already, as a connection from a pool may be."""
     return hasattr(connection, DUE)
 
 
@@ -175,7 +175,7 @@ class _ScopedExecution:
 def _send_alone(connection: Connection[Any]) -> None:
     """Send the due commands before a statement that cannot be sent with them.
 
-    Raises NotSupportedError outside a transaction.
+    Raises NotSupportedError if commands are due outside a transaction.
     """
     due = getattr(connection, DUE)(connection)
     if not due:

@@ -24,7 +24,7 @@ _known: dict[tuple[str, int], tuple[str, float]] = {}
 
 
 class AddressedConnection(Connection):
-    """A connection to the address at which another succeeded within the last ten seconds."""
+    """A connection that first tries the address of one that succeeded in the last ten seconds."""
 
     def _connect(self) -> socket.socket:
         name = self.host

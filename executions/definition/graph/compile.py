@@ -142,7 +142,7 @@ def _undo(
     place: _BodyContext,
     ids: tuple[Mapping[str, int], ...],
 ) -> Graph | None:
-    """Return a graph of a body's undo steps: the same task IDs, no edges; None if it has none."""
+    """Return a graph of a body's undo steps (same task IDs, no edges); None if there are none."""
     tasks = [
         {"id": task["id"], "name": task["name"], "join": "any", "modules": [task["undo"]]}
         for task in documents

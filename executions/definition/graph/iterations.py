@@ -42,7 +42,7 @@ class MapTurns:
 
     Items in `open` are running, and items in `spare` are below `next` but have not started. At most
     `wide` items run at the same time. `failed` is the first failed item if failures stop the map;
-    then no more items start.
+    then items start only after a roll-back (`begun_again`).
     """
 
     total: int

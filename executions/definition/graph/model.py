@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """The number of attempts of a step, and the seconds between them."""
+    """A step's number of attempts, the delays between them, and whether timeouts are retried."""
 
     name: str
     max_attempts: int
@@ -143,7 +143,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """One version of a workflow, or one container's body, ready for planning.
+    """One version of a workflow, one container's body, or the undo steps of either, for planning.
 
     A body has the workflow's name, variables and priority, but no `output`. A body's result is the
     output of its last task, or the outputs of all last tasks by ID if there are several.

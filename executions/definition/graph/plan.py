@@ -33,7 +33,7 @@ def readiness(task: Task, outcomes: Mapping[int, str]) -> Readiness:
 
     It is UNSETTLED if the source of an incoming edge has no outcome, READY if enough edges are
     taken, otherwise SKIP. An edge is taken if its `on` equals the source's outcome. `join: any`
-    needs one taken edge, `join: all` all of them. Tasks without incoming edges are ready.
+    needs one taken edge; `join: all` needs every edge. Tasks without incoming edges are ready.
     """
     taken = 0
     for edge in task.incoming:
@@ -123,7 +123,7 @@ class Plan:
 
     @property
     def finished(self) -> bool:
-        """Return whether no step runs and none can start."""
+        """Return whether no step is live and none can start."""
         return not self.live and not self.start
 
 

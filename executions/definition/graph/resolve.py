@@ -37,10 +37,10 @@ def resolve(
 ) -> dict[str, Any]:
     """Return the full definition of a valid document. Raises KeyError for an unknown module.
 
-    Settings and triggers have all their keys. Tasks have only `modules`, and containers a `body`;
-    each module has `retry` written out, `timeoutSeconds`, `circuitWaitSeconds`, `queue`, `inline`,
-    `effect`, `writesVariables`, `outcomes`, `cache`, `credential`, `container` and `deferred`. A
-    task's `undo` has the same form.
+    Settings and triggers have all their keys. Each task has `modules` instead of `use`, and a
+    container also has a `body`. Each module has `retry` written out, `timeoutSeconds`, `queue`,
+    `effect`, `circuitWaitSeconds`, `inline`, `writesVariables`, `outcomes`, `cache`, `credential`,
+    `container` and `deferred`. A task's `undo` has the same form.
     """
     normal = normalise(document)
     return normal | {

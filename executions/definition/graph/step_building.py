@@ -27,7 +27,7 @@ Ids = tuple[Mapping[str, int], ...]
 
 
 def tasks_read(template: Template, ids: Ids) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """Return the tasks that a template reads: own indexes, and (level, index) of outer tasks."""
+    """Return the tasks whose results a template reads: indexes; (level, index) of outer tasks."""
     own: set[int] = set()
     outer: set[tuple[int, int]] = set()
     for reference in template.references:

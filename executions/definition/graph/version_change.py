@@ -42,7 +42,7 @@ class VersionPair:
 class ReachedStep:
     """A step that an execution has reached, with the status of its newest attempt.
 
-    `held`: a worker executes it now. `due`: a worker will execute it as soon as a worker is free or
+    `held`: a worker is executing it. `due`: a worker will execute it as soon as a worker is free or
     the retry is due. `bound`: it waits, was woken or was tried before, so its module cannot change.
     """
 
@@ -58,9 +58,9 @@ class ReachedStep:
 class Judgement:
     """The decision whether an execution can move, with the tasks from which it would continue.
 
-    `busy` are the tasks that a worker executes now, and, if there are problems, the due tasks: the
-    execution may be able to move once they end. `at` are the tasks that wait or are due; `starts`
-    are those that would start at once. All are places without iterations, such as `refine.draft`.
+    `busy` are the tasks that a worker is executing, and, if there are problems, the due tasks: the
+    execution may be able to move once they end. `at` are the live tasks; `starts` are those that
+    would start at once. All are places without iterations, such as `refine.draft`.
     """
 
     problems: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Read YAML with the 1.2 core schema (JSON values only, each key once), and write it.
 
-So `on:` is a key and not `true`, dates and times stay text, and there are no tags or merge keys.
-The text is read as a stream of events, in one pass without recursion.
+So `on:` is a key and not `true`, dates and times stay text, and there are no merge keys or further
+tags. The text is read as a stream of events, in one pass without recursion.
 """
 
 import copy

@@ -59,7 +59,7 @@ _current: ContextVar[EvaluationBudget] = ContextVar("json_schema_budget")
 
 
 def current() -> EvaluationBudget:
-    """Return the budget of the check that this thread runs. Raises LookupError outside a check."""
+    """Return the budget of this thread's running check. Raises LookupError outside a check."""
     return _current.get()
 
 

@@ -236,7 +236,7 @@ def bad_patterns(schema: Any) -> Iterator[tuple[Pointer, BadPattern]]:
 def check_patterns(schema: Any, budget: EvaluationBudget) -> None:
     """Raise BadPattern for the first unusable pattern of a schema, with its place.
 
-    Raises BudgetExceeded if there are too many patterns.
+    Raises BudgetExceeded if compiling the patterns takes too much CPU time.
     """
     with spending(budget):
         first = next(bad_patterns(schema), None)

@@ -1,8 +1,8 @@
 """The budget of one rendering: work, memory and time over all its expressions.
 
-Every operator, filter and method of an expression calls `spend` before it works, and `hold` for its
-result. So no expression can block a process or fill its memory. Work and memory are counted, not
-measured: the same template with the same scope spends the same everywhere. The clock, read
+Operators, filters and methods whose work can be large call `spend` before they work, and `hold` for
+their results. So no expression can block a process or fill its memory. Work and memory are counted,
+not measured: the same template with the same scope spends the same everywhere. The clock, read
 occasionally, ends anything that the counts miss.
 
     RenderBudget()                                    the limits of this kind of process

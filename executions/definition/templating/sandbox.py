@@ -1,7 +1,7 @@
 """The Jinja2 environment of expressions: strict, and without a clock, randomness or side effects.
 
 Only the filters and tests that are listed here, and the methods that are listed for the type of
-their object, are available. All get the budget of the rendering from the context.
+their object, are available. All except tests of a type get the rendering's budget.
 """
 
 from collections.abc import Callable, Mapping

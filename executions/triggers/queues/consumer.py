@@ -28,7 +28,7 @@ class Consumer:
     """Reads one queue for one trigger, one message at a time.
 
     It reads at most `limit` messages (None means no limit), or, with `once`, until the queue is
-    empty. `stop` ends it after the current message.
+    empty or a message must wait. `stop` ends it after the current message.
     """
 
     def __init__(

@@ -88,7 +88,7 @@ def _start(trigger: Trigger, message: QueueMessage) -> IntakeCount:
 
 
 def refuse(trigger_id: UUID, message: QueueMessage, code: str, reason: str) -> IntakeCount:
-    """Store a message that cannot start an execution, once, so that users can review it."""
+    """Store a message that cannot start an execution, once per token, for users to review."""
     row = RefusedMessage(
         id=message.token,
         trigger_id=trigger_id,
