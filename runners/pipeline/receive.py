@@ -283,7 +283,7 @@ def take(
 ) -> Work | None:
     """Claim the live run of a loaded segment.
 
-    Return None if another worker holds the run, or if the run must be isolated.
+    Return None if the run must be isolated, or if `claim_run.claim` returns None.
     """
     if run_isolated.provided and run_isolated(state, seen):
         return None

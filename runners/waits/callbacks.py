@@ -140,7 +140,7 @@ def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:
 
 
 def _keep(execution_id: UUID, path: str, payload: Any) -> None:
-    """Store an early payload. Raises PayloadError for a fake reference, or CallbackUsed."""
+    """Store an early payload. Raises PayloadError for an invalid payload, or CallbackUsed."""
     dump(payload, "payload")
     _, created = EarlyCallback.objects.get_or_create(
         execution_id=execution_id, step_path=path, defaults={"payload": payload}
