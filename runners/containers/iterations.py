@@ -156,7 +156,7 @@ def _next_items(
     turns: MapTurns,
     again: tuple[int, ...],
 ) -> bool:
-    """Start more items, and the reset items `again`; wake the container if no items are left.
+    """Start more items, and the reset items `again`; wake the container if the map is over.
 
     Returns whether anything was started or woken.
     """

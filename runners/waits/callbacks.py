@@ -61,7 +61,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
     """Resume the step of a URL's `token` with `payload`, or store the payload until the step waits.
 
     `actor` is the caller, known only by its address. Raises UnknownCallback, CallbackUsed,
-    CallbackGone, PayloadError, or PayloadStoreUnavailable if the payload must be stored.
+    CallbackGone, PayloadError, or PayloadStoreUnavailable if a large payload cannot be stored.
     """
     named = read_callback_url(token)
     if named is None:

@@ -338,7 +338,7 @@ def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Acto
     """Wake the execution's steps that wait for this name and whose filter matches.
 
     Returns the runs that continue. Raises NobodyWaits if no run continues, FiltersTooCostly, and
-    PayloadStoreUnavailable if the payload must be stored.
+    PayloadStoreUnavailable if a large payload cannot be stored.
     """
     call = EventTarget(execution.workspace_id, name, payload, execution_id=execution.pk)
     allowance = Allowance(FILTER_SECONDS)
