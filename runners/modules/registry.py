@@ -96,7 +96,7 @@ class UnknownModule(LookupError):
 
 
 class Registry:
-    """The modules that one process knows; safe to use from several threads."""
+    """The modules that one process has found; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = RLock()

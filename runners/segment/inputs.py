@@ -218,7 +218,7 @@ def combine(first: Any, second: Any) -> bool:
 
 
 def one_after_other(first: Any, second: Any) -> Any:
-    """Return one JSON merge patch that changes what two in sequence change; see `combine`."""
+    """Return one JSON merge patch that changes what two patches change in order; see `combine`."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
     changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}
