@@ -1,4 +1,4 @@
-"""The signals that this app sends to the apps above it, each in the transaction of its event."""
+"""The signal that this app sends to the apps above it, in the transaction of its event."""
 
 from django.dispatch import Signal
 

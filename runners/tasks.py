@@ -58,7 +58,7 @@ def child_ended(execution_id: str) -> None:
 
 @task(child_executions.LEAVE, **TRANSPORT)
 def leave_child(execution_id: str) -> None:
-    """Cancel a child whose step was moved to the dead-letter queue manually."""
+    """Cancel the child of a step that a user moved to the dead-letter queue."""
     child_executions.leave(UUID(execution_id))
 
 

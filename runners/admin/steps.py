@@ -49,7 +49,7 @@ class IterationRow:
 
 @dataclass(frozen=True, slots=True)
 class IterationRows:
-    """The first iterations of a container, and its counts of iterations: all, dead and failed."""
+    """The shown iterations of a container, and the numbers of all, dead and failed iterations."""
 
     shown: Sequence[IterationRow] = ()
     total: int = 0
@@ -221,7 +221,7 @@ def _opened(
     inside: Mapping[str, Sequence[Run]],
     children: Mapping[UUID, Child],
 ) -> list[OpenTurn]:
-    """Return a container's first iterations, and the runs of those that fit on the page."""
+    """Return a container's shown iterations, with the runs of those that fit on the page."""
     body = within(place, place.graph.task_by_id[task], 0).graph
     opened = []
     for turn in turns.shown:

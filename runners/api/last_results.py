@@ -49,8 +49,8 @@ class TaskResultShape(CamelCaseSerializer):
 class LastResults(CamelCaseSerializer):
     """An execution of a workflow, and its tasks' results.
 
-    A value of more than 16,384 characters is replaced by `{"$truncated": reason, "runId": id}`. If
-    the workflow has not run, all fields except `tasks` are null.
+    A value of more than 16,384 characters is replaced by `{"$truncated": reason}` with its `runId`
+    or `executionId`. If the workflow has not run, all fields except `tasks` are null.
     """
 
     executionId = serializers.UUIDField(allow_null=True)

@@ -95,7 +95,7 @@ class StoredValue(Endpoint):
         errors=[403, 404, 503],
     )
     def get(self, request: Request, id: UUID, storedId: UUID) -> HttpResponseBase:  # noqa: A002, N803
-        """Return a stored value, or stored content, that any row of the execution refers to.
+        """Return a stored value, or stored content, to which a row of the execution refers.
 
         `storedId` is the `$stored` of the reference, which may be nested in another value. Requires
         the permission view_payloads; each use is recorded.

@@ -55,7 +55,7 @@ class Callback(OpenEndpoint):
 
         The URL works once; a call that arrives before the step waits is stored. Returns 404 if the
         URL is unknown, and 409 (`callback_used`) if the URL was used before. Returns 410 if the
-        step no longer waits, because it timed out or the execution ended.
+        step no longer waits, for example because it timed out or the execution ended.
         """
         # Only invalid addresses are counted: each valid one works once anyway.
         forged = throttles.of_refused_hook(request)

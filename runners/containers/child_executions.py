@@ -169,7 +169,7 @@ class ChildCall:
 
 
 def look_up(state: SegmentState, work: Work, facts: Mapping[str, Any]) -> ChildCall:
-    """Return the workflow and the other data for starting a child; use it before taking a lock.
+    """Return the workflow and other data for starting a child; call this before taking a lock.
 
     Raises ChildRefused if the child cannot be started.
     """

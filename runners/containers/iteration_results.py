@@ -121,7 +121,7 @@ def watched_paths(turn: Place, *, ended: bool) -> list[str]:
 
 
 def holds(data: TemplateData, template: Template, key: str, *, ended: bool) -> bool:
-    """Return whether the condition `key` holds; `data.source` loads the results that it reads."""
+    """Return whether the condition `key` holds, using results that `data.source` loads."""
     turn, context = data.place, data.context
     paths = watched_paths(turn, ended=ended)
     if paths:

@@ -156,7 +156,7 @@ def _next_items(
     turns: MapTurns,
     again: tuple[int, ...],
 ) -> bool:
-    """Start more items, and the reset items `again`; wake the container if no items are left.
+    """Start more items, and the reset items `again`; wake the container if the map is over.
 
     Returns whether anything was started or woken.
     """
@@ -259,7 +259,7 @@ def goes_on(
 
 
 def _left_to_worker(state: SegmentState, place: Place, turns: LoopTurns) -> bool:
-    """Return whether only a worker may plan the loop, because it must render a condition."""
+    """Return whether only a worker may plan the loop, because a condition must be rendered."""
     if turns.count is not None:
         return False
     return any(left_to_worker(state, template) for template in _conditions(place).values())

@@ -134,7 +134,7 @@ def successor(graph: Graph, step: Step) -> Step | None:
 
 
 def segment_of(graph: Graph, step: Step) -> list[Step]:
-    """Return a step and the steps that certainly follow it, up to a choice, a join or the end."""
+    """Return a step and the certain next steps, up to a choice, a container, a join or the end."""
     steps = [step]
     while (following := successor(graph, steps[-1])) is not None:
         steps.append(following)

@@ -17,8 +17,8 @@ Key = tuple[UUID, int, str, str]  # version, priority, segment, queue
 def packed_executions(parcels: Sequence[Parcel]) -> list[Parcel]:
     """Return the same work in fewer messages.
 
-    Chords, chains, siblings, and workflows with variables are not packed: the last execution of a
-    pack would read its variables before its claim.
+    Chords, chains and siblings are not packed. Nor are workflows with variables, because the last
+    execution of a pack would read its variables before its claim.
     """
     if len(parcels) < 2:
         return list(parcels)

@@ -1,8 +1,8 @@
 """Send a canvas as messages after the commit. A lost message only costs time.
 
-A failure to publish is therefore logged, never raised. The run is marked as unsent, and the sweeper
-sends unsent runs each second. If the mark cannot be written either, the sweeper still finds the
-pending run.
+A failure to publish is therefore logged, never raised. If the broker is unreachable, the runs are
+marked as unsent, and the sweeper sends them each second. After another error, or if the mark cannot
+be written, the sweeper still finds the pending runs.
 """
 
 import logging

@@ -62,7 +62,7 @@ def isolate(state: SegmentState, seen: LiveRun) -> bool:
 
 
 def carry(state: SegmentState, seen: LiveRun) -> None:
-    """Run a suspect in isolation; if no process is free, arrange that it is sent again later.
+    """Run a suspect in isolation, or postpone it if all slots are taken or the worker is draining.
 
     A run whose worker was lost is only returned to its queue.
     """

@@ -136,7 +136,7 @@ class WorkflowFeed:
         return _read_workflow(ids, since, NEWEST)
 
     def opening(self, pk: UUID, since: int | None) -> News | None:
-        """Return the newest executions; with a cursor, only the executions written since then."""
+        """Return the newest executions; with a cursor, only those written since the cursor."""
         if since is not None:
             return _read_workflow([pk], since, NEWEST).get(pk, News([], []))
         news = _read_workflow([pk], None, SHOWN + 1).get(pk, News([], []))

@@ -31,7 +31,7 @@ class Run(models.Model):
     lead to a dead letter. A `suspect` run was lost with its process and is executed in a separate
     process. `budget_start` is the attempt at which the current retry budget began. `waits_for` (a
     WaitKind) is set once the run has waited; `progress` is the state of the wait (a container's
-    counters, an event's name), and `wake` is what ended the wait.
+    counters, an event's name), and `wake` contains the cause that ended the wait.
     """
 
     SEALED_BY = "execution__workspace"

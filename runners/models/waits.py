@@ -17,9 +17,9 @@ class Waiter(models.Model):
     """A WAITING run that an outside event may wake; the row is deleted when the wait ends.
 
     `key` names what the run waits for: an event's name, the ID of a child execution or a quota, or
-    a circuit's target. It is empty for an approval or a callback. `unheard_since` is set when the
-    run begins to wait for an event. It is cleared once a worker has looked for events that arrived
-    before the wait was visible to other processes.
+    a circuit's target. It is empty for an approval, a callback, or the end of a quota's window.
+    `unheard_since` is set when the run begins to wait for an event. It is cleared once a worker has
+    looked for events that arrived before the wait was visible to other processes.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True)

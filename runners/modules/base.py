@@ -84,7 +84,7 @@ class StepContext(Protocol):
 
     @property
     def idempotency_key(self) -> str:
-        """Return the step's key, 64 lower-case hex digits, which is the same for every attempt."""
+        """Return the step's key: 64 lower-case hex digits, equal for retries with equal inputs."""
 
     @property
     def deadline(self) -> float:
@@ -151,7 +151,7 @@ class StepContext(Protocol):
         """
 
     def publish_event(self, name: str, payload: Any) -> "PublishedEvent":
-        """Publish an event to the workspace, once for all attempts of the step.
+        """Publish an event to the workspace, once for all attempts with the same key.
 
         The first event of an attempt is the same event as the first one of the previous attempt,
         and so on. Raises StepError outside an execution, if the payload cannot be stored, or if the
@@ -422,9 +422,9 @@ class Module(Generic[InputsT]):
         """Continue after a Wait, and return as `execute` does; `wake["by"]` names the cause.
 
         The causes and their further keys are `timer`, `person` (`decision`, `comment`, `actor`,
-        `at`), `event` (`event`, `payload`, `eventId`), `callback` (`payload`) and `child` (`state`,
-        `output`, `error`, `executionId`). `wake["waitedSeconds"]` is the duration of the wait.
-        A payload in the payload store is loaded, unless the module `passes_payload`.
+        `at`), `event` (`event`, `payload`, `eventId`), `callback` (`payload`, `receivedAt`) and
+        `child` (`state`, `output`, `error`, `executionId`). `wake["waitedSeconds"]` is the wait's
+        duration. A payload in the payload store is loaded, unless the module `passes_payload`.
         """
         raise NotImplementedError(f"module {self.type} does not wait")
 

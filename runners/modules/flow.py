@@ -16,7 +16,7 @@ MAX_OUTCOME_LENGTH = 100
 
 
 class FlowModule(Module[Any]):
-    """The base class of the control modules."""
+    """The base class of the inline control modules."""
 
     category: ClassVar[str] = "control"
     inline: ClassVar[bool] = True

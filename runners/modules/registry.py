@@ -1,6 +1,6 @@
 """Find modules by type: in the engine, in plugins, in entry points and in the settings.
 
-A family's file is imported when one of its types is first used, and a module is described on
+A declared module's file is imported when a type in it is first used, and a module is described on
 request. A worker therefore starts fast. An error in loading or describing a third-party module is
 logged, and reported when a workflow uses the module; it never stops the engine.
 """
@@ -96,7 +96,7 @@ class UnknownModule(LookupError):
 
 
 class Registry:
-    """The modules that one process knows; safe to use from several threads."""
+    """The modules that one process has found; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = RLock()

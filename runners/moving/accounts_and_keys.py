@@ -22,7 +22,7 @@ ENTRY = ("task", "args", "kwargs", "enabled", "description", "last_run_at", "sta
 def copy_accounts(sessions: MoveSessions, workspace: UUID, *, paused: bool = False) -> int:
     """Copy the accounts and groups that the workspace's rows refer to; return how many.
 
-    With `paused`, consider only the rows that are copied during the pause.
+    With `paused`, ignore the rows of executions that are not live.
     """
     needed: set[tuple[Any, Any]] = set()
     for table in tables():

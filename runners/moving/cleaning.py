@@ -43,7 +43,7 @@ def _copy_missing(sessions: MoveSessions, table: MovedTable, ids: list[UUID]) ->
 
 
 def remove_source(sessions: MoveSessions, workspace: UUID, tell: Callable[[str], None]) -> None:
-    """Delete the workspace's rows at the source, except for its audit trail.
+    """Delete the workspace's moved rows at the source, except for its audit trail.
 
     The workspace's own row is kept too, archived: the audit trail refers to it.
     """

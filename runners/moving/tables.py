@@ -65,7 +65,7 @@ class MovedTable:
 
     @property
     def paused(self) -> str:
-        """Return the SQL condition for the rows that are copied during the pause."""
+        """Return the SQL condition; in tables of the kind `EXECUTION`, only for live executions."""
         if self.kind is not MoveKind.EXECUTION:
             return self.condition
         return (

@@ -227,7 +227,7 @@ class TableFacts:
         self.views = cursor.fetchall()
 
     def give(self, cursor: Any, name: str) -> None:
-        """Give these properties to the table that now has the original table's name."""
+        """Give the owner, grants, policies and views to the table with the original name."""
         of = quoted(name)
         cursor.execute(f"ALTER TABLE {of} OWNER TO {self.owner}")
         for privilege, role, grantable in self.grants:

@@ -80,8 +80,8 @@ def claim(state: SegmentState, seen: LiveRun, inputs: Inputs | None = None) -> W
 
     Inputs and key are stored with the claim, before the step can have any effect. A run whose
     inputs cannot be rendered is claimed too, and fails. Processes with several threads do not claim
-    a run whose holder was lost: such a run is executed in isolation (`runners/isolation`). `inputs`
-    are the step's inputs if they are already rendered.
+    a run whose holder was lost: such a run first returns to its queue (`runners/isolation`).
+    `inputs` are the step's inputs if they are already rendered.
     """
     request = request_claim(state, seen, inputs)
     if request is None:

@@ -88,7 +88,7 @@ def failure_of(
 
 
 def _of_the_engine(error: BaseException, path: str) -> Failure | None:
-    """Return the failure for an error that the engine raised; None for an error of the module."""
+    """Return the failure for an error of the engine or a memory limit; None for other errors."""
     if isinstance(error, TemplateError):
         return template_failure(error, path)
     if isinstance(error, PayloadError):

@@ -263,8 +263,8 @@ def claim_segment(
 ) -> tuple[SegmentState, Work | None] | None:
     """Load a segment and claim its live run; return the state and the work.
 
-    Return None if there is no live run. The work is None if `take` does not claim the run. `others`
-    are the siblings in the segment's message; the function removes the siblings that ran.
+    Return None if no run can be claimed. The work is None if `take` does not claim the run.
+    `others` are the siblings in the segment's message; the function removes the siblings that ran.
     """
     found = load_segment.load(
         execution_id, version_id, segment.path, others=others or (), links=links, header=header
@@ -283,7 +283,7 @@ def take(
 ) -> Work | None:
     """Claim the live run of a loaded segment.
 
-    Return None if another worker holds the run, or if the run must be isolated.
+    Return None if the run must be isolated, or if `claim_run.claim` returns None.
     """
     if run_isolated.provided and run_isolated(state, seen):
         return None

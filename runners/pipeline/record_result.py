@@ -120,7 +120,7 @@ def _next_steps(state: SegmentState, work: Work, unit: Unit) -> NextSteps:
 
 
 def _sibling(state: SegmentState, unit: Unit, next_steps: NextSteps) -> LiveRun | None:
-    """Return the sibling to claim with the last record; None if none is left or more is written."""
+    """Return the sibling to claim with the record; None if none is ready or new rows are added."""
     if state.pack is None or next_steps.step is not None or next_steps.pending:
         return None
     if unit.more or unit.skipped or state.frontier.skipped:

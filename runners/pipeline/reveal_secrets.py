@@ -117,8 +117,8 @@ def revealed(
 ) -> Revealed:
     """Read a step's secrets, and return its inputs with the secrets' values.
 
-    `inputs` are the rendered inputs, with references (`Prepared.value`); they are not changed.
-    Raises SecretUnavailable, TemplateError, and the errors of `credentials.opened_for`.
+    `inputs`, the rendered inputs with references (`Prepared.value`), are not changed. Raises
+    SecretUnavailable, SecretNotIssued, TemplateError, and the errors of `credentials.opened_for`.
     """
     asking = _asking(data, step, inputs, run_id, attempt)
     stored = _read(data, step, asking)

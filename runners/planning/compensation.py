@@ -45,7 +45,7 @@ def in_flight(execution_id: UUID) -> bool:
 
 
 def stop(execution_id: UUID, undone: frozenset[UUID]) -> bool:
-    """End live runs of an execution that has steps to undo; return whether it has any.
+    """End an execution's live runs if it has steps to undo; return whether it has such steps.
 
     Running steps that have an undo are not ended. See `ports.stop_to_undo`.
     """

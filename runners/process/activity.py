@@ -105,7 +105,7 @@ def rests() -> None:
 def heart_begins() -> None:
     """Record that the calling thread renews leases.
 
-    If the calling thread stops, the watchdog ends the process.
+    If the calling thread ends, the watchdog ends the process.
     """
     if _place is not None:
         _place.name_heart(threading.get_native_id())

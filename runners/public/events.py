@@ -1,4 +1,4 @@
-"""Signals for the events of runs."""
+"""The signal that is sent when segments are sent again."""
 
 from runners.events import segments_resent
 

@@ -224,7 +224,7 @@ def _refuse(found: Judgement) -> None:
 
 
 def _payload_to_check(execution_id: UUID, move: VersionMove) -> Any:
-    """Return the payload if the input schema changes, else None. Raises NotFound or CannotMove."""
+    """Return the payload if it must be checked, else None. Raises NotFound or CannotMove."""
     if move.target.input_schema in (None, move.source.input_schema):
         return None
     row = WorkflowExecution.objects.only("workspace_id", "trigger_payload").filter(pk=execution_id)

@@ -151,7 +151,7 @@ def _walk(
 
 
 def _number(value: float, scrub: Callable[[str], str]) -> Any:
-    """Return a number, or the reference of the secret that has the same digits."""
+    """Return a number; if its text contains a secret, return the text with the secret replaced."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return value
     text = str(value)

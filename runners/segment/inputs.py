@@ -174,8 +174,8 @@ def _salt(overrides: Mapping[str, Any] | None) -> str:
 def key(data: TemplateData, step: Step, inputs_hash: str, salt: str = "") -> str:
     """Return the idempotency key: SHA-256 over execution, step path, module, inputs and config.
 
-    All attempts with equal inputs have the same key. A requeue after a permanent failure adds a
-    salt.
+    All attempts with equal inputs have the same key. A requeue after an error of the type PERMANENT
+    adds a salt.
     """
     parts = (
         f"{data.context.execution_id}\n{data.path(step)}\n{step.module_uuid}\n{inputs_hash}\n"
@@ -207,8 +207,8 @@ def merged(base: Any, changes: Any) -> Any:
 def combine(first: Any, second: Any) -> bool:
     """Return whether `one_after_other` has the effect of both merge patches in sequence.
 
-    It has not if the second changes keys of an object that the first replaces or removes: a merge
-    patch cannot replace an object by another.
+    It does not if the second changes keys of an object that the first replaces or removes: a merge
+    patch cannot replace an object with another.
     """
     if not isinstance(second, dict):
         return True
@@ -218,7 +218,7 @@ def combine(first: Any, second: Any) -> bool:
 
 
 def one_after_other(first: Any, second: Any) -> Any:
-    """Return one JSON merge patch that changes what two in sequence change; see `combine`."""
+    """Return one JSON merge patch that changes what two patches change in order; see `combine`."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
     changed = {name: one_after_other(first.get(name), value) for name, value in second.items()}

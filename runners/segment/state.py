@@ -154,7 +154,7 @@ def from_rows(
     place: Place | None = None,
     segment: str = "",
 ) -> SegmentState:
-    """Return the state of an execution that no worker holds, for planning from its rows."""
+    """Return a state for planning an execution from its rows, without the data of any worker."""
     context = SegmentContext(execution_id, version, epoch, priority)
     data = TemplateData(context, place or Place("", version.graph))
     return SegmentState(context, data, segment, resumed=True, stays=False)

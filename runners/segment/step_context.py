@@ -175,7 +175,7 @@ class Context:
         self._publisher = publisher
 
     def publish_event(self, name: str, payload: Any) -> PublishedEvent:
-        """Publish an event to the workspace, once for all attempts of the step."""
+        """Publish an event to the workspace, once for all attempts with the same key."""
         if self._publisher is None:
             raise StepError(
                 "this step does not belong to an execution, so it cannot publish events"

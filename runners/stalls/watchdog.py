@@ -54,7 +54,7 @@ class Fencer:
     connection: Mapping[str, Any]
 
     def fence(self, note: Note, cause: str, seconds: float) -> bool:
-        """Release the run in `seconds`; return False if this fails or the run was taken over."""
+        """Release a run within `seconds`; return False on failure, or if it was taken over."""
         child = os.fork()
         if child == 0:
             self._end(note, cause)

@@ -196,7 +196,7 @@ class WorkflowRun:
         return run.outputs
 
     def outcome(self, task: str) -> str:
-        """Return a task's outcome, such as `success` or `skipped`; "" if it has not ended."""
+        """Return a task's outcome, such as `success`; "" if the task is unfinished or dead."""
         run = self._run(task)
         return "skipped" if run.state == RunState.SKIPPED else str(run.outcome)
 
@@ -249,7 +249,7 @@ class WorkflowRun:
         return self._decide(task, approvals.REJECTED, by, comment)
 
     def signal(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Send a signal to this execution. Raises NobodyWaits if no step waits for the signal."""
+        """Send a signal to this execution. Raises NobodyWaits if the signal wakes no step."""
         with silent():
             signal(self.execution, name, payload, actor=ACTOR)
         return self.carry()

@@ -61,7 +61,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
     """Resume the step of a URL's `token` with `payload`, or store the payload until the step waits.
 
     `actor` is the caller, known only by its address. Raises UnknownCallback, CallbackUsed,
-    CallbackGone, PayloadError, or PayloadStoreUnavailable if the payload must be stored.
+    CallbackGone, PayloadError, or PayloadStoreUnavailable if a large payload cannot be stored.
     """
     named = read_callback_url(token)
     if named is None:
@@ -140,7 +140,7 @@ def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:
 
 
 def _keep(execution_id: UUID, path: str, payload: Any) -> None:
-    """Store an early payload. Raises PayloadError for a fake reference, or CallbackUsed."""
+    """Store an early payload. Raises PayloadError for an invalid payload, or CallbackUsed."""
     dump(payload, "payload")
     _, created = EarlyCallback.objects.get_or_create(
         execution_id=execution_id, step_path=path, defaults={"payload": payload}

@@ -315,7 +315,7 @@ NAMED = 20
 
 
 class NobodyWaits(WrongState):
-    """No step of the execution waits for the signal."""
+    """No step of the execution waits for the signal, or no filter accepts the signal's payload."""
 
     code = "nobody_waits"
 
@@ -337,8 +337,8 @@ class Woken:
 def signal(execution: WorkflowExecution, name: str, payload: Any, *, actor: Actor) -> list[Woken]:
     """Wake the execution's steps that wait for this name and whose filter matches.
 
-    Returns the runs that continue. Raises NobodyWaits, which names the expected events,
-    FiltersTooCostly, and PayloadStoreUnavailable if the payload must be stored.
+    Returns the runs that continue. Raises NobodyWaits if no run continues, FiltersTooCostly, and
+    PayloadStoreUnavailable if a large payload cannot be stored.
     """
     call = EventTarget(execution.workspace_id, name, payload, execution_id=execution.pk)
     allowance = Allowance(FILTER_SECONDS)

@@ -118,8 +118,8 @@ def meant(found: Sequence[Listener], payload: Any, allowance: Allowance) -> list
 def decide(found: Sequence[Listener], payload: Any, allowance: Allowance) -> Decided:
     """Return the matches among `found`; if time runs out, only the matches found so far.
 
-    Raises PayloadStoreUnavailable if a filter needs a stored payload. Call it outside any
-    transaction.
+    Raises PayloadStoreUnavailable if a stored payload cannot be loaded for the filters. Call this
+    function outside any transaction.
     """
     plain = [listener for listener in found if listener.filter is None]
     choosy = [listener for listener in found if listener.filter is not None]

@@ -1,4 +1,4 @@
-"""Write the pages of all modules, docs/reference/modules*, from the modules' descriptions."""
+"""Write the pages of the engine's and the plugins' modules, docs/reference/modules*."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -15,7 +15,7 @@ DOCS = Path(__file__).resolve().parents[3] / "docs" / "reference"
 
 
 class Command(BaseCommand):
-    """Write the pages of all modules."""
+    """Write the pages of the engine's and the plugins' modules, or of all modules."""
 
     help = "Write Markdown pages that describe the modules: an index, and one page per category."
     requires_system_checks = ()
@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> str:
         """Write the pages, and delete the pages of removed categories.
 
-        With `--check`, write nothing, and raise CommandError if a page differs.
+        With `--check`, write nothing, and raise CommandError if a page is not current.
         """
         written = pages(_specs(everything=options["all"]))
         behind = _behind(written, options["into"])

@@ -1,4 +1,4 @@
-"""The pages of all modules, docs/reference/modules*, generated from the modules' descriptions."""
+"""The pages of modules, docs/reference/modules*, generated from the modules' descriptions."""
 
 import json
 from collections import Counter

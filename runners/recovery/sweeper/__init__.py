@@ -46,12 +46,12 @@ SELDOM: dict[str, Duty] = {
 
 
 def often() -> dict[str, int]:
-    """Run the duties due every second; return counts keyed by duty, or {} if a sweep runs."""
+    """Run the duties due every second; return counts keyed by duty, or {} if a sweep is running."""
     return _run(OFTEN | EVERY_SECOND, AdvisoryLock.SWEEP_EVERY_SECOND)
 
 
 def seldom() -> dict[str, int]:
-    """Run the duties due every 5 seconds; return counts keyed by duty, or {} if a sweep runs."""
+    """Run the duties due every 5 s; return counts keyed by duty, or {} if a sweep is running."""
     return _run(SELDOM | EVERY_FIVE_SECONDS, AdvisoryLock.SWEEP_EVERY_FIVE_SECONDS)
 
 
