@@ -141,7 +141,7 @@ COUNTED, COUNT_MS = 10_000, 500
 
 
 def status_counts(rows: QuerySet[FailureGroup]) -> dict[str, int]:
-    """Return the number of groups in each tab; {} if there are too many to count in time."""
+    """Return the number of groups in each tab; {} for over 10,000 groups or after a timeout."""
     some = rows.order_by().values("pk")[: COUNTED + 1]
     counted = FailureGroup.objects.filter(pk__in=some).order_by().values_list("status")
     try:
