@@ -226,8 +226,7 @@ class DatabaseCollector(Collector):
         self._read_at = float("-inf")
 
     def collect(self) -> Iterable[Family]:
-        """Return the readings; if over 12 s old, replace them first, unless another thread does so.
-        """
+        """Return the readings; replace those over 12 s old first, unless another thread does."""
         # Only the very first scrapes wait for each other; later ones get the last readings.
         if self._old() and self._lock.acquire(blocking=not self._families):
             try:
