@@ -39,7 +39,7 @@ Facts = dict[str, Any]
 
 
 def collect(request: HttpRequest) -> Facts:
-    """Return the page's facts, keyed by name; a fact that was not read in time is None."""
+    """Return the page's facts, keyed by name; a fact not read in time is None ([] for workers)."""
     scope = Scope.of(request.user, reach(request))
     variants = ":".join(block.variant(request) for block in BLOCKS.values())
     key = f"dashboard:{routing.cell()}:{variants}:{_reach_key(request, scope)}"
