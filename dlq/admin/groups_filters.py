@@ -44,12 +44,12 @@ class GroupFigures:
 
     @property
     def day(self) -> list[int]:
-        """Return the failures of the last 24 hours, one bar per hour."""
+        """Return the number of failures in each of the last 24 hours."""
         return self.hours[-DAY:]
 
     @property
     def week(self) -> list[int]:
-        """Return the failures of the last 7 days, one bar per six hours."""
+        """Return the failures of the last 7 days, one number for each six hours."""
         return [sum(self.hours[at : at + STEP]) for at in range(0, WEEK, STEP)]
 
 
