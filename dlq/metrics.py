@@ -226,7 +226,7 @@ class DatabaseCollector(Collector):
         self._read_at = float("-inf")
 
     def collect(self) -> Iterable[Family]:
-        """Return the last readings; take new readings first if the last are older than 12 s."""
+        """Return the readings; replace those over 12 s old first, unless another thread does."""
         # Only the very first scrapes wait for each other; later ones get the last readings.
         if self._old() and self._lock.acquire(blocking=not self._families):
             try:
@@ -238,7 +238,7 @@ class DatabaseCollector(Collector):
         return self._families
 
     def forget(self) -> None:
-        """Discard the readings, so that the next scrape reads again."""
+        """Mark the readings as outdated, so that the next scrape reads again."""
         self._read_at = float("-inf")
 
     def _old(self) -> bool:

@@ -6,7 +6,7 @@ from executions.messaging import broker_priority, task
 
 @task("dlq.expire")
 def expire() -> dict[str, int]:
-    """Add partitions, delete expired rows and stored values, and repeat if any remain."""
+    """Add partitions, delete expired rows and unused stored values, and repeat if any remain."""
     from dlq.retention import pruning, run_partitions
 
     added = run_partitions.add_ahead()

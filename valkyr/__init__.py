@@ -130,9 +130,9 @@ _PLUGINS = {
 
 
 def _plugins() -> tuple[str, ...]:
-    """Return this package's plugins whose requirements are installed, for `INSTALLED_APPS`.
+    """Return the plugins in `_PLUGINS` whose requirements are installed, for `INSTALLED_APPS`.
 
-    `sso` is excluded: it changes how users sign in, so a project lists it explicitly.
+    A project lists other plugins explicitly. `sso`, for example, changes how users sign in.
     """
     return tuple(
         f"valkyr_plugins.{name}"

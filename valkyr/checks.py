@@ -98,7 +98,7 @@ def _is_migrated() -> bool:
 
 
 def what_is_missing() -> Iterator[CheckMessage]:
-    """Yield a warning for each missing part: the broker, a queue's worker, beat, or its entries.
+    """Yield a warning if the broker, a queue's worker or beat is missing, or an entry is disabled.
 
     Reads the database.
     """

@@ -64,7 +64,7 @@ def _wait(seconds: float) -> str:
 
 
 def _missing() -> str:
-    """Return the reason if the tables do not match this version; "" if they do."""
+    """Return the reason if the tables do not match this version or cannot be read; "" otherwise."""
     from django.db import DatabaseError
     from django.db.migrations.executor import MigrationExecutor
 

@@ -1,7 +1,7 @@
 """A pytest plugin for tests of your own modules and workflows: `-p valkyr_project.pytest_plugin`.
 
-It sets the settings that tests need. If DATABASE_URL names no server, it starts a PostgreSQL whose
-data is deleted when the session ends. No broker is needed or contacted.
+It sets the settings that tests need. If DATABASE_URL is not set, it starts a PostgreSQL server
+whose data is deleted when the session ends. No broker is needed or contacted.
 """
 
 import atexit

@@ -73,7 +73,7 @@ class EntryList(TriageList):
 
     @display(description=lazy("error"))
     def error(self, row: DeadLetterEntry) -> Any:
-        """Return the error's class in bold, with the error's message below."""
+        """Return the error's class, or else its type, in bold, with the error's message below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
             row.exception or row.error_type or row.get_failure_type_display(),

@@ -48,7 +48,7 @@ class ResolutionFilter(TabFilter):
 
 
 def resolution_counts(rows: QuerySet[Any]) -> dict[str, int | str]:
-    """Return the number of rows in each tab, up to a limit; omit a count that takes too long.
+    """Return the number of rows in each tab, up to a limit; omit tabs that are not counted in time.
 
     The condition on the workspace lets PostgreSQL use the index `dlq_list` for users who may see
     every workspace, instead of reading all dead letters for a rare resolution.
@@ -197,7 +197,7 @@ class EntryFilters(FiltersForm):
             raise ValidationError(error.message) from None
 
     def chips(self, changelist: Any) -> Iterator[Chip]:
-        """Yield a chip for each filled field and for each condition on the inputs."""
+        """Yield a chip for each filled visible field, each condition on inputs, and the groups."""
         yield from super().chips(changelist)
         yield from self._groups(changelist)
         texts = self.data.getlist("inputs")  # type: ignore[attr-defined]

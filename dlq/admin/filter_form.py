@@ -114,7 +114,7 @@ OFFERED = 100
 
 
 def workflows(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the choices for a workflow: "any", and the first 100 workflows, ordered by name."""
+    """Return the choices "any" and the first 100 unarchived workflows, ordered by name."""
     rows = scoped(request, Workflow.objects.filter(archived_at=None)).order_by("name")
     return [
         ("", gettext("any")),

@@ -96,12 +96,12 @@ class FailureGroupAdmin(TriageList, OperatingAdmin, FactAdmin):
             row.plugin_links = links_of(request, row)
 
     def tab_counts(self, request: HttpRequest, changelist: Any) -> dict[str, int]:
-        """Return the number of groups in each tab."""
+        """Return the number of groups in each tab; {} for over 10,000 groups or after a timeout."""
         return status_counts(self.behind_tabs(request, changelist))
 
     @display(description=lazy("failure"))
     def failure(self, row: FailureGroup) -> Any:
-        """Return the exception in bold, with the normalised message below."""
+        """Return the exception in bold, with the normalised message, or else the sample, below."""
         return format_html(
             '<span class="vk-error-type">{}</span><span class="vk-error-text">{}</span>',
             row.exception or gettext("Failure"),

@@ -44,12 +44,12 @@ class GroupFigures:
 
     @property
     def day(self) -> list[int]:
-        """Return the failures of the last 24 hours, one bar per hour."""
+        """Return the number of failures in each of the last 24 hours."""
         return self.hours[-DAY:]
 
     @property
     def week(self) -> list[int]:
-        """Return the failures of the last 7 days, one bar per six hours."""
+        """Return the failures of the last 7 days, one number for each six hours."""
         return [sum(self.hours[at : at + STEP]) for at in range(0, WEEK, STEP)]
 
 
@@ -141,7 +141,7 @@ COUNTED, COUNT_MS = 10_000, 500
 
 
 def status_counts(rows: QuerySet[FailureGroup]) -> dict[str, int]:
-    """Return the number of groups in each tab; {} if there are too many to count in time."""
+    """Return the number of groups in each tab; {} for over 10,000 groups or after a timeout."""
     some = rows.order_by().values("pk")[: COUNTED + 1]
     counted = FailureGroup.objects.filter(pk__in=some).order_by().values_list("status")
     try:

@@ -79,7 +79,7 @@ SHOWN = 10
 
 
 def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
-    """Return a sentence: the failing step, its error, and the number and times of the failures."""
+    """Return a sentence about the group's failures; for a merged group, a link to its target."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
         return format_html(gettext("Merged into {}, which has its failures."), into)

@@ -129,7 +129,7 @@ class KeysetChangeList(BoundedChangeList):
 
     @property
     def count_text(self) -> str:
-        """Return the number of rows as text: exact, or "more than" the limit of the count."""
+        """Return the number of rows as text, up to a limit; after a timeout, a lower bound."""
         return (
             super().count_text
             if self.counted

@@ -166,7 +166,7 @@ def table(
     *,
     folded: bool = False,
 ) -> PageSection:
-    """Return a comparison as a table; each row has a label, an icon and the two values."""
+    """Return a comparison as a table; each row has the kind, the path and the two values."""
     if found.same:
         return PageSection(
             title, body=format_html(gettext("{} No differences."), note), folded=folded

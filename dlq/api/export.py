@@ -86,7 +86,7 @@ class CopyAsCurl(_Copied):
     def get(self, request: Request, id: UUID) -> HttpResponse:  # noqa: A002 - the path's name
         """Return the step's HTTP request as a curl command.
 
-        Secrets become names of shell variables. Returns 422 if the step makes no HTTP request.
+        Secrets become shell variables. Returns 422 if the inputs contain no complete HTTP request.
         """
         return self._text(id, as_curl)
 

@@ -230,7 +230,7 @@ class GroupChange(Body):
     reason = Text(required=False, default="", allow_blank=True, max_length=2_000)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that the conditions match the status, and that at least one field changes.
+        """Check the conditions of the status, and that `status`, `ownerId` or `muted` is given.
 
         Raises ValidationError otherwise.
         """

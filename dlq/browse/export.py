@@ -98,7 +98,7 @@ def begin(
     """Record the export, and return a function that reads the existing rows in batches.
 
     The requested workspace, or else each of the user's workspaces, gets an audit row. If the user
-    may see all workspaces and requests none, one row is for the whole installation.
+    may see all workspaces and requests none, the only row is for the whole installation.
     """
     until = rows.filter(quarantined_at__lt=database_now()).order_by("pk")
     for workspace_id in _workspaces(user, filters.get("workspaceId")):

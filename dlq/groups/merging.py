@@ -124,7 +124,7 @@ def _homes(move: GroupMove, entries: list[DeadLetterEntry]) -> dict[UUID, Placed
 
 
 def failing_of(entry: DeadLetterEntry) -> Failing:
-    """Return the data that determines an entry's group, as it was when the step failed."""
+    """Return the data of an existing entry that determines its group."""
     return Failing(
         workspace_id=entry.workspace_id,
         workflow_id=entry.workflow_id,

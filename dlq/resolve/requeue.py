@@ -38,8 +38,8 @@ def requeue(
     new retry budget. After a permanent error, or with overrides, its idempotency key changes. The
     run's priority is the priority of its execution minus `yields`. Large overrides are stored,
     unless they are given as a StoredInput or a transaction is open. Raises NotFound, WrongState if
-    the entry is already resolved or the execution ended in another state, ApprovalNeeded for
-    overrides of an approval, and PayloadStoreUnavailable for large overrides.
+    the entry is already resolved or the execution cannot continue (Compensated after an undo),
+    ApprovalNeeded for overrides of an approval, and PayloadStoreUnavailable for large overrides.
     """
     entry = transitions.find(entry_id)
     if overrides:
@@ -128,10 +128,10 @@ def requeue_together(
 ) -> RequeuedTogether:
     """Start new runs of several dead steps in the caller's transaction, as `requeue` does for one.
 
-    Steps that are locked, or whose dead letter is resolved, are not changed, and are not in the
-    result. The audit trail names `object_type` and `object_id` as the cause. The executions must
-    hold no concurrency key and have no parent, and `goes_alone` must be False for their workspace.
-    No other locks are then necessary.
+    Steps are not changed, and are not in the result, if they are locked, their dead letter is
+    resolved, or `lock_to_reopen` omits their execution. The audit trail names `object_type` and
+    `object_id` as the cause. The executions must hold no concurrency key and have no parent, and
+    `goes_alone` must be False for their workspace. No other locks are then necessary.
     """
     opened = _locked(steps, workspace_id)
     steps = _still_open([step for step in steps if step.execution_id in opened])

@@ -104,7 +104,7 @@ def _due(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
 
 
 def _resolved(wanted: RetentionPeriods) -> QuerySet[DeadLetterEntry]:
-    """Return the expired dead letters, including those that are held."""
+    """Return the expired dead letters that are not pinned, including those that are held."""
     rows = _scoped(wanted).filter(_old(wanted), expires_at__isnull=False, pinned=False)
     return rows.exclude(resolution=Resolution.PENDING)
 

@@ -53,7 +53,7 @@ def kinds() -> tuple[str, ...]:
 def prune(
     chosen: Sequence[str], wanted: RetentionPeriods, pace: PruningPace
 ) -> Iterator[PruningTally]:
-    """Delete the expired rows of each kind, from the beginning; yield a tally for each kind."""
+    """Delete the expired rows of each chosen kind, from the beginning; yield a tally for each."""
     for kind in kinds():
         if kind not in chosen:
             continue

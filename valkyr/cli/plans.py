@@ -49,9 +49,9 @@ def carry_out(
 
 
 def show_plan(output: CommandOutput, plan: dict[str, Any], place: Any) -> None:
-    """Print a plan: the changes with their details, then the problems, then the totals.
+    """Print a plan: changes, kept objects, problems, missing credentials and totals.
 
-    `place` returns the file and the line of a problem.
+    With `--quiet`, print only the changes. `place` returns the file and line of a problem.
     """
     if output.quiet:
         for change in plan["changes"]:

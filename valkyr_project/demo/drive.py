@@ -135,7 +135,7 @@ def _one_by_one(api: Api, workflow: str, orders: list[dict[str, Any]]) -> list[d
 
 
 def _require_settings(progress: DemoProgress, stack: Stack) -> None:
-    """Raise DemoError if the first orders did not end, or show that the workers lack a setting."""
+    """Raise DemoError if the first orders did not all end, or if one of them left a dead letter."""
     if not progress.ended:
         raise DemoError(
             f"The first {len(progress.executions)} orders did not end within {FIRST_SECONDS:.0f} "

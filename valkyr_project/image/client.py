@@ -34,7 +34,7 @@ class ForkedProcess:
             (self.pid,) = NUMBER.unpack(packed)
 
     def poll(self) -> int | None:
-        """Return the exit code, or None while the process runs.
+        """Return the exit code, or None while the process is running.
 
         If a signal ended the process, the code is the negative number of the signal.
         """
@@ -52,7 +52,7 @@ class ForkedProcess:
         return code
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal to the process if it still runs."""
+        """Send a signal to the process if it is still running."""
         # The launcher reports its end slightly later.
         if self.poll() is None:
             with suppress(ProcessLookupError):

@@ -42,7 +42,7 @@ class Pool:
 
 
 def pool_of(queue: str) -> Pool:
-    """Return a queue's default pool: threads for `control` and for waiting steps, or processes."""
+    """Return the default pool: threads for control, io and VALKYR_THREAD_QUEUES, else processes."""
     if queue == "control":
         return Pool("threads", CONTROL_THREADS)
     if queue == "io" or queue in env.words("VALKYR_THREAD_QUEUES"):

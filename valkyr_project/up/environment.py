@@ -96,7 +96,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _is_private(path: Path) -> bool:
-    """Return whether the file exists; make it private. Raises UpError if another user owns it."""
+    """Return whether the file exists; make it private. Raises UpError if it is not this user's."""
     try:
         facts = path.lstat()
     except FileNotFoundError:
@@ -131,7 +131,7 @@ def stack_environment(
     *,
     inherited: Mapping[str, str] = os.environ,
 ) -> dict[str, str]:
-    """Return the inherited environment, with all addresses and secrets of this stack."""
+    """Return the inherited environment with this stack's addresses, keys and administrator."""
     kept = {name: value for name, value in inherited.items() if name != "RUNNER_ID"}
     key_file = credentials.key_file
     return (

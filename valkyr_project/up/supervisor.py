@@ -128,7 +128,7 @@ class ChildProcess(honcho.process.Process):  # type: ignore[misc] # honcho has n
         return self._child is not None and self._child.poll() is None
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the process, not to its group, if the process still runs."""
+        """Send a signal to the process, not to its group, if the process is still running."""
         if self.alive():
             self._child.send_signal(number)
 

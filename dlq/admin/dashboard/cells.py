@@ -102,7 +102,7 @@ def _numbers(found: CellCounts) -> list[Cell]:
 
 
 def _total(found: Sequence[CellCounts]) -> list[Cell]:
-    """Return the totals of all cells; a plus sign means that a number is missing or incomplete."""
+    """Return the sums of these counts; a plus sign means that a count is missing or incomplete."""
     sums: list[Cell] = []
     for column in zip(*map(astuple, found), strict=True):
         known = [one for one in column if one is not None]

@@ -39,7 +39,7 @@ Facts = dict[str, Any]
 
 
 def collect(request: HttpRequest) -> Facts:
-    """Return the page's facts, keyed by name; a fact that was not read in time is None."""
+    """Return the page's facts, keyed by name; a fact not read in time is None ([] for workers)."""
     scope = Scope.of(request.user, reach(request))
     variants = ":".join(block.variant(request) for block in BLOCKS.values())
     key = f"dashboard:{routing.cell()}:{variants}:{_reach_key(request, scope)}"
@@ -146,7 +146,7 @@ def _workers(request: HttpRequest) -> list[Runner]:
 
 
 def _groups(request: HttpRequest, now: Any) -> QuerySet[Any]:
-    """Return the groups with the largest increase in failures from one day to the next."""
+    """Return groups that failed in the last day, ordered by the increase from the day before."""
     rows = FailureGroup.objects.filter(merged_into=None, last_seen__gte=now - 2 * DAY)
     grown: QuerySet[Any] = scoped(request, rows).annotate(
         lately=Coalesce(Sum("hours__count", filter=Q(hours__hour__gte=now - DAY)), 0),

@@ -229,7 +229,7 @@ def _oldest(found: datetime | None, now: datetime) -> str:
 
 
 def banners(kept: Facts, now: datetime) -> list[Banner]:
-    """Return a banner if no worker is live; otherwise one for each queue without a worker."""
+    """Return a banner if no Celery worker is live; otherwise one per queue without a worker."""
     silent = _silent(kept)
     if silent:
         return [silent]

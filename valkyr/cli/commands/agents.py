@@ -19,7 +19,7 @@ def mcp(choices: Choices) -> None:
     """Serve the installation's MCP tools on standard input and output.
 
     Use it for clients that start a command instead of calling a URL. The command passes each call
-    to `/mcp` of the selected installation, with the profile's token.
+    to `/mcp` of the selected installation, with the selected token.
     """
     if choices.local:
         raise usage(

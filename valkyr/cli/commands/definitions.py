@@ -203,7 +203,7 @@ def export(
 
     DIR is a folder for `plan` and `apply`: a word with a slash (`./definitions`), or a folder that
     has a valkyr.yaml. The command writes the published versions, and the rules that you may
-    configure.
+    configure, into DIR.
     """
     if len(names) == 1 and folder is None and is_folder(names[0]):
         export_folder(choices, Path(names[0]), workspace, prune=prune, installation=installation)

@@ -46,7 +46,7 @@ def _start_options(command: Any) -> Any:
 )
 @click.pass_obj
 def start(choices: Choices, /, name: str, batch: Any, **given: Any) -> None:
-    """Start an execution, and do not wait for its end.
+    """Start an execution, or several with --batch, and do not wait for the end.
 
     NAME is the workflow's id, slug or name.
     """

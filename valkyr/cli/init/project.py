@@ -28,7 +28,7 @@ class ByHand:
 
 @dataclass(frozen=True)
 class CeleryApp:
-    """A Celery app of the project: its file, its name, and the statement that creates it."""
+    """A Celery app: its file, its name, and the statement that creates it or returns it."""
 
     source: SourceFile
     made: ast.stmt
