@@ -125,7 +125,7 @@ def look(
 def tidy() -> None:
     """Remove leftovers of killed processes, expired files and unneeded rows; rewrite stale files.
 
-    The caller holds the lock. Raises ArchiveUnavailable.
+    The caller holds the lock. Raises the errors of `writing.write`.
     """
     remove_abandoned()
     if days := chosen().archive_keep_days:

@@ -222,7 +222,7 @@ class FiguresOf(Endpoint):
         return scope, {}
 
     def _runners(self, reach: Reach) -> QuerySet[Runner]:
-        """Return the newest runners that are shared or belong to the caller's workspaces."""
+        """Return the newest runners that are shared or in workspaces that the caller may view."""
         rows = Runner.objects.order_by("-seen_at")
         if not sees_all(self.user):
             mine = reach.workspaces(Action.VIEW)
