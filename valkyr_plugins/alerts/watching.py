@@ -191,7 +191,6 @@ def deliver() -> dict[str, int]:
 
 
 def watch_alone() -> dict[str, int]:
-    """Check the rules' conditions; return `watch`'s counts, or {} if another process checks them.
-    """
+    """Check the rules' conditions; return `watch`'s counts, or {} if another process does so."""
     with alone(AdvisoryLock.ALERT_WATCHING) as mine:
         return watch() if mine else {}

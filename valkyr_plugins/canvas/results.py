@@ -156,7 +156,7 @@ class DurableResult:
     def children(self) -> list[TaskState]:
         """Return the tasks that have started or are about to start, in the canvas's order.
 
-        Uses one query.
+        Uses one query, or two if the version is not cached.
         """
         rows = self._runs().annotate(version=F("execution__version_id")).order_by("attempt")
         found = {run.step_path: run for run in rows}

@@ -280,6 +280,6 @@ class ShownProgress:
 
 
 def _settled(text: str) -> int:
-    """Return how many characters to show: up to the last space or line end, or all if too many."""
+    """Return how many characters to show: up to the last space, or all if a long text has none."""
     end = max(text.rfind(" "), text.rfind("\n")) + 1
     return end if end or len(text) < HELD_BACK else len(text)
