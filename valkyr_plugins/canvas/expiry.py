@@ -9,8 +9,7 @@ from executions.public.database import database_now
 def is_past(expires: float | str, execution_id: UUID, step_path: str) -> bool:
     """Return whether the expiry time has passed.
 
-    A number is in seconds since the step or its delay was ready. Raises ValueError for invalid
-    text.
+    A number is in seconds since the step or its delay was ready. Raises ValueError for bad text.
     """
     now = database_now()
     if isinstance(expires, str):

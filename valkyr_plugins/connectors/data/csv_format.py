@@ -143,7 +143,7 @@ def text_lines(text: str) -> Iterator[str]:
 class FileLines:
     """Yields the decoded lines of a file between two byte offsets, or from an offset to the end.
 
-    `offset` is the next line's position in bytes; `number` counts the lines read so far. Raises
+    `offset` is the next line's position in bytes; `number` is that of the last line read. Raises
     StepError for invalid text.
     """
 
