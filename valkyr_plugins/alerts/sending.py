@@ -4,8 +4,8 @@ A process takes a message for the longest possible duration of an attempt. After
 process sends the message with the same idempotency key. Only the result of the process that last
 took the message is recorded.
 
-One process sends at a time, and waits for no message longer than the HTTP timeout. A message to a
-slow mail server occupies only its own thread, which records the result later.
+One process at a time sends due messages, and waits at most 1 s longer than the HTTP timeout. A
+message to a slow mail server occupies only its own thread, which records the result later.
 """
 
 import time

@@ -51,7 +51,7 @@ Found = dict[tuple[UUID, date], list[UUID]]
 
 @dataclass(slots=True)
 class ArchivingTurn:
-    """The numbers of archived files and executions, and whether more executions wait."""
+    """The numbers of archived files and executions, and whether more executions are waiting."""
 
     files: int = 0
     executions: int = 0

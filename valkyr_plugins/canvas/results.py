@@ -141,7 +141,7 @@ class DurableResult:
 
     @property
     def result(self) -> Any:
-        """Return the result, or the exception of a failure; None while the execution runs."""
+        """Return the result, or the exception of a failure; None while the execution is running."""
         return self.get(timeout=0, propagate=False) if self.ready() else None
 
     info = result

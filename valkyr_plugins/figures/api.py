@@ -107,7 +107,7 @@ class SlotShape(TallyShape):
 
 
 class QueueShape(CamelCase, serializers.Serializer[Queue]):
-    """Steps of one queue that wait for a worker."""
+    """The steps of one queue that are waiting for a worker."""
 
     name = serializers.CharField()
     waiting = serializers.IntegerField()
