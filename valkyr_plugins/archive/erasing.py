@@ -23,7 +23,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
     """Erase executions: rewrite their files without them. Return how many were in the archive.
 
     An execution that is still in the tables gets no copy, and retention deletes it without one.
-    Raises ArchiveRefused if the archive is being written, ArchiveUnavailable and ArchiveBroken.
+    Raises ArchiveUnavailable, ArchiveBroken, or ArchiveRefused if the archive is being written.
     After an error, call the function again.
     """
     with _alone():

@@ -148,7 +148,7 @@ class DurableResult:
 
     @property
     def traceback(self) -> str | None:
-        """Return the failed task's traceback, or its error without one; None if no task failed."""
+        """Return the failed task's traceback or, if missing, its error; None if no task failed."""
         run = self._failed_run()
         return None if run is None else (run.error_details or {}).get("traceback") or run.error
 
