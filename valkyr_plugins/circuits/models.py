@@ -16,9 +16,8 @@ class CircuitBreaker(models.Model):
     have reported. `proven_at` is when the target was last known to answer. Until a target has
     answered, and again after a failure, its concurrent calls (`trials`, void after `trials_until`)
     are limited to the failures that remain. OPEN lasts until `next_retry_at`. HALF_OPEN names the
-    run that probes, and its token. A probe is void after `probe_until`, so a probe whose process
-    died expires. Woken runs have until `called_until` to call; after a call or that time, further
-    runs are woken.
+    run that probes, and its token. A probe expires at `probe_until`, in case its process died.
+    Woken runs have until `called_until` to call; after a call or that time, further runs are woken.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
