@@ -1,1 +1,1 @@
-"""Alerts: notify users once of each problem, and track the delivery."""
+"""Alerts: notify users of each problem at most once per interval, and track the delivery."""

@@ -42,7 +42,7 @@ def end(**_: Any) -> None:
 
 
 def look(since: datetime) -> int:
-    """Raise and send alerts if beat is silent for too long; return the number of reported alerts.
+    """Raise and send alerts if beat was silent for too long; return the number of reported alerts.
 
     The silence is counted from beat's last pulse, or from `since` if that is later.
     """

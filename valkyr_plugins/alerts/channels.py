@@ -196,7 +196,7 @@ def lines(message: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def footer(message: Mapping[str, Any]) -> str:
-    """Return the message's last line, which names the rule and its workspace."""
+    """Return the message's last line: the names of the rule and of its workspace, if any."""
     where = f"workspace {message['workspace']}" if message["workspace"] else "this installation"
     return clipped(f"Sent by Valkyr's alert rule {message['rule']['name']!r} of {where}.", 300)
 

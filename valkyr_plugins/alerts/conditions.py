@@ -31,7 +31,7 @@ MOST_WORKFLOWS = 200
 def high_rates(rule: AlertRule, now: datetime) -> Iterator[Finding]:
     """Yield a finding for each workflow whose failure rate is too high for the rule.
 
-    Uses one query, or three if a workflow had enough failures.
+    Checks at most 200 workflows. Uses one query, or three if a workflow had enough failures.
     """
     wanted = sorted(hours(now))
     recent = (

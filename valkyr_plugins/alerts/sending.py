@@ -4,8 +4,8 @@ A process takes a message for the longest possible duration of an attempt. After
 process sends the message with the same idempotency key. Only the result of the process that last
 took the message is recorded.
 
-One process sends at a time, and waits for no message longer than the HTTP timeout. A message to a
-slow mail server occupies only its own thread, which records the result later.
+One process at a time sends due messages, and waits at most 1 s longer than the HTTP timeout. A
+message to a slow mail server occupies only its own thread, which records the result later.
 """
 
 import time
@@ -48,7 +48,7 @@ _dragging: set[Future[Outcome]] = set()
 
 
 def send_due() -> int:
-    """Send due messages, unless another process does; return the number of attempts."""
+    """Send due messages, unless another process is sending; return the number of attempts."""
     until, count = time.monotonic() + SECONDS, 0
     with alone(AdvisoryLock.ALERT_SENDING) as mine:
         while mine and (taken := take(min(AT_ONCE, MOST_DRAGGING - len(_dragging)))):

@@ -115,7 +115,7 @@ MOST_RULES = 5_000
 
 
 def watch() -> dict[str, int]:
-    """Check all rules and open alerts; return the numbers of alerts reported and closed."""
+    """Check up to 5,000 rules, and open alerts; return how many alerts were reported and closed."""
     told = over = 0
     for rule in AlertRule.objects.select_related("workspace").order_by("id")[:MOST_RULES]:
         try:
@@ -191,6 +191,6 @@ def deliver() -> dict[str, int]:
 
 
 def watch_alone() -> dict[str, int]:
-    """Check the rules' conditions; return the counts of `watch`, or {} if another process does."""
+    """Check the rules' conditions; return `watch`'s counts, or {} if another process does so."""
     with alone(AdvisoryLock.ALERT_WATCHING) as mine:
         return watch() if mine else {}

@@ -51,7 +51,7 @@ Found = dict[tuple[UUID, date], list[UUID]]
 
 @dataclass(slots=True)
 class ArchivingTurn:
-    """The numbers of archived files and executions, and whether more executions wait."""
+    """The numbers of archived files and executions, and whether more executions are waiting."""
 
     files: int = 0
     executions: int = 0
@@ -125,7 +125,7 @@ def look(
 def tidy() -> None:
     """Remove leftovers of killed processes, expired files and unneeded rows; rewrite stale files.
 
-    The caller holds the lock. Raises ArchiveUnavailable.
+    The caller holds the lock. Raises the errors of `writing.write`.
     """
     remove_abandoned()
     if days := chosen().archive_keep_days:

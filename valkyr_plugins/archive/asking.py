@@ -50,7 +50,7 @@ class ArchiveSqlRefused(ValkyrError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveQuestion:
-    """A statement, the workspaces and days that it reads, and the maximum rows and seconds."""
+    """A statement, the workspaces and days that it reads, and its limits on rows and seconds."""
 
     statement: str
     workspaces: Sequence[UUID]

@@ -23,8 +23,8 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
     """Erase executions: rewrite their files without them. Return how many were in the archive.
 
     An execution that is still in the tables gets no copy, and retention deletes it without one.
-    Raises ArchiveRefused while the archive is being written, and ArchiveUnavailable. After either
-    error, call the function again.
+    Raises ArchiveUnavailable, ArchiveBroken, or ArchiveRefused if the archive is being written.
+    After an error, call the function again.
     """
     with _alone():
         with transaction.atomic():
@@ -56,7 +56,7 @@ def erase(ids: Sequence[UUID], *, actor: Actor, reason: str = "") -> int:
 def erase_workspace(slug: str, before: str | None, *, actor: Actor, reason: str = "") -> int:
     """Erase a workspace's files, by default of all days; return the number of erased executions.
 
-    Raises NotFound, ArchiveRefused or ArchiveUnavailable.
+    Raises NotFound and the errors of `erase`.
     """
     workspace = Workspace.objects.filter(slug=slug).first()
     if workspace is None:

@@ -7,7 +7,7 @@ from executions.public.messaging import CONTROL, broker_priority, send, task
 def write() -> int:
     """Archive expired executions; return their number.
 
-    Beat runs the task every hour; the task queues itself again while more executions wait.
+    Beat runs the task every hour; the task queues itself again while more executions are waiting.
     """
     from valkyr_plugins.archive import archiving
 

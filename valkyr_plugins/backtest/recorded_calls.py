@@ -62,7 +62,7 @@ class RecordedCalls:
         return False
 
     def credential_of(self, run: Run) -> str | None:
-        """Return the name of the credential that a recorded step used; None if it is unknown."""
+        """Return the name of a recorded step's credential; "" for none, None if it is unknown."""
         try:
             return find(self._record.version.graph, run.step_path)[1].credential
         except KeyError:

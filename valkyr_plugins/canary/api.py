@@ -176,7 +176,7 @@ class WorkflowRollbacks(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Withdraw the running canary or, without one, the latest version.
+        """Withdraw a version: by default the running canary or, without one, the latest version.
 
         New executions and triggers use the previous version again; the draft stays. In the
         background, executions that started on the withdrawn version are left alone, cancelled, or

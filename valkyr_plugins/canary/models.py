@@ -10,7 +10,7 @@ from executions.public.models import Workflow, WorkflowVersion, Workspace
 
 
 class CanaryState(models.TextChoices):
-    """The state of a canary; only RUNNING gets new executions."""
+    """The state of a canary; only a RUNNING canary has a share of new executions."""
 
     RUNNING = "RUNNING", lazy("running")
     STOPPED = "STOPPED", lazy("stopped")

@@ -1,7 +1,7 @@
 """Roll a version back, and settle the executions that started on it: leave, cancel or fork them.
 
-The versions change at once; the executions follow in batches, each in its own transaction, in the
-order of their starts. After a crash, the next turn continues after the last settled execution.
+The versions change at once; the executions follow in the order of their starts, each in its own
+transaction. After a crash, the next turn continues after the last settled execution.
 """
 
 import logging
@@ -98,7 +98,7 @@ def started_on(version: Any) -> QuerySet[WorkflowExecution]:
 
 @dataclass(slots=True)
 class SettlingTurn:
-    """The number of settled executions, and whether more executions wait."""
+    """The number of settled executions, and whether more executions are waiting."""
 
     settled: int = 0
     more: bool = False

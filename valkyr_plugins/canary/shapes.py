@@ -159,7 +159,7 @@ class CostPerExecution(CamelCaseSerializer):
 
 
 class SideShape(CamelCaseSerializer):
-    """The figures of one version, from its newest 5,000 executions since the canary began."""
+    """The figures of one version's newest executions since the canary began, at most 5,000."""
 
     started = serializers.IntegerField()
     ended = serializers.IntegerField(help_text="Succeeded, failed, or timed out.")
@@ -236,7 +236,7 @@ class CanaryDetail(CanaryShape):
 
 
 class CanaryQuery(PageQuery):
-    """The parameters of the list of a workflow's canaries."""
+    """The parameters of the lists of a workflow's canaries and rollbacks."""
 
 
 class RefusedExecution(CamelCaseSerializer):

@@ -141,14 +141,14 @@ class DurableResult:
 
     @property
     def result(self) -> Any:
-        """Return the result, or the exception of a failure; None while the execution runs."""
+        """Return the result, or the exception of a failure; None while the execution is running."""
         return self.get(timeout=0, propagate=False) if self.ready() else None
 
     info = result
 
     @property
     def traceback(self) -> str | None:
-        """Return the traceback of the failed task; None if no task failed."""
+        """Return the failed task's traceback or, if missing, its error; None if no task failed."""
         run = self._failed_run()
         return None if run is None else (run.error_details or {}).get("traceback") or run.error
 
@@ -156,7 +156,7 @@ class DurableResult:
     def children(self) -> list[TaskState]:
         """Return the tasks that have started or are about to start, in the canvas's order.
 
-        Uses one query.
+        Uses one query, or two if the version is not cached.
         """
         rows = self._runs().annotate(version=F("execution__version_id")).order_by("attempt")
         found = {run.step_path: run for run in rows}

@@ -1,8 +1,8 @@
 """A process's cache of circuits, so that steps of a working target need no query.
 
-At most once a second, when a step asks, one query reads every circuit that is not *clean* (closed,
-without failures), and another reads the rules. A target that is not among these circuits, and that
-has answered before, needs no query.
+At most once a second, when a step asks, one query reads at most 5,000 circuits that are not *clean*
+(closed, without failures), and another reads the rules. If these are all such circuits, a target
+that is not among them, and that has answered before, needs no query.
 """
 
 import time
@@ -36,7 +36,7 @@ class Tally:
 
 
 class Tallies(Generic[K]):
-    """Tallies by target, shared by threads. With more than `kept` targets, all are reset."""
+    """Tallies, keyed by target, shared by threads. With more than `kept` targets, all are reset."""
 
     def __init__(self, clock: Callable[[], float], kept: int) -> None:
         """Store the limit `kept`, and `clock`, which returns monotonic seconds."""

@@ -11,13 +11,13 @@ from valkyr_plugins.circuits.breaker import CircuitState
 class CircuitBreaker(models.Model):
     """One target of a workspace's steps, such as `http.request:api.example.com`.
 
-    A target without a row has neither failed nor answered. While CLOSED, `failures` counts until
-    `window_until`, and `answers` counts the answered calls in that time that callers reported with
-    a failure. `proven_at` is when the target was last known to answer. Until a target has answered,
-    its concurrent calls (`trials`, void after `trials_until`) are limited to the failures that
-    remain. OPEN lasts until `next_retry_at`. HALF_OPEN names the one run that probes, and its
-    token. A probe is void after `probe_until`, so a probe whose process died expires. Woken runs
-    have until `called_until` to call again; further runs are woken after a call or that time.
+    A target without a row counts as one that neither failed nor answered. While CLOSED, `failures`
+    counts until `window_until`, and `answers` counts the answered calls in that time that callers
+    have reported. `proven_at` is when the target was last known to answer. Until a target has
+    answered, and again after a failure, its concurrent calls (`trials`, void after `trials_until`)
+    are limited to the failures that remain. OPEN lasts until `next_retry_at`. HALF_OPEN names the
+    run that probes, and its token. A probe expires at `probe_until`, in case its process died.
+    Woken runs have until `called_until` to call; after a call or that time, further runs are woken.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

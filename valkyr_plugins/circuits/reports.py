@@ -26,7 +26,7 @@ class KnownCircuit:
 
 
 def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
-    """Return the reason for the wait of each of these runs, keyed by run ID. Uses one query."""
+    """Return the reason why each of these runs is waiting, keyed by run ID. Uses one query."""
     targets = {target_of(run) for run in held.runs}
     rows = CircuitBreaker.objects.filter(workspace_id=held.workspace_id, target__in=targets)
     known = {row.target: KnownCircuit(row.pk, circuit_of(row)) for row in rows}
@@ -38,7 +38,7 @@ def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
 
 
 def held_reason(run: Run, known: KnownCircuit, since: datetime | None, now: datetime) -> Reason:
-    """Return the reason why a run waits for the target that its `progress` names."""
+    """Return the reason why a run is waiting for the target that its `progress` names."""
     target, circuit = target_of(run), known.circuit
     error = f" Its last failure: {sentence(circuit.last_error)}" if circuit.last_error else ""
     limit = f" It fails at {at(run.due_at)} if it is still held." if run.due_at else ""
@@ -98,7 +98,7 @@ def lasting(ids: Collection[UUID]) -> set[UUID]:
 
 
 def reading(now: datetime) -> Iterator[Family]:
-    """Yield the metric with the number of circuits that are not closed, by state."""
+    """Yield the metric with the number of circuits that are not closed, grouped by state."""
     family = Family("valkyr_circuits", "Circuits that are not closed, by state.", labels=["state"])
     for state in (CircuitState.HALF_OPEN, CircuitState.OPEN):
         found = rows().order_by().filter(state=state)

@@ -20,7 +20,7 @@ HINT = "See docs/how-to/code-sandbox.md: prefer bubblewrap, which is independent
 
 @register()
 def code_sandbox(**_: Any) -> list[CheckMessage]:
-    """Return a message if Bubblewrap does not run steps' code; [] if it does, or if code is off."""
+    """Return a message if enabled code runs without Bubblewrap, or not at all; otherwise []."""
     try:
         found = settings()
     except ImproperlyConfigured:

@@ -107,7 +107,7 @@ class SlotShape(TallyShape):
 
 
 class QueueShape(CamelCase, serializers.Serializer[Queue]):
-    """Steps of one queue that wait for a worker."""
+    """The steps of one queue that are waiting for a worker."""
 
     name = serializers.CharField()
     waiting = serializers.IntegerField()
@@ -222,7 +222,7 @@ class FiguresOf(Endpoint):
         return scope, {}
 
     def _runners(self, reach: Reach) -> QuerySet[Runner]:
-        """Return the newest runners that are shared or belong to the caller's workspaces."""
+        """Return the newest runners that are shared or in workspaces that the caller may view."""
         rows = Runner.objects.order_by("-seen_at")
         if not sees_all(self.user):
             mine = reach.workspaces(Action.VIEW)

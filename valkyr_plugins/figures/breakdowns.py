@@ -39,7 +39,7 @@ class StepFigures:
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, in descending order of their total time; `capped` if there are more runs than read."""
+    """Steps, in descending order of their total time; `capped` if the maximum of runs was read."""
 
     executions: int
     steps: list[StepFigures]

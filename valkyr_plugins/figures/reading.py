@@ -120,7 +120,7 @@ class Figures:
 
     `before` is the sum of the previous period. `capped` is true if five minutes had more executions
     than can be counted, so that numbers are too low. `uncounted` is the number of hours in the
-    range that are not yet counted.
+    range that the tallies omit, because the hours are not yet counted.
     """
 
     window: Window

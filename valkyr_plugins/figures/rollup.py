@@ -113,7 +113,7 @@ def _row(
 
 
 def _forget() -> int:
-    """Delete hours that no range reaches; return the number of deleted rows."""
+    """Delete hours that no range reaches; return the number of deleted `ExecutionHour` rows."""
     oldest = database_now() - KEPT - HOUR
     CountedHour.objects.filter(hour__lt=oldest).delete()
     return ExecutionHour.objects.filter(hour__lt=oldest).delete()[0]

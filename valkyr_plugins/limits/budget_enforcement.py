@@ -29,7 +29,7 @@ NEVER_ENDS = 86_400.0
 
 
 class BudgetSpent(StepError):
-    """A step with costs is rejected, because a budget that limits these costs is spent."""
+    """A step with costs is rejected, because a budget of its workspace or user is spent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the spent budget of the workspace or user with the longest `retry_after`, or None.
+    """Return the spent budget of the workspace or user that resets last or never, or None.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """
@@ -110,7 +110,7 @@ def _fetch(params: dict[str, Any]) -> list[Spent]:
 
 
 def ask(asked: Asked) -> None:
-    """Raise BudgetSpent for a step whose workspace or user has spent a budget.
+    """Raise BudgetSpent for a step with costs whose workspace or user has spent a budget.
 
     A spent budget in any currency rejects the step, because a step's costs are unknown before it
     runs. Uses one query, only for steps with costs in workspaces with budgets.

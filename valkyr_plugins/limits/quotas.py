@@ -176,7 +176,7 @@ RAISE = "Users who may configure the workspace can raise the quota"
 
 
 def reasons(held: HeldRuns) -> Mapping[UUID, Reason]:
-    """Return the reason why each of these runs waits, keyed by run ID."""
+    """Return the reason why each of these runs is waiting, keyed by run ID."""
     return {run.pk: held_reason(run, held.since[run.pk]) for run in held.runs}
 
 

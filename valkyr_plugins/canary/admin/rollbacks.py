@@ -35,7 +35,7 @@ class VersionRollbackAdmin(FactAdmin):
 
     @display(description=lazy("finished"))
     def finished(self, row: VersionRollback) -> Any:
-        """Return how long ago the rollback finished; a dash while it settles executions."""
+        """Return how long ago the rollback finished; a dash while executions are being settled."""
         return marks.EMPTY if row.finished_at is None else marks.ago(row.finished_at)
 
     @display(description=lazy("executions"))

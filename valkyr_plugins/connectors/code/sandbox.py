@@ -57,7 +57,7 @@ def chosen(engine: str = "") -> Sandbox:
 
 
 def announce() -> None:
-    """Log which sandbox this process uses; this tries bubblewrap before a step needs it."""
+    """If code is on, log which sandbox this process uses; try bubblewrap before a step needs it."""
     if not (settings().python_code or settings().javascript_code):
         return
     wanted = settings().code_sandbox

@@ -83,7 +83,7 @@ def sniffed(lines: Iterable[str], quote: str) -> str:
 
 
 def _width(lines: list[str], delimiter: str, quote: str) -> int:
-    """Return the fields per record without an incomplete end; 0 if varying or unreadable."""
+    """Return the number of fields per complete record; 0 if it varies or cannot be read."""
     try:
         # Not strict: a sample of some lines may end within quotes.
         found = [len(row) for row in csv.reader(lines, delimiter=delimiter, quotechar=quote) if row]
@@ -143,7 +143,7 @@ def text_lines(text: str) -> Iterator[str]:
 class FileLines:
     """Yields the decoded lines of a file between two byte offsets, or from an offset to the end.
 
-    `offset` is the next line's position in bytes; `number` counts the lines read so far. Raises
+    `offset` is the next line's position in bytes; `number` is that of the last line read. Raises
     StepError for invalid text.
     """
 

@@ -111,10 +111,10 @@ class CsvParseOutputs(ModuleOutputs):
 class CsvParse(Module[CsvParseInputs]):
     """Reads CSV into rows. Empty lines are skipped; all values stay text.
 
-    A step yields at most 5 MiB of rows. For a larger file, set `path` and `batchSize`: the step
-    returns batches, and `flow.map` runs a second `data.csv_parse` for each batch with `batch: "{{
-    item }}"`. The first step reads the file once and keeps only one row in memory. If the file
-    changes in between, its batches fail.
+    A step yields at most 5 MiB of rows. For a larger file, set `path` or `stored`, and `batchSize`:
+    the step returns batches, and `flow.map` runs a second `data.csv_parse` for each batch with
+    `batch: "{{ item }}"`. The first step reads the file once and keeps only one row in memory. If
+    the file changes in between, its batches fail.
     """
 
     type = "data.csv_parse"

@@ -160,10 +160,7 @@ request_deadline: ContextVar[float] = ContextVar("request_deadline")
 
 
 def client() -> httpx.Client:
-    """Return this process's client.
-
-    It follows no redirects, keeps no cookies and ignores proxies.
-    """
+    """Return this process's client, which ignores redirects, cookies and proxies."""
     with _making:
         return _client(os.getpid())
 
@@ -232,7 +229,10 @@ class GuardedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to the first permitted address that answers. Raises StepError or ConnectError."""
+        """Connect to the first permitted address that answers.
+
+        Raises StepError, ConnectError or ConnectTimeout.
+        """
         failure: Exception | None = None
         for address in permitted_addresses(host, port):
             seconds = min(CONNECT_SECONDS, _left(httpcore.ConnectTimeout))
