@@ -61,7 +61,7 @@ class InProcessApi:
     writes: bool = False
 
     def writing(self) -> "InProcessApi":
-        """Return an API that also writes, for the same caller, to apply a proposal."""
+        """Return an API for the same caller that also writes, for proposals and direct starts."""
         return replace(self, writes=True)
 
     def has(self, route: str, **named: Any) -> bool:

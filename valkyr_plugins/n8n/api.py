@@ -107,7 +107,7 @@ class N8nToCreate(CamelCaseSerializer):
 
 
 class N8nReport(CamelCaseSerializer):
-    """The result for each node, in the file's order."""
+    """The result for each node, in the file's order, and the objects to create."""
 
     rows = N8nRow(many=True)
     counts = N8nCounts()

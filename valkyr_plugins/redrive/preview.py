@@ -119,7 +119,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The result of the overrides for one entry's inputs: payloads, for permitted users only."""
+    """The inputs of one entry before and after the changes: payloads, for permitted users only."""
 
     entry_id: UUID
     before: Any

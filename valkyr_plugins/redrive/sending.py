@@ -128,7 +128,7 @@ def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching
 
 
 def _stored_changes(redrive_id: UUID) -> StoredInput | None:
-    """Return the changes that all steps of a redrive share, stored once; None for small changes.
+    """Return the changes that all steps of a redrive share, stored once; None if none are large.
 
     Raises PayloadStoreUnavailable and the errors of sealing.
     """
@@ -236,7 +236,7 @@ MOST_TOGETHER = 1_000
 
 
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
-    """Send an item, or skip it with the error; return whether it moved.
+    """Send an item, or skip it with the error; return whether it was sent or skipped.
 
     Return None if the redrive has no capacity, is not running, or is held back by a limit or an
     unavailable payload store; the reason for holding back is stored with the item. In these cases,

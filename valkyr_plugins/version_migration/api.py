@@ -52,7 +52,7 @@ class LiveVersions(Endpoint):
         "listLiveVersions", "Workflow", {200: LiveVersionShape(many=True)}, errors=[403, 404]
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return the number of live executions of each published version, the newest first.
+        """Count the live executions of each published version that has any, the newest first.
 
         The list is empty if counting takes too long.
         """

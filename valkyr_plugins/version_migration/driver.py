@@ -56,7 +56,7 @@ class MigrationTurn:
 
 
 def drive_alone() -> MigrationTurn:
-    """Drive all migrations for a short time, unless another process does; return the result."""
+    """Drive the running migrations briefly, unless another process does; return the result."""
     with alone(AdvisoryLock.EXECUTION_MIGRATIONS) as free:
         return turn() if free else MigrationTurn()
 

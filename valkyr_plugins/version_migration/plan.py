@@ -86,7 +86,7 @@ def live_on(version: WorkflowVersion) -> QuerySet[WorkflowExecution]:
 
 
 def live_versions(workflow: Workflow) -> list[tuple[int, int]]:
-    """Return each published version's number and count of live executions, newest version first.
+    """Return the number and count of each published version with live executions, newest first.
 
     Return [] if counting takes too long. At most `MOST` executions are counted.
     """

@@ -155,7 +155,7 @@ class Trace:
     def place(
         self, task: TracedTask, reads: list[TracedTask], options: CallOptions, *, line: bool = False
     ) -> None:
-        """Put a task with its edges into the block. Raises TracingError for an invalid `after`."""
+        """Put a task with its edges into the block. Raises TracingError for invalid edges."""
         if options.after is None:
             edges, all_of = self.natural_edges(reads, line=line)
         else:

@@ -266,10 +266,10 @@ class ReplayExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a new execution of the same version with the same input (202).
 
-        With `verify`, no step runs: a worker evaluates every recorded step again from recorded
-        results, and the response lists the differences (200). If the worker needs more than three
-        seconds, or with an `Idempotency-Key`, the response is the verification (202): poll
-        `Location` until its `state` is `SUCCESS` or `FAILED`.
+        With `verify`, no step runs: a worker evaluates the recorded steps again from recorded
+        results, and the response lists the differences (200). If the worker needs over three
+        seconds, if too many requests wait, or with an `Idempotency-Key`, the response is the
+        verification (202): poll `Location` until its `state` is `SUCCESS` or `FAILED`.
         """
         found, may = obtain(self.user, origins(), id, Action.TRIGGER)
         given = self.body(Replay)
