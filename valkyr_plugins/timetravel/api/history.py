@@ -215,10 +215,11 @@ class ForkExecution(Endpoint):
 
         Without either, the new execution starts from the beginning. The original execution does not
         change. *Trigger* is enough to run the latest version with another input. You need *operate*
-        to start from a step or a checkpoint, or to use a version that is neither pinned nor the
-        latest. You also need it to change the input for an older version. You need *author*, or
-        `redrive_with_overrides` and *operate*, to override variables and steps. A fork from a point
-        after an approval starts right before the approval, which is requested again.
+        to start from a step or a checkpoint, to use a version that is neither pinned nor the
+        latest, or to change the input for an older version. You need *author* to run a test version
+        again, and *author*, or `redrive_with_overrides` and *operate*, to override variables and
+        steps. A fork from a point after an approval starts right before it; the approval is
+        requested again.
         """
         _, may, given = self._allowed(id)
         checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
