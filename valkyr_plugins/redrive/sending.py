@@ -1,6 +1,6 @@
 """Send entries: many steps in one transaction, other entries one by one.
 
-An item moves in the transaction that sends its entry, so after a crash it is either sent and
+The transaction that sends an entry also records it, so after a crash the entry is either sent and
 recorded, or not sent. The order of locks is redrive, executions, and dead letters.
 """
 
@@ -143,7 +143,7 @@ def _stored_changes(redrive_id: UUID) -> StoredInput | None:
 
 
 def _keep_session() -> None:
-    """Keep the connection while a file is written: its session holds the driver's lock."""
+    """Keep the database connection while a file is written, because it holds the driver's lock."""
 
 
 def _send(redrive: Redrive, queue: list[Queued], batch: Batch, changes: StoredInput | None) -> None:

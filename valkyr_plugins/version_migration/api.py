@@ -227,5 +227,5 @@ class CancelMigration(_MigrationMove):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Cancel a migration; executions that have moved stay on their new version."""
+        """Cancel a migration; executions that were moved remain on their new version."""
         return self._apply(id)

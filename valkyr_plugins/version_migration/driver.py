@@ -1,7 +1,7 @@
 """The duty that drives migrations: move queued executions at the set pace, one transaction each.
 
 The transaction that moves an execution also records its result and the counters. So after a crash,
-the next turn continues with the first execution that was not moved.
+the next turn continues with the first execution that is still queued.
 """
 
 import logging

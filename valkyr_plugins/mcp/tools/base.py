@@ -58,7 +58,7 @@ class AgentTool:
 
     Tools with `writes` create a proposal; `destructive` tools propose changes that cannot be
     undone. Tools with `stores` store their results, but change no other object. Results of
-    `untrusted` tools contain values from other systems.
+    `untrusted` tools can contain values from other systems.
     """
 
     name: str

@@ -213,13 +213,12 @@ class ForkExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-        Without either, the new execution starts from the beginning. The original execution does not
-        change. *Trigger* is enough to run the latest version with another input. You need *operate*
-        to start from a step or a checkpoint, to use a version that is neither pinned nor the
-        latest, or to change the input for an older version. You need *author* to run a test version
-        again, and *author*, or `redrive_with_overrides` and *operate*, to override variables and
-        steps. A fork from a point after an approval starts right before it; the approval is
-        requested again.
+        Without either, it starts from the beginning. The original execution does not change.
+        *Trigger* is enough to run the latest version with another input. You need *operate* to
+        start from a step or a checkpoint, to use a version that is neither pinned nor the latest,
+        or to change an older version's input. You need *author* to run a test version again, and
+        *author*, or `redrive_with_overrides` and *operate*, to override variables and steps. A fork
+        from a point after an approval starts right before it, and requests it again.
         """
         _, may, given = self._allowed(id)
         checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
