@@ -324,7 +324,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payl
     """Fork the item's execution once, for all entries of this redrive from that execution.
 
     The new execution begins at the start or right before a step, depending on the scope, with the
-    item's changes. Raises InvalidRedrive if forks are not available.
+    item's changes. Raises InvalidRedrive if forks are not available, and WrongState.
     """
     if not fork_execution.provided:
         raise InvalidRedrive(NEEDS_FORKS, [])
