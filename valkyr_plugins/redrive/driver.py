@@ -144,7 +144,7 @@ class Turn:
 
 
 def drive() -> int:
-    """Continue all redrives that have work; return how many items were settled, sent or skipped."""
+    """Continue redrives that have work; return how many items were settled, sent or skipped."""
     return turn().moved
 
 
@@ -178,7 +178,7 @@ def turn(seconds: float = TURN_SECONDS) -> Turn:
 
 
 def carry_on(redrive_id: UUID, until: float) -> Turn:
-    """Settle and send entries, at least once, until the time `until` of `time.monotonic()`."""
+    """Settle items, then send batches, at least one, until the monotonic time `until`."""
     done = Turn(moved=_settle(redrive_id))
     after = 0
     while True:

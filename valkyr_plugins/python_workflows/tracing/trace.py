@@ -70,7 +70,7 @@ class Trace:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        """Record the calls within the `with` in another block, of this scope or an inner one."""
+        """Record calls in another block, of this scope or an inner one, during the `with`."""
         was = self.scope, self.block
         self.scope, self.block = block.scope, block
         try:
