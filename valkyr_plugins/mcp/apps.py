@@ -7,7 +7,7 @@ from valkyr_plugins.mcp.conf import McpSettings
 
 
 class McpConfig(PluginConfig):
-    """An MCP server for agents; their writes are proposals that users approve."""
+    """An MCP server for agents; users approve changes, unless a token's scopes allow them."""
 
     name = "valkyr_plugins.mcp"
     label = "valkyr_mcp"

@@ -63,7 +63,7 @@ def is_exposed(workflow_id: UUID) -> bool:
 def exposed_to(user: User) -> list[ExposedWorkflow]:
     """Return the enabled, published workflows of the 25 oldest tools that the user may see.
 
-    Uses at most two queries.
+    Uses at most two queries, in addition to those for the user's permissions.
     """
     tools = visible(user, WorkflowTool.objects.order_by("pk"))[:MOST_SHOWN]
     direct = dict(tools.values_list("workflow_id", "direct"))

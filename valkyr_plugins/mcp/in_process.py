@@ -52,7 +52,7 @@ class InProcessApi:
     """The API, called as one user.
 
     `token` is the caller's token, and `actor` is for the audit trail. This API only reads, so that
-    a tool cannot write without a proposal; `writing` returns an API that also writes.
+    a tool cannot write by mistake; `writing` returns an API that also writes.
     """
 
     user: User
@@ -61,7 +61,7 @@ class InProcessApi:
     writes: bool = False
 
     def writing(self) -> "InProcessApi":
-        """Return an API that also writes, for the same caller, to apply a proposal."""
+        """Return an API for the same caller that also writes, for example to apply a proposal."""
         return replace(self, writes=True)
 
     def has(self, route: str, **named: Any) -> bool:

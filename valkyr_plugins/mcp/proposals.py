@@ -112,7 +112,7 @@ def reject(proposal_id: UUID, *, actor: Actor, reason: str = "") -> Proposal:
 
 
 def expire() -> int:
-    """Expire proposals that were not decided in time; return their number."""
+    """Expire up to 500 proposals that were not decided in time; return their number."""
     due = Proposal.objects.filter(state=State.PENDING, expires_at__lt=database_now())
     ids = list(due.order_by("expires_at").values_list("pk", flat=True)[:EXPIRED_AT_ONCE])
     return sum(_expire(pk) for pk in ids)

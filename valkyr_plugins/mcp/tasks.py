@@ -5,7 +5,7 @@ from executions.public.messaging import task
 
 @task("valkyr_mcp.expire")
 def expire() -> int:
-    """Expire proposals that were not decided in time; return their number. Runs every minute."""
+    """Expire up to 500 undecided, overdue proposals; return their number. Runs every minute."""
     from valkyr_plugins.mcp import proposals
 
     return proposals.expire()

@@ -44,7 +44,7 @@ def is_one_time_code(text: str) -> bool:
 
 
 def matching_step(secret: str, code: str, seconds: float, *, after: int) -> int | None:
-    """Return the time step to which the code belongs, at Unix time `seconds`.
+    """Return the time step that yields this code, near the Unix time `seconds`.
 
     Return None for a wrong code. Steps up to `after` do not count: their codes, or later ones, were
     accepted before.

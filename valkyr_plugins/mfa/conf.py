@@ -18,7 +18,7 @@ class MfaSettings(SettingsModel):
     """Settings of the plugin `mfa`, which asks for a second factor in addition to the password.
 
     The factor is a passkey, or a code from an authenticator app. [Second
-    factor](../explanation/security.md#second-factor) explains who needs a code, and when.
+    factor](../explanation/security.md#second-factor) explains which users need a factor, and when.
     """
 
     title: ClassVar[str] = "Second factor"

@@ -98,7 +98,7 @@ def add(request: Any, user: Any, name: str, text: str, actor: Actor) -> Enrolled
 def offer_sign_in(request: Any, user: Any) -> dict[str, Any] | None:
     """Begin a sign-in with a passkey: return the browser's options.
 
-    Return None if the account has no passkey for this host.
+    Return None if passkeys are not possible, or if the account has none for this host.
     """
     at = ceremony(request)
     known = [] if at is None else _known(user, at.site)

@@ -204,7 +204,7 @@ def code(request: Any, user: Any) -> HttpResponse:
 
 @_page(PAGES, allowed=SIGNED_IN)
 def again(request: Any, user: Any) -> HttpResponse:
-    """Ask for the password again, and for a code if the account has a factor.
+    """Ask for the password again, and for a code or a passkey if the account has a factor.
 
     For a session that began at a provider, and for an account without a password, the user signs in
     again instead.

@@ -24,7 +24,7 @@ class BadAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """A key of the account: the stored credential, and the ways to reach the device."""
+    """A key of the account: the stored credential, and the transports of the device."""
 
     credential: bytes
     transports: tuple[str, ...] = ()

@@ -107,7 +107,7 @@ class N8nToCreate(CamelCaseSerializer):
 
 
 class N8nReport(CamelCaseSerializer):
-    """The result for each node, in the file's order."""
+    """The result for each node, in the file's order, and the objects to create."""
 
     rows = N8nRow(many=True)
     counts = N8nCounts()
@@ -142,7 +142,7 @@ class ImportN8n(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request) -> Response:
-        """Create a workflow from an n8n export, with a report on each node.
+        """Create (or update) a workflow from an n8n export, with a report on each node.
 
         The body is n8n's download or a copy from its canvas. A node without an equivalent becomes a
         placeholder, which blocks publishing; credentials and secrets are never imported.

@@ -114,7 +114,7 @@ class Nodes(ABC):
         return found
 
     def work(self, level: Level, node: Node, ports: dict[int, list[NodePort]]) -> NodeWork:
-        """Return a family's input: the node, its inputs, and the data that the node may read."""
+        """Return the input of a node's conversion: node, inputs, and the data that it may read."""
         exclusive = exclude(common(group) for group in ports.values())
         joins = takes(node) == MERGE and not exclusive
         groups = ports if joins else {0: [port for group in ports.values() for port in group]}
@@ -200,7 +200,7 @@ class Nodes(ABC):
         return found
 
     def made(self, work: NodeWork, ports: dict[int, list[NodePort]]) -> Made:
-        """Return the task of a node: from its family, or a placeholder."""
+        """Return the task of a node, or a placeholder if the node cannot be converted."""
         node = work.node
         if node.disabled:
             work.remark("It was disabled: it passes its input on.")
@@ -221,7 +221,7 @@ class Nodes(ABC):
         return made
 
     def mapped(self, work: NodeWork) -> Made:
-        """Return the family's task for a node, if the module accepts it. Raises Left."""
+        """Return the task for a node, if its module accepts the inputs. Raises Left."""
         node = work.node
         family = FAMILIES.get(node.kind) if known(node) else None
         if family is None:
@@ -264,7 +264,7 @@ class Nodes(ABC):
             self.answer(level, work)
 
     def task(self, work: NodeWork, made: Made) -> dict[str, Any]:
-        """Return the task of a node, from the result that the node's family returned."""
+        """Return the definition of a node's task, from the result of the node's conversion."""
         node = work.node
         if made.whole is not None:
             return made.whole

@@ -16,7 +16,7 @@ Branch = Mapping[str, frozenset[str]]  # the outcomes, by gates, on which someth
 class NodePort:
     """The start of a link: a task and its outcomes; at a body's start, there is no task.
 
-    The link's target receives `shape`, and runs only if the gates of `branch` chose it.
+    The link's target receives `shape`, and runs only if the tasks in `branch` had those outcomes.
     """
 
     task: str
@@ -93,7 +93,7 @@ def met(ports: Iterable[NodePort]) -> tuple[Shape, bool]:
 
 
 def common(ports: Iterable[NodePort]) -> Branch:
-    """Return the gates on which all ports depend, with the outcomes that lead to any port."""
+    """Return the tasks on which all ports depend, with the outcomes that lead to any port."""
     branches = [
         dict(port.branch) | ({port.task: frozenset(port.on)} if port.task else {}) for port in ports
     ]
@@ -102,7 +102,7 @@ def common(ports: Iterable[NodePort]) -> Branch:
 
 
 def exclude(branches: Iterable[Branch]) -> bool:
-    """Return whether a gate separates two of the branches, so that at most one of them is taken."""
+    """Return whether a task's outcomes separate two branches, so that at most one is taken."""
     given = list(branches)
     for place, first in enumerate(given):
         for second in given[place + 1 :]:

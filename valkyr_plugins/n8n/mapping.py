@@ -1,4 +1,4 @@
-"""Map one node: a family's input (`NodeWork`) and result (`Made`), and names in Valkyr."""
+"""Map one node: its conversion's input (`NodeWork`) and result (`Made`), and names in Valkyr."""
 
 import re
 import unicodedata

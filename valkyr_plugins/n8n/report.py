@@ -9,7 +9,7 @@ STATUSES = (MAPPED, CHANGED, LEFT)
 
 @dataclass(slots=True)
 class Row:
-    """The result of a node. `task` is the ID of its task, or ""; `module` can be a trigger's type.
+    """A node's result. `task` is the task's ID, or ""; `module` can be a trigger's type or `note`.
 
     MAPPED: equivalent. CHANGED: nearly equivalent, or incomplete; the remarks name the differences.
     LEFT: a placeholder, or no task.

@@ -1,4 +1,4 @@
-"""Measure the shares of mapped nodes and files over many exports."""
+"""Measure the shares of mapped nodes and workflows over many exports."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ MAX_REASON = 120
 
 @dataclass(slots=True)
 class Shares:
-    """Counts over exports: nodes per status, without notes, and files without a LEFT node.
+    """Counts over exports: nodes per status, without notes, and workflows without a LEFT node.
 
     `left` counts the LEFT nodes per type and operation; `reasons` counts them per reason.
     """
@@ -31,7 +31,7 @@ class Shares:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, export: Export, report: ImportReport, problems: int) -> None:
-        """Count an imported file; it is ready if no problems prevent it from being published."""
+        """Count a workflow; it is ready if no problems prevent it from being published."""
         self.files += 1
         self.ready += not problems
         self.whole += not report.counts()[LEFT]

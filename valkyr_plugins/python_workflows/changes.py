@@ -24,7 +24,7 @@ class PlannedChange:
 
 
 def planned() -> list[PlannedChange]:
-    """Return the changes that publishing would make now; write nothing.
+    """Return the change, possibly none, that publishing would make to each workflow; write nothing.
 
     Raises the errors of `publish_all`.
     """
@@ -33,7 +33,7 @@ def planned() -> list[PlannedChange]:
 
 
 def applied() -> list[PlannedChange]:
-    """Publish the changes and return them.
+    """Publish the changes; return the workflows as `planned` does.
 
     Workflows removed from the code are only returned. Raises the errors of `publish_all`.
     """

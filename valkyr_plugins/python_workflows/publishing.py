@@ -86,7 +86,7 @@ def _definition(workflow: PythonWorkflow[Any, Any]) -> CodeDefinition:
 
 
 def tables_exist(*models: type[Model]) -> bool:
-    """Return whether the tables of the models exist, because migrations may not be applied yet."""
+    """Return whether the tables of the models exist; migrations may not be applied yet."""
     names = [f'"{model._meta.db_table}"' for model in models]
     with connection.cursor() as cursor:
         cursor.execute(

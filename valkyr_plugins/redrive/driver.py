@@ -137,14 +137,14 @@ MOST = 100
 
 @dataclass(slots=True)
 class Turn:
-    """The number of items settled, sent or skipped, and whether more could be immediately."""
+    """The number of items settled, sent or skipped, and whether more work remains."""
 
     moved: int = 0
     more: bool = False
 
 
 def drive() -> int:
-    """Continue all redrives that have work; return how many items were settled, sent or skipped."""
+    """Continue redrives that have work; return how many items were settled, sent or skipped."""
     return turn().moved
 
 
@@ -155,7 +155,7 @@ def drive_alone() -> Turn:
 
 
 def turn(seconds: float = TURN_SECONDS) -> Turn:
-    """Give each running redrive its share of the turn's time, in a rotating order.
+    """Give each redrive with work its share of the turn's time, in a rotating order.
 
     Each redrive handles at least one batch, unless the turn already takes far too long.
     """
@@ -178,7 +178,7 @@ def turn(seconds: float = TURN_SECONDS) -> Turn:
 
 
 def carry_on(redrive_id: UUID, until: float) -> Turn:
-    """Settle and send entries, at least once, until the time `until` of `time.monotonic()`."""
+    """Settle items, then send batches, at least one, until the monotonic time `until`."""
     done = Turn(moved=_settle(redrive_id))
     after = 0
     while True:
@@ -210,7 +210,7 @@ def _settle(redrive_id: UUID) -> int:
 def _one_by_one(redrive_id: UUID, batch: Batch, until: float) -> tuple[int, bool]:
     """Send the items that must be sent one by one.
 
-    Return how many moved, and whether a limit was reached.
+    Return how many were sent or skipped, and whether a limit was reached.
     """
     moved = 0
     for item in batch.one_by_one:

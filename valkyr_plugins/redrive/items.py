@@ -1,4 +1,4 @@
-"""Change the states of a redrive's items, and its counters. Only this module writes them.
+"""Change a started redrive's items and counters. `lifecycle` starts and aborts it.
 
 The caller holds the redrive's lock, and saves the counters in the same transaction.
 """

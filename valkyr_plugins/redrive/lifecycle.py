@@ -154,7 +154,7 @@ def _move(redrive: Redrive, target: RedriveState, **changes: Any) -> None:
 
 
 def _groups(redrive: Redrive) -> list[UUID]:
-    """Return the IDs of the groups whose entries the redrive sends. Uses one query."""
+    """Return the IDs of the groups to which the redrive's entries belong. Uses one query."""
     entries = DeadLetterEntry.objects.filter(redrive_items__redrive=redrive)
     return list(entries.order_by("group_id").values_list("group_id", flat=True).distinct())
 

@@ -119,7 +119,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The result of the overrides for one entry's inputs: payloads, for permitted users only."""
+    """The inputs of one entry before and after the changes: payloads, for permitted users only."""
 
     entry_id: UUID
     before: Any
@@ -215,7 +215,7 @@ def _kinds(entries: Sequence[UUID]) -> list[_Kind]:
 
 
 def _targets(redrive: Redrive, kinds: list[_Kind]) -> dict[UUID, WorkflowVersion | None]:
-    """Return each workflow's target version; {} if each entry uses its own version."""
+    """Return each workflow's target version or None; {} if each entry uses its own version."""
     if redrive.scope == RedriveScope.STEP or redrive.version == PINNED:
         return {}
     return {pk: target_of(redrive, pk) for pk in {kind.workflow_id for kind in kinds}}

@@ -1,6 +1,6 @@
 """Send entries: many steps in one transaction, other entries one by one.
 
-An item moves in the transaction that sends its entry, so after a crash it is either sent and
+The transaction that sends an entry also records it, so after a crash the entry is either sent and
 recorded, or not sent. The order of locks is redrive, executions, and dead letters.
 """
 
@@ -128,7 +128,7 @@ def patches_of(redrive: Redrive, queue: Sequence[Queued]) -> dict[UUID, patching
 
 
 def _stored_changes(redrive_id: UUID) -> StoredInput | None:
-    """Return the changes that all steps of a redrive share, stored once; None for small changes.
+    """Return the changes that all steps of a redrive share, stored once; None if none are large.
 
     Raises PayloadStoreUnavailable and the errors of sealing.
     """
@@ -143,7 +143,7 @@ def _stored_changes(redrive_id: UUID) -> StoredInput | None:
 
 
 def _keep_session() -> None:
-    """Keep the connection while a file is written: its session holds the driver's lock."""
+    """Keep the database connection while a file is written, because it holds the driver's lock."""
 
 
 def _send(redrive: Redrive, queue: list[Queued], batch: Batch, changes: StoredInput | None) -> None:
@@ -236,7 +236,7 @@ MOST_TOGETHER = 1_000
 
 
 def send_one(redrive_id: UUID, item: Queued) -> bool | None:
-    """Send an item, or skip it with the error; return whether it moved.
+    """Send an item, or skip it with the error; return whether it was sent or skipped.
 
     Return None if the redrive has no capacity, is not running, or is held back by a limit or an
     unavailable payload store; the reason for holding back is stored with the item. In these cases,
@@ -324,7 +324,7 @@ def _anew(redrive: Redrive, item: Queued, patched: patching.Patched | None, payl
     """Fork the item's execution once, for all entries of this redrive from that execution.
 
     The new execution begins at the start or right before a step, depending on the scope, with the
-    item's changes. Raises InvalidRedrive if forks are not available.
+    item's changes. Raises InvalidRedrive if forks are not available, and WrongState.
     """
     if not fork_execution.provided:
         raise InvalidRedrive(NEEDS_FORKS, [])

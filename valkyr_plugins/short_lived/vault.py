@@ -152,7 +152,7 @@ def _ask(
 
 
 def _values(answer: IssuerAnswer, path: str) -> dict[str, str]:
-    """Return the fields of a secret. Raises StepError if there are none.
+    """Return the texts, lists and objects in a secret. Raises StepError if there are none.
 
     Version 2 of the KV engine nests the fields one level deeper.
     """

@@ -97,7 +97,7 @@ def is_installed() -> bool:
 def install() -> bool:
     """Create missing objects and recreate outdated ones; return whether anything was changed.
 
-    Raises ImproperlyConfigured, with statements to run, if Valkyr's PostgreSQL role lacks rights.
+    Raises ImproperlyConfigured, with a remedy, if rights or other objects in PostgreSQL prevent it.
     """
     with transaction.atomic():
         there = is_installed()

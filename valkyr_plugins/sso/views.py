@@ -1,4 +1,4 @@
-"""The two views of single sign-on: the redirect to the provider, and the return from it."""
+"""The redirect to the provider, the return from it, and the context of the sign-in page."""
 
 from typing import Any
 

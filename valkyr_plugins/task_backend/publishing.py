@@ -131,7 +131,7 @@ def definition(shape: TaskShape) -> dict[str, Any]:
 
 
 def _name(shape: TaskShape) -> str:
-    """Return the workflow's name: the task's path, with any other backend, queue or `deferred`."""
+    """Return the task's path, with a backend or queue other than `default`, or `deferred`."""
     more = [name for name in (shape.backend, shape.queue) if name != "default"]
     more += ["deferred"] if shape.deferred else []
     return f"{shape.path} ({', '.join(more)})" if more else shape.path

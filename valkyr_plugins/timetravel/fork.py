@@ -63,14 +63,14 @@ def fork(  # noqa: PLR0913 - one door for all forks
 ) -> WorkflowExecution:
     """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-    Without either, the fork starts from the beginning. If a step would run under an approval of the
+    Without either, it starts from the beginning. If a step would run under an approval of the
     origin, the fork begins right before that approval, which is requested again. The origin can be
-    in any state, and does not change. The fork inherits the trigger type, the priority unless it is
-    given, and the version unless `version` is `latest` or a number. `named` says whether the caller
-    may see the workflow, so that errors may name its steps and variables. `payload` is the changed
-    payload, if the caller stored it before its transaction. The caller has checked the permissions
-    (see `change_of`). Raises NotFound, NoSuchPoint, WrongState (the execution was rolled back past
-    the checkpoint), Compensated, InvalidFork, and the errors of `start_execution`.
+    in any state, and does not change. The fork inherits the trigger type, the labels, the priority
+    unless given, and the version unless `version` is `latest` or a number. `named` says whether the
+    caller may see the workflow, so that errors may name its steps and variables. `payload` is the
+    changed payload, if the caller stored it before its transaction. The caller has checked the
+    permissions (see `change_of`). Raises NotFound, NoSuchPoint, WrongState (the execution was
+    rolled back past the checkpoint), Compensated, InvalidFork, and the errors of `start_execution`.
     """
     overrides = overrides or Overrides()
     origin = WorkflowExecution.objects.select_related("workflow").filter(pk=execution_id).first()
@@ -290,7 +290,7 @@ def _require_steps(
 
 
 def replay(execution_id: UUID, *, actor: Actor, reason: str = "") -> WorkflowExecution:
-    """Start a new execution with this execution's version, payload, priority and trigger type.
+    """Start a new execution with this one's version, payload, priority, labels and trigger type.
 
     Raises NotFound, and the errors of `start_execution`.
     """

@@ -52,7 +52,7 @@ class LiveVersions(Endpoint):
         "listLiveVersions", "Workflow", {200: LiveVersionShape(many=True)}, errors=[403, 404]
     )
     def get(self, request: Request, id: UUID) -> Response:  # noqa: A002 - the path's name
-        """Return the number of live executions of each published version, the newest first.
+        """Count the live executions of each published version that has any, the newest first.
 
         The list is empty if counting takes too long.
         """
@@ -227,5 +227,5 @@ class CancelMigration(_MigrationMove):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Cancel a migration; executions that have moved stay on their new version."""
+        """Cancel a migration; executions that were moved remain on their new version."""
         return self._apply(id)

@@ -1,7 +1,7 @@
 """The duty that drives migrations: move queued executions at the set pace, one transaction each.
 
 The transaction that moves an execution also records its result and the counters. So after a crash,
-the next turn continues with the first execution that was not moved.
+the next turn continues with the first execution that is still queued.
 """
 
 import logging
@@ -56,7 +56,7 @@ class MigrationTurn:
 
 
 def drive_alone() -> MigrationTurn:
-    """Drive all migrations for a short time, unless another process does; return the result."""
+    """Drive the running migrations briefly, unless another process does; return the result."""
     with alone(AdvisoryLock.EXECUTION_MIGRATIONS) as free:
         return turn() if free else MigrationTurn()
 

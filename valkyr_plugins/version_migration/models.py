@@ -51,8 +51,8 @@ class ExecutionMigration(models.Model):
 
     The executions were listed when the migration was created. `names` are the renamed steps. `rate`
     is per second; after `canary` moved executions, the migration pauses. `patience_seconds` is how
-    long an execution with a running step is tried again. `pace_since` and `pace_sent` are the state
-    of the pacing. All counters are exact.
+    long an execution that is locked or has a running step is tried again. `pace_since` and
+    `pace_sent` are the state of the pacing. All counters are exact.
     """
 
     AUDITED_AS = "ExecutionMigration"
@@ -151,8 +151,8 @@ class ExecutionMigration(models.Model):
 class MigratedExecution(models.Model):
     """One execution of a migration, with the reason if it was not moved.
 
-    `not_before` is when the move is tried again; `busy_since` is when a step was first found
-    running.
+    `not_before` is when the move is tried again; `busy_since` is when the execution was first found
+    locked or with a running step.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -41,7 +41,7 @@ class MigrationPlan:
     `target` is the latest version by default. `names` maps renamed tasks, such as `charge` or
     `refine.draft`, to their new IDs. `ids` limits the migration to these executions. `rate` is per
     second; without it, the migration is as fast as possible. After `canary` moves, the migration
-    pauses. An execution whose step is running is tried again for `patience_seconds`.
+    pauses. An execution that is locked or has a running step is tried again for `patience_seconds`.
     """
 
     source: int
@@ -86,7 +86,7 @@ def live_on(version: WorkflowVersion) -> QuerySet[WorkflowExecution]:
 
 
 def live_versions(workflow: Workflow) -> list[tuple[int, int]]:
-    """Return each published version's number and count of live executions, newest version first.
+    """Return the published versions with live executions as (number, count), newest first.
 
     Return [] if counting takes too long. At most `MOST` executions are counted.
     """

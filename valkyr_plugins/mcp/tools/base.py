@@ -25,7 +25,7 @@ class NoArguments(ToolArguments):
 
 
 class PagedArguments(ToolArguments):
-    """The arguments of every tool that returns a list."""
+    """The arguments of each tool that returns a page of a list."""
 
     limit: Annotated[int, Field(ge=1, le=MOST_ROWS, description="Rows of this page.")] = 20
     cursor: Annotated[str | None, Field(description="nextCursor of the previous page.")] = None
@@ -58,7 +58,7 @@ class AgentTool:
 
     Tools with `writes` create a proposal; `destructive` tools propose changes that cannot be
     undone. Tools with `stores` store their results, but change no other object. Results of
-    `untrusted` tools contain values from other systems.
+    `untrusted` tools can contain values from other systems.
     """
 
     name: str

@@ -25,7 +25,7 @@ RATIONALE = "rationale"
 
 
 class ProposedArguments(ToolArguments):
-    """The arguments of every proposal."""
+    """The argument that all tools for proposals have: the agent's reason."""
 
     rationale: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""Convert each kind of node: one file per family. Functions raise Left for nodes without a task."""
+"""Convert nodes, in one file per topic. A function raises Left if no task can replace the node."""
 
 from valkyr_plugins.n8n.families import (
     agents,

@@ -25,7 +25,7 @@ def code_takes(kind: str, mode: Any) -> str:
 
 @family("code", "function", "functionItem")
 def code(work: NodeWork) -> Made:
-    """Convert a program into `javascript.code` or `python.code`. Raises Left if it cannot run."""
+    """Convert a program into `javascript.code` or `python.code`. Raises Left if that fails."""
     if work.word("language").startswith("python"):
         return n8n_python(work)
     source = work.get("jsCode") or work.get("functionCode")
@@ -128,7 +128,7 @@ def main(inputs):
 
 
 def n8n_python(work: NodeWork) -> Made:
-    """Convert a Python program that reads only its items. Raises Left for other programs."""
+    """Convert a Python program that reads only its items. Raises Left if it is not convertible."""
     code = work.get("pythonCode")
     if not isinstance(code, str) or not code.strip() or len(code) > MAX_CODE or "{{" in code:
         raise Left("its program cannot be taken over; rewrite it as python.code")

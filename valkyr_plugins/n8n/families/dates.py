@@ -63,7 +63,7 @@ UNITS = ("seconds", "minutes", "hours", "days", "weeks", "months", "quarters", "
 
 
 def dated(work: NodeWork) -> Made:
-    """Make a `python.code` task that formats, changes, subtracts or extracts dates. Raises Left."""
+    """Make a `python.code` task that formats, changes, subtracts or reads dates. Raises Left."""
     operation = work.word("operation", work.word("action", "format"))
     raw = work.get("date") or work.get("magnitude") or work.get("startDate") or work.get("value")
     if operation == "roundDate" or raw in (None, ""):

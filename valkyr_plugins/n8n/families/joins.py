@@ -50,7 +50,7 @@ PAIRS = """def main(inputs):
 
 
 def both(work: NodeWork) -> list[str]:
-    """Return the templates of a node's two inputs. Raises Left if one is missing."""
+    """Return the templates of a node's inputs, at least two. Raises Left if there are fewer."""
     shapes = [work.inputs[place] for place in sorted(work.inputs)]
     if len(shapes) < 2:
         raise Left("it joins two inputs, and the file has one")
@@ -58,7 +58,7 @@ def both(work: NodeWork) -> list[str]:
 
 
 def joined_by_place(work: NodeWork) -> Made:
-    """Join the items of the two inputs by position. Raises Left if an input is missing."""
+    """Join the items of the inputs by position. Raises Left if there are fewer than two inputs."""
     unpaired = work.get("options.includeUnpaired") is True or work.get("join") == "outer"
     found = program(
         work, PLACES, {"lists": both(work), "all": unpaired}, many(f"{work.output}.result")

@@ -17,7 +17,7 @@ MAX_BATCH = 100_000
 
 @family("splitOut", takes=ITEM)
 def split_out(work: NodeWork) -> Made:
-    """Make a `flow.noop` task that returns the list; the next nodes become a `flow.map` over it."""
+    """Make a `flow.noop` task that returns the list, or `python.code` for several. Raises Left."""
     fields = [name.strip() for name in work.word("fieldToSplitOut").split(",") if name.strip()]
     if len(fields) > 1:
         return split_several(work, fields)
@@ -52,7 +52,7 @@ def limit(work: NodeWork) -> Made:
 
 @family("sort", takes=LIST)
 def sort(work: NodeWork) -> Made:
-    """Make a `data.sort` task. Raises Left for a sort by code or at random."""
+    """Make a `data.sort` task. Raises Left for a sort by code, at random or by unknown fields."""
     rows = work.names("sortFieldsUi.sortField")
     if work.word("type", "simple") != "simple" or not rows:
         raise Left("it sorts by code or randomly; use data.sort or python.code")
@@ -67,7 +67,7 @@ def sort(work: NodeWork) -> Made:
 
 @family("removeDuplicates", takes=LIST)
 def remove_duplicates(work: NodeWork) -> Made:
-    """Make a `data.deduplicate` task. Raises Left for a node that remembers earlier executions."""
+    """Make a `data.deduplicate` task. Raises Left for unknown fields or remembered items."""
     if work.word("operation", "removeDuplicateInputItems") != "removeDuplicateInputItems":
         raise Left("it remembers items of earlier executions; store them in a database")
     inputs: dict[str, Any] = {"rows": "{{ " + _items(work) + " }}"}

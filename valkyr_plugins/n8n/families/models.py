@@ -174,7 +174,7 @@ def _prompt(work: NodeWork) -> str:
 
 
 def _agent(work: NodeWork, inputs: dict[str, Any], model: Node) -> Made:
-    """Make a `flow.loop` that calls the model until it requests no more tools."""
+    """Make a `flow.loop` that ends when the model requests no tools; a parser adds a step."""
     schema = parsed(work) if any(kind == PARSER for kind, _ in work.helpers) else None
     own = _signed(work, model)
     first, loop, answer = agent_tasks(work, inputs, own, f"{work.id}_turns" if schema else work.id)

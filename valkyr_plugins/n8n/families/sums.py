@@ -1,4 +1,4 @@
-"""Convert sums and columns of several lists into `python.code`."""
+"""Convert aggregations that concatenate texts, and splits of several lists, into `python.code`."""
 
 from typing import Any
 

@@ -189,7 +189,7 @@ def _traced_tool(trace: Trace, scope: TracedScope, one: TracedTool) -> str:
 
 
 def _described(one: TracedTool) -> dict[str, Any]:
-    """Return what the model sees of a tool: its name, description and parameters."""
+    """Return the part of a tool that the model sees: its name, description and parameters."""
     schema = one.parameters if one.parameters is not None else _arguments(one).schema()
     described = {"name": one.name, "description": one.description, "parameters": schema}
     return {key: value for key, value in described.items() if value}

@@ -175,7 +175,7 @@ def _condition(condition: Any) -> Any:
 
 
 def history(result: T) -> list[T]:
-    """Return a step's results in earlier iterations of a loop, newest last."""
+    """Return a step's results in earlier iterations of a loop, newest last, at most 1,000."""
     from valkyr_plugins.python_workflows.tracing.trace import address_of, task_of
 
     task = task_of(result)

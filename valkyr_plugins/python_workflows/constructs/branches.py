@@ -103,7 +103,7 @@ class TracedSwitch:
 
     @contextmanager
     def case(self, *values: str | float | bool | None, name: str = "") -> Iterator[None]:
-        """Run the block if the value is one of these values; `name` is the edge's outcome."""
+        """Run the steps in the block for these values; `name` is the edge's outcome."""
         if not values or any(facts_of(one) is not None for one in values):
             raise TracingError("a case needs one or more known values; found a handle or no value")
         texts = [_text(one) for one in values]

@@ -85,7 +85,7 @@ def _returned(step: StepFunction[..., Any]) -> Any:
 
 
 class ModuleCall:
-    """A built-in module, or a family of them: `modules.http.request(url=…)`.
+    """A built-in module, or a group of modules: `modules.http.request(url=…)`.
 
     Inputs have the same names as in the reference; `if_` and `from_` replace Python keywords.
     `with_={…}` passes inputs whose names are not Python names.

@@ -1,6 +1,6 @@
 """Waits: for a time, a person, an event, or a call from another system.
 
-Each wait is a barrier: it runs after all code above, and all code below runs after it.
+Outside `parallel()`, a wait is a barrier: it runs after all code above and before all code below.
 """
 
 from collections.abc import Mapping, Sequence

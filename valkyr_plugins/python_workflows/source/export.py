@@ -22,7 +22,7 @@ def python_source(document: Mapping[str, Any], slug: str = "") -> str:
     """Return the source of a Python module with this workflow; tracing it gives an equal graph.
 
     `document` must be valid, as for publishing. The studio's part (`ui`) is omitted. Raises
-    ValueError if the document is invalid.
+    ValueError if the document is invalid, or if a part of it has no form in Python.
     """
     normal = normalise(dict(document))
     slug = slug or identifier_slug(str(normal["name"]))

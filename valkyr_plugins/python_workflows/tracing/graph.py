@@ -1,7 +1,7 @@
 """The graph under construction: tasks, the scopes of their ids, and blocks of statements.
 
-A *scope* is the workflow, a body, or a chain: templates see the tasks of their scope and of the
-enclosing ones. A *block* is a sequence of statements, such as those under one `with when(…)`. A
+A *scope* is the workflow, a body, a chain or an undo: templates see the tasks of their scope and of
+the enclosing ones. A *block* is a sequence of statements, such as those under one `with when(…)`. A
 *line* is a barrier: it runs after everything above it in its block, and before everything below.
 """
 

@@ -1,4 +1,4 @@
-"""The place of a call in the user's code: its line for messages, its variable for a task's id.
+"""The position of a call in the user's code: its line for messages, its variable for a task's id.
 
 The variable is read from the byte code after the call, which needs no source and costs one pass per
 function. Without a variable, a task is named after its step.
@@ -21,7 +21,7 @@ class TracingError(TypeError):
 
 
 def here() -> str:
-    """Return the place of the call in the user's code, as `file:line`."""
+    """Return the position of the call in the user's code, as `file:line`."""
     frame = user_frame()
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
@@ -70,7 +70,7 @@ def assigned(code: CodeType) -> dict[int, str]:
 
 
 def identity_test(code: CodeType) -> int | None:
-    """Return the line of the first `is` in a function or its lambdas; None if there is none.
+    """Return the line of an `is` in a function or its inner functions; None if there is none.
 
     No object can overload `is`, so it would silently be False on a handle.
     """

@@ -70,7 +70,7 @@ class Trace:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[Block]:
-        """Record the calls within the `with` in another block, of this scope or an inner one."""
+        """Record calls in another block, of this scope or an inner one, during the `with`."""
         was = self.scope, self.block
         self.scope, self.block = block.scope, block
         try:
@@ -155,7 +155,7 @@ class Trace:
     def place(
         self, task: TracedTask, reads: list[TracedTask], options: CallOptions, *, line: bool = False
     ) -> None:
-        """Put a task with its edges into the block. Raises TracingError for an invalid `after`."""
+        """Put a task with its edges into the block. Raises TracingError for invalid edges."""
         if options.after is None:
             edges, all_of = self.natural_edges(reads, line=line)
         else:

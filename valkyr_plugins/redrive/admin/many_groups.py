@@ -55,7 +55,7 @@ class RedriveGroupsForm(RedriveForm):
 def redrive_groups(
     admin: FailureGroupAdmin, request: HttpRequest, queryset: QuerySet[FailureGroup]
 ) -> HttpResponse:
-    """Ask how to redrive the selected groups, then create one redrive for each group."""
+    """Ask how to redrive the selected groups, then create a redrive for each with open entries."""
     newest = newest_of(request, queryset)
     rows = queryset.filter(merged_into=None).order_by("pk").select_related("workflow")
     rows = rows.filter(pk__lte=newest) if newest else rows

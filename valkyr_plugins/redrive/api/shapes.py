@@ -240,7 +240,7 @@ class EffectShape(CamelCaseSerializer):
 
 
 class SampleShape(CamelCaseSerializer):
-    """The result of the overrides for one dead letter."""
+    """The inputs of one dead letter, before and after the changes."""
 
     entry_id = serializers.UUIDField()
     before = Payload(allow_null=True)

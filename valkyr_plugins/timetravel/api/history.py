@@ -213,12 +213,12 @@ class ForkExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a new execution from a checkpoint, or from right before a step, which runs again.
 
-        Without either, the new execution starts from the beginning. The original execution does not
-        change. *Trigger* is enough to run the latest version with another input. You need *operate*
-        to start from a step or a checkpoint, or to use a version that is neither pinned nor the
-        latest. You also need it to change the input for an older version. You need *author*, or
-        `redrive_with_overrides` and *operate*, to override variables and steps. A fork from a point
-        after an approval starts right before the approval, which is requested again.
+        Without either, it starts from the beginning. The original execution does not change.
+        *Trigger* is enough to run the latest version with another input. You need *operate* to
+        start from a step or a checkpoint, to use a version that is neither pinned nor the latest,
+        or to change an older version's input. You need *author* to run a test version again, and
+        *author*, or `redrive_with_overrides` and *operate*, to override variables and steps. A fork
+        from a point after an approval starts right before it, and requests it again.
         """
         _, may, given = self._allowed(id)
         checkpoint_id, step_path = given.get("checkpointId"), given.get("stepPath")
@@ -266,10 +266,10 @@ class ReplayExecution(Endpoint):
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
         """Start a new execution of the same version with the same input (202).
 
-        With `verify`, no step runs: a worker evaluates every recorded step again from recorded
-        results, and the response lists the differences (200). If the worker needs more than three
-        seconds, or with an `Idempotency-Key`, the response is the verification (202): poll
-        `Location` until its `state` is `SUCCESS` or `FAILED`.
+        With `verify`, no step runs: a worker evaluates the recorded steps again from recorded
+        results, and the response lists the differences (200). If the worker needs over three
+        seconds, if too many requests wait, or with an `Idempotency-Key`, the response is the
+        verification (202): poll `Location` until its `state` is `SUCCESS` or `FAILED`.
         """
         found, may = obtain(self.user, origins(), id, Action.TRIGGER)
         given = self.body(Replay)

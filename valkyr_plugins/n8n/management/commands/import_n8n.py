@@ -45,7 +45,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the workflows; a final CommandError lists the files that failed."""
+        """Import (or measure) the workflows; a final CommandError lists the files not imported."""
         if options["report"]:
             self._measure(_files(options["files"]), options["top"], as_json=options["json"])
             return
@@ -69,7 +69,7 @@ class Command(BaseCommand):
             raise CommandError("\n".join(["Not imported:", *failed]))
 
     def _measure(self, paths: list[Path], top: int, *, as_json: bool) -> None:
-        """Print the shares of mapped nodes and files; count files that cannot be read."""
+        """Print the shares of mapped nodes and workflows; count files that cannot be imported."""
         shares = Shares()
         for path in paths:
             try:

@@ -33,7 +33,7 @@ on the replica if there is one. docs/how-to/sql-views.md describes access for BI
 
 
 class Command(CommandWithExamples):
-    """Runs one statement over the views and prints its rows."""
+    """Runs one statement over the views or the archive, and prints its rows."""
 
     help = "Run one SELECT over the SQL views, with a time-out, and print its rows."
     examples = EXAMPLES
