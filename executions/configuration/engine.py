@@ -185,42 +185,45 @@ class AccessSettings(SettingsModel):
         unset="none",
     )
     api_rate: int = setting(
-        60_000, "Requests of one principal (all its tokens together)", unit=A_MINUTE, ge=0
+        60_000, "Maximum requests of one principal (all its tokens together)", unit=A_MINUTE, ge=0
     )
     trigger_rate: int = setting(
         30_000,
-        "Requests of one principal that may start executions; a batch counts once",
+        "Maximum requests of one principal that may start executions; a batch counts once",
         unit=A_MINUTE,
         ge=0,
     )
     refusal_rate: int = setting(
         300,
-        "Requests without sign-in from one address (in IPv6, one network of 64 bits); further "
-        "requests get a 429 instead of the 401. Requests for the public schema of workflows have "
-        "the same limit",
+        "Maximum requests without sign-in from one address (in IPv6, one network of 64 bits); "
+        "further requests get a 429 instead of the 401. Requests for the public schema of "
+        "workflows have the same limit",
         unit=A_MINUTE,
         ge=0,
     )
     webhook_rate: int = setting(
         600,
-        "Requests that one address may send to one webhook; further requests get a 429",
+        "Maximum requests from one address to one webhook; further requests get a 429",
         unit=A_MINUTE,
         ge=0,
     )
     webhook_waiters: int = setting(
         32,
-        "Webhook requests that can wait for a result at once in one web process; further requests "
-        "get the execution's id",
+        "Maximum number of webhook requests that wait for a result at once in one web process; "
+        "further requests get the execution's id",
         ge=0,
     )
     live_viewers: int = setting(
         300,
-        "Live connections (monitors and other clients) of one web process; further connections "
-        "get a 503",
+        "Maximum number of live connections (monitors and other clients) of one web process; "
+        "further connections get a 503",
         ge=0,
     )
     live_viewers_each: int = setting(
-        50, "Live connections of one user to one web process; further connections get a 429", ge=0
+        50,
+        "Maximum number of live connections of one user to one web process; further connections "
+        "get a 429",
+        ge=0,
     )
 
 

@@ -60,7 +60,8 @@ class WorkerSettings(SettingsModel):
     )
     isolated_steps: int = setting(
         8,
-        "Suspect steps that one `threads` worker executes at once, each in its own process",
+        "Maximum number of suspect steps that one `threads` worker executes at once, each in its "
+        "own process",
         ge=1,
     )
     isolated_memory_mb: int = setting(

@@ -63,7 +63,7 @@ class Handle:
         return str(self._values("state")[0])
 
     def output(self, timeout: float | None = None) -> Any:
-        """Wait for the end and return the output.
+        """Wait until the execution ends and return the output.
 
         `timeout` is in seconds; with None, the wait has no limit. 0 checks once. Raises
         ExecutionFailed, TimeoutError, NotFound, and, before the end, TransactionManagementError

@@ -68,7 +68,7 @@ class StepLog(Protocol):
 
 
 class StepContext(Protocol):
-    """The context of a running step; the engine passes it to `execute`."""
+    """The context of a running step, which the engine passes to the step's function or class."""
 
     @property
     def execution_id(self) -> UUID:

@@ -96,7 +96,7 @@ class LoopInputs(ModuleInputs):
         None,
         ge=1,
         description=(
-            "With `while` or `until`, the loop fails permanently at this number of iterations. "
+            "With `while` or `until`, the loop fails permanently if it needs more iterations. "
             "Default `LOOP_LIMIT_DEFAULT`, at most `LOOP_LIMIT_CONDITION` (both 1,000 by default)."
         ),
         examples=[50],
@@ -246,7 +246,7 @@ class SubworkflowInputs(ModuleInputs):
     )
     wait: bool = Field(
         True,
-        description="Whether to wait for the child's end, without holding a worker, or to "
+        description="Whether to wait for the child to end, without holding a worker, or to "
         "continue immediately.",
     )
 

@@ -175,7 +175,7 @@ class WorkflowRun:
         return dict(found.values_list("step_path", "waits_for"))
 
     def carry(self) -> "WorkflowRun":
-        """Run the execution until it ends or waits, and return self. Other methods also do this."""
+        """Run the execution until it ends or waits, and return self. `approve` etc. call it."""
         drive(self.id, self.answers)
         return self
 

@@ -118,7 +118,7 @@ class DurableResult:
         return self.state == states.FAILURE
 
     def get(self, timeout: float | None = None, propagate: bool = True, **_: Any) -> Any:
-        """Wait for the end and return the result.
+        """Wait until the execution ends and return the result.
 
         Raises the failed task's exception, TaskRevokedError if the execution was cancelled, and
         Celery's TimeoutError. Without `propagate`, the first two are returned. Other options of

@@ -12,7 +12,7 @@ class RemoteSettings(SettingsModel):
 
     remote_waiters: int = setting(
         32,
-        "Remote runners that can wait for work at once in one web process; further runners get "
-        "an immediate response",
+        "Maximum number of remote runners that wait for work at once in one web process; "
+        "further runners get an immediate response",
         ge=0,
     )

@@ -120,7 +120,7 @@ class SsoSettings(SettingsModel):
     oidc_link_by_email: Flag = setting(
         False,
         "Whether a verified email address links the user to the local account with this "
-        "address, except to a superuser's account",
+        "address; accounts of superusers and service accounts are never linked",
     )
     oidc_domains: Annotated[tuple[str, ...], BeforeValidator(_domains)] = setting(
         (),

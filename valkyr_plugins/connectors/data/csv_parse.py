@@ -50,7 +50,9 @@ class CsvParseInputs(CsvForm):
     )
     batch: CsvBatch | None = Field(
         None,
-        description="A batch that a step with `batchSize` returned; it describes its file.",
+        description=(
+            "A batch that a step with `batchSize` returned, with the file's location and format."
+        ),
         examples=["{{ item }}"],
     )
     batch_size: int | None = Field(

@@ -94,7 +94,7 @@ class EmailSendInputs(ModuleInputs):
 class EmailSendOutputs(ModuleOutputs):
     """The result of sending the email."""
 
-    message_id: str = Field(description="The message's id, the same for every attempt.")
+    message_id: str = Field(description="The message's id, the same in every retry.")
     accepted: list[str] = Field(description="The recipients that the mail server accepted.")
     refused: dict[str, str] = Field(
         description="The addresses that the mail server rejected, with its responses."

@@ -45,7 +45,7 @@ class WebhookPostOutputs(ModuleOutputs):
 class WebhookPost(Module[WebhookPostInputs]):
     """Posts JSON to a receiver, signed according to Standard Webhooks (standardwebhooks.com).
 
-    The header webhook-id is this step's idempotency key, the same for every attempt, so that the
+    The header webhook-id is this step's idempotency key, the same in every retry, so that the
     receiver can detect duplicates. The header webhook-timestamp is the time of the attempt, in Unix
     seconds. With a credential of type signing, the header webhook-signature is `v1,` followed by
     the Base64 of HMAC-SHA256 over `<id>.<timestamp>.<body>`. The secret is `whsec_` followed by the

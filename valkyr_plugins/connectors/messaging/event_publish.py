@@ -38,7 +38,7 @@ class EventPublishInputs(ModuleInputs):
 class EventPublishOutputs(ModuleOutputs):
     """The published event, and the executions that it started."""
 
-    event_id: str = Field(description="The event's id: the same for every attempt of this step.")
+    event_id: str = Field(description="The event's id, the same in every retry of this step.")
     executions: list[str] = Field(description="IDs of the executions that the event started.")
     refused: list[dict[str, Any]] = Field(
         description=(

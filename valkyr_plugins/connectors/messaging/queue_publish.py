@@ -88,7 +88,7 @@ class QueuePublishInputs(ModuleInputs):
 class QueuePublishOutputs(ModuleOutputs):
     """The broker's answer."""
 
-    message_id: str = Field(description="The message's id, the same for every attempt.")
+    message_id: str = Field(description="The message's id, the same in every retry.")
     bytes: int = Field(description="The body's size.")
     length: int | None = Field(None, description="For a Redis list: its current length.")
     entry_id: str | None = Field(None, description="For a Redis stream: the entry's id.")

@@ -117,7 +117,7 @@ class HttpRequestInputs(QueriedInputs):
         "GET",
         description=(
             "The HTTP method. Unless `headers` contains an Idempotency-Key, POST, PUT, PATCH "
-            "and DELETE get one, which is the same for every attempt of this step."
+            "and DELETE get one, which is the same in every retry of this step."
         ),
     )
     json_body: Any = Field(

@@ -147,7 +147,7 @@ def repeat(
 
     The loop ends after `count` iterations or on a condition: `until` or `while_` here, or a call to
     `turn.until(…)` or `turn.while_(…)` in the block. A condition in the block can read the results
-    of the block's steps. The step fails after more than `at_most` (1,000 by default) iterations.
+    of the block's steps. The step fails if it needs more than `at_most` (1,000) iterations.
     """
     trace, given = tracing(), CallOptions.of(options)
     task = trace.reserve(given, "repeat")
@@ -186,9 +186,10 @@ def history(result: T) -> list[T]:
 def sub(
     workflow: Any, *, wait: bool = True, version: int | None = None, **options: Any
 ) -> Callable[..., Any]:
-    """Return another workflow as a step: `sub(ship_order)(order.id)`, or by slug and input.
+    """Return another workflow as a step: `sub(ship_order)(order.id)`.
 
-    The step's result is the child's result. With `wait=False`, the caller continues immediately,
+    For a slug, pass the input by name or as one mapping: `sub("ship-order")(order=order.id)`. The
+    step's result is the child's result. With `wait=False`, the caller continues immediately,
     without a result.
     """
 
