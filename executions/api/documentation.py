@@ -123,5 +123,5 @@ def operation(
 
 
 def header(name: str, description: str) -> OpenApiParameter:
-    """Return the OpenAPI description of a request header, whose value is a text."""
+    """Return the OpenAPI description of a request header whose value is a string."""
     return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description)

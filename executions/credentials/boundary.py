@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits of a credential; `create` suggests omitted limits, and `update` keeps them."""
+    """New limits; for omitted ones, `create` uses suggestions, and `update` keeps the current ones."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None

@@ -159,7 +159,7 @@ def openers() -> Iterator[KeySource]:
 
 
 def aead_of(source: KeySource) -> Aead:
-    """Return the key's AEAD. Raises KeyUnavailable if a KMS does not respond."""
+    """Return the key's AEAD. Raises KeyUnavailable for an invalid KMS address or AWS set-up."""
     if source.material is None:
         from executions.sealing.kms import kms_aead  # boto3 takes a second to import
 

@@ -56,7 +56,7 @@ PRUNED_AT_ONCE = 5_000
 
 
 class NotAuthentic(ValkyrError):
-    """Rejected: expected a signature or token of this address, fresh and not used before."""
+    """Rejected: expected this address's token, or a fresh signature that was not used before."""
 
     code = "not_authentic"
 

@@ -134,7 +134,7 @@ def successor(graph: Graph, step: Step) -> Step | None:
 
 
 def segment_of(graph: Graph, step: Step) -> list[Step]:
-    """Return a step and the certain next steps, up to a choice, a container, a join or the end."""
+    """Return a step and those sure to follow, up to a choice, a container, a join or the end."""
     steps = [step]
     while (following := successor(graph, steps[-1])) is not None:
         steps.append(following)
@@ -158,7 +158,7 @@ def join_of(graph: Graph, step: Step) -> int | None:
 
 
 def chain_of(place: Place, step: Step, most: int) -> tuple[SegmentLink, ...]:
-    """Return at most `most` links: the step's segment, and one for each certain change of queue."""
+    """Return at most `most` links: the step's segment, then one for each sure change of queue."""
     links = [link(place, step)]
     while len(links) < most:
         following = successor(place.graph, step)

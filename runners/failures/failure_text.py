@@ -1,4 +1,4 @@
-"""Tracebacks for users who repair steps, and texts and JSON of failures that PostgreSQL can store.
+"""Tracebacks for users who repair steps; failures' texts and JSON in a form PostgreSQL can store.
 
 A traceback names files, lines and functions and quotes the source, but no values and no messages,
 which may contain secrets. Consecutive library frames are folded into one line.

@@ -15,7 +15,7 @@ PART = 1024 * 1024
 
 def _checked(value: dict[str, Any]) -> dict[str, Any]:
     if not is_content(value):
-        raise ValueError("expected a stored content, as a step returns it")
+        raise ValueError("expected stored content, as a step returns it")
     return value
 
 

@@ -215,7 +215,7 @@ def index_of(definition: str, index: str, of: str) -> str:
 
 
 class TableFacts:
-    """The objects that belong to a table or depend on it, read before a new table replaces it."""
+    """A table's owner, row security, options, grants and views, before a new table replaces it."""
 
     def __init__(self, cursor: Any, name: str) -> None:
         """Read the owner, options, grants and views of the table `name`."""

@@ -75,7 +75,7 @@ def passed_to(module: Module[Any], prepared: Prepared) -> list[dict[str, Any]]:
 
 def _kind(found: dict[str, Any]) -> str:
     if is_content(found):
-        return "a stored content"
+        return "stored content"
     return f"a stored value of {found.get('bytes', 0):,} bytes, too large to be loaded"
 
 

@@ -9,7 +9,7 @@ class NameLookup:
     """A lookup of a host name in a thread; it begins at once."""
 
     def __init__(self, host: str) -> None:
-        """Start the thread, which ends at the latest after the resolver's own timeout."""
+        """Start the thread, which ends no later than the resolver's own timeout."""
         self._host = host
         self._addresses: list[str] = []
         self._error: OSError | None = None

@@ -16,7 +16,7 @@ from tests.support.payload_store import use_store
 
 
 class Publisher(Module[ModuleInputs]):
-    """Publishes an event with a stored content."""
+    """Publishes an event with stored content."""
 
     type = "test.publisher"
     title = "Publisher"

@@ -115,7 +115,7 @@ def test_a_step_that_takes_no_content_rejects_one(valkyr, store):
     run = valkyr.start(ONE.replace("VALUE", "tasks.write.output.text"), {"fails": False})
 
     last = Run.objects.get(execution_id=run.execution.pk, step_path="take.main")
-    assert "with.value refers to a stored content" in last.error
+    assert "with.value refers to stored content" in last.error
     assert last.error_type == "PERMANENT"
 
 

@@ -43,11 +43,11 @@ STEPS = f"""
   GROUP BY r.execution_id, r.step_path) AS s
 """
 COUNTS = {
-    "starts with an order": f"SELECT count(*) FROM {STARTS}",
+    "executions started with their order row": f"SELECT count(*) FROM {STARTS}",
     "rows written by steps": f"SELECT coalesce(sum(written), 0) FROM {STEPS}",
     "steps taken over": f"SELECT coalesce(sum(r.recoveries), 0) FROM runners_run r "
     f"WHERE r.execution_id IN (SELECT e.id FROM {STARTS})",
-    "failed by three kills": f"SELECT count(*) FROM {STARTS} AND e.state = 'FAILED'",
+    "executions failed after three kills": f"SELECT count(*) FROM {STARTS} AND e.state = 'FAILED'",
 }
 PROBLEMS = {
     "starts without their row": f"SELECT count(*) FROM {STARTS} AND NOT EXISTS (SELECT 1 "
@@ -81,7 +81,7 @@ def _killed(kills: int, random: Random) -> dict[str, Any]:
     _warm(workflow)
     connections.close_all()
     began = time.monotonic()
-    acts = [("caller", _caller(workflow)), ("carrier", _carrier(workflow))]
+    acts = [("caller", _caller(workflow)), ("worker", _carrier(workflow))]
     met, begun = kill_many(acts, POINTS, kills, random, LIFE)
     seconds = time.monotonic() - began
     _finish(workflow)
@@ -89,7 +89,7 @@ def _killed(kills: int, random: Random) -> dict[str, Any]:
         "workflow": str(workflow),
         "kills": met.total(),
         "killed while it": dict(met.most_common()),
-        "begun": dict(begun),
+        "transactions begun": dict(begun),
         "seconds": round(seconds, 1),
         **{name: _count(query, workflow) for name, query in COUNTS.items()},
         "problems": {

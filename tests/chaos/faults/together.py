@@ -11,8 +11,8 @@ from tests.chaos.world import World
 from tests.support.running import output_of
 
 FIGURES = (
-    "kills", "begun", "starts with an order", "rows written by steps", "steps taken over",
-    "failed by three kills",
+    "kills", "transactions begun", "executions started with their order row",
+    "rows written by steps", "steps taken over", "executions failed after three kills",
 )  # fmt: skip
 SECONDS_A_KILL = 0.5  # on a busy machine; a tenth of it on an idle one
 

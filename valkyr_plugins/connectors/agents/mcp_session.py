@@ -68,7 +68,7 @@ def call_tool(inputs: McpCallInputs, ctx: StepContext) -> dict[str, Any]:
 
 
 def list_tools(inputs: McpToolsInputs, ctx: StepContext) -> list[dict[str, Any]]:
-    """Return all tools, or the tools in `only`, as mappings of `McpTool`. Raises StepError."""
+    """Return all tools, or those in `only`, with the fields of `McpTool`. Raises StepError."""
 
     async def work(client: Client) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []

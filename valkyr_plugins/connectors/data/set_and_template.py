@@ -54,7 +54,7 @@ class TemplateOutputs(ModuleOutputs):
 
 
 class TextTemplate(PureModule):
-    """Renders a text from values, for an email, a file or a request."""
+    """Renders a template with values to produce text for an email, a file or a request."""
 
     type = "data.template"
     title = "Text template"

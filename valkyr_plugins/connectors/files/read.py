@@ -55,7 +55,7 @@ class FileReadInputs(StoreInputs):
     )
     store: bool = Field(
         False,
-        description="Stream the bytes into the payload store; `content` is then a stored content.",
+        description="Stream the bytes into the payload store; `content` is then stored content.",
     )
     max_bytes: int = Field(
         5 * MEBIBYTE,
@@ -77,7 +77,7 @@ class FileReadOutputs(ModuleOutputs):
 
     path: str = Field(description="The path that was read.")
     content: str | StoredContent = Field(
-        description="The file or the range, as text or Base64; with `store`, a stored content."
+        description="The file or the range, as text or Base64; with `store`, a reference to it."
     )
     bytes: int = Field(description="Number of bytes read.")
     size: int = Field(description="The size of the whole file in bytes.")

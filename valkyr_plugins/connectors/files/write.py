@@ -34,7 +34,7 @@ class FileWriteInputs(StoreInputs):
         max_length=4_096,
     )
     content: str | StoredContent = Field(
-        description="The content, encoded as `encoding` says; or a stored content, such as the "
+        description="The content, encoded as `encoding` says; or stored content, such as the "
         "body of `http.request` with `store`, which is written unchanged, in parts."
     )
     encoding: Encoding = Field(
@@ -61,9 +61,9 @@ class FileWriteInputs(StoreInputs):
     def _fits_together(self) -> "FileWriteInputs":
         if not isinstance(self.content, str):
             if self.mode == "append":
-                raise ValueError("a stored content cannot be appended: write a file of its own")
+                raise ValueError("stored content cannot be appended: write a file of its own")
             if self.encoding != "text" or self.charset != "utf-8":
-                raise ValueError("a stored content has no encoding and no charset: remove them")
+                raise ValueError("stored content has no encoding and no charset: remove them")
         return self
 
 
@@ -127,14 +127,14 @@ class FileWrite(Module[FileWriteInputs]):
             "a private or special address",
         ),
         Bad(
-            "a stored content with a charset",
+            "stored content with a charset",
             {"path": "a", "content": {"$stored": "1", "type": "bytes"}, "charset": "cp1252"},
             "no encoding and no charset",
         ),
         Bad(
             "a content that no step has stored",
             {"path": "a", "content": {"text": "x"}},
-            "expected a stored content",
+            "expected stored content",
         ),
         Bad("over a folder", {"path": "folder", "content": ""}, "is a folder", needs="files"),
         Bad(

@@ -95,7 +95,7 @@ def address(work: NodeWork, url: str, parts: Any, secret: str) -> str:
 
 
 def limit(default: int, key: str = "limit", most: int = 100) -> Any:
-    """Return the function that makes the maximum number of results; `most` if all are requested."""
+    """Return a function for the maximum number of results; it returns `most` for all results."""
 
     def made(work: NodeWork) -> Any:
         if work.get("returnAll") is True:

@@ -85,7 +85,7 @@ def main() -> NoReturn:
 
 
 def inside() -> NoReturn:
-    """Run the code inside bubblewrap, as the sandbox's whole process."""
+    """Run the code in this process, inside bubblewrap, without a supervisor process."""
     # Bubblewrap names its folder here, which the code must not get.
     os.environ.pop("PWD", None)
     _run(json.loads(sys.stdin.buffer.read()), _confine_inside)

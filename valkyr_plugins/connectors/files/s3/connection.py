@@ -199,7 +199,7 @@ def _outside(connection: S3Connection) -> StepError:
 
 
 def _answer(error: BaseException | None) -> ClientError | None:
-    """Return the server's answer, which s3fs wraps in an error of Python, or None."""
+    """Return the server's answer, which s3fs wraps in a Python exception; None if there is none."""
     while error is not None:
         if isinstance(error, ClientError):
             return error
