@@ -15,7 +15,7 @@ class PasswordForm(AuthenticationForm):
     """Signs in staff, unless there were too many attempts from the address or for the user name."""
 
     def clean(self) -> Any:
-        """Count the attempt, then check the password. Raises ValidationError if either is refused."""
+        """Count the attempt, then check the password. Either can raise ValidationError."""
         address = "" if self.request is None else str(self.request.META.get("REMOTE_ADDR", ""))
         excess = rates.count(rates.of_sign_in(address, self.cleaned_data.get("username")))
         if excess is not None:

@@ -213,7 +213,7 @@ NO_HOSTS = (
 
 
 class CredentialLimits(TypedDict, total=False):
-    """New limits; for omitted ones, `create` uses suggestions, and `update` keeps the current ones."""
+    """New limits; `create` uses suggestions for omitted limits, and `update` keeps the old ones."""
 
     hosts: Sequence[str] | None
     modules: Sequence[str] | None

@@ -13,7 +13,7 @@ class SqlViewsConfig(PluginConfig):
     settings_class = SqlViewsSettings
 
     def ready(self) -> None:
-        """Connect receivers that drop the views before migrations and create them again afterwards."""
+        """Let signals drop the views before migrations, and create them again afterwards."""
         from valkyr_plugins.sql_views import installing
 
         installing.connect(self)
