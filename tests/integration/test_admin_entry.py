@@ -222,6 +222,8 @@ def test_a_discard_needs_a_reason_and_can_be_taken_back(op: Client, workflow: Wo
     entry = rows.failed_order(workflow)
     address = f"{LETTERS}{entry.pk}"
 
+    # The setting VALKYR_DLQ_RETENTION_DAYS decides how long it can be restored.
+    assert "You can restore it until retention deletes it." in op.get(f"{address}/discard/").text
     assert (
         "notes"
         in op.post(f"{address}/discard/", {"_form_submitted": "True"}).context["form"].errors
