@@ -178,7 +178,9 @@ DISCARD = AdminOperation(
     title=lazy("Discard…"),
     icon="delete",
     done=lazy("discarded"),
-    question=lazy("Closes the dead letter without a retry. You can restore it for 30 days."),
+    question=lazy(
+        "Closes the dead letter without a retry. You can restore it until retention deletes it."
+    ),
     form=RequiredNotesForm,
     danger=True,
 )

@@ -130,6 +130,8 @@ class KeysetChangeList(BoundedChangeList):
     @property
     def count_text(self) -> str:
         """Return the number of rows as text, up to a limit; after a timeout, a lower bound."""
+        if self.too_many:
+            return gettext("an unknown number of")
         return (
             super().count_text
             if self.counted

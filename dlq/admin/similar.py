@@ -22,7 +22,7 @@ from executions.admin.sections import Cell, PageSection, hidden_section
 from executions.definition.graph.places import module_in
 from executions.language import lazy
 from executions.models import WorkflowVersion
-from executions.states import Permission
+from executions.states import Permission, VersionKind
 
 # Comparisons, side by side: with a good run, another failure, the step's present definition.
 
@@ -278,7 +278,9 @@ def published(entry: DeadLetterEntry) -> PageSection:
     """Return a panel of the last three versions published up to 5 min after the first failure."""
     first = entry.group.first_seen
     found = WorkflowVersion.objects.filter(
-        workflow_id=entry.workflow_id, created_at__lte=first + AFTERWARDS
+        workflow_id=entry.workflow_id,
+        kind=VersionKind.PUBLISHED,
+        created_at__lte=first + AFTERWARDS,
     ).only("id", "number", "created_at")
     return PageSection(
         gettext("Published before it was first seen"),

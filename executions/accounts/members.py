@@ -207,6 +207,7 @@ def follow(
     held = {
         row.workspace_id: row for row in user.valkyr_memberships.select_related("workspace", "user")
     }
+    opened = any(row.source and row.role in AT_A_DESK for row in held.values())
     found = list(Workspace.objects.filter(slug__in=roles, archived_at=None))
     wanted = {row.pk: (row, roles[row.slug]) for row in found}
     for row in held.values():
@@ -221,7 +222,7 @@ def follow(
             audit(actor, "membership.create", made, after=facts(made), reason=reason)
         elif membership.source and (membership.role, membership.source) != (role, source):
             _move(membership, role, source, actor, reason)
-    _open_the_admin(user, lost=any(row.source for row in held.values()))
+    _open_the_admin(user, opened=opened)
     return set(roles) - {workspace.slug for workspace in found}
 
 
@@ -234,16 +235,16 @@ def _move(membership: Membership, role: str, source: str, actor: Actor, reason: 
         audit(actor, "membership.update", membership, before=before, after=after, reason=reason)
 
 
-def _open_the_admin(user: Any, *, lost: bool) -> None:
+def _open_the_admin(user: Any, *, opened: bool) -> None:
     """Allow the user to open the admin if one of the user's roles needs it.
 
-    `lost` says that another system managed some of the user's roles: access that no role needs is
-    then withdrawn, except from superusers. Otherwise, manually granted access is kept.
+    `opened` says that a role from another system needed the access until now: if no role needs it
+    any longer, it is withdrawn, except from superusers. Manually granted access is kept.
     """
     if not has_column("is_staff"):
         return
     desk = user.valkyr_memberships.filter(role__in=AT_A_DESK).exists()
-    staff = desk or getattr(user, "is_superuser", False) or (user.is_staff and not lost)
+    staff = desk or getattr(user, "is_superuser", False) or (user.is_staff and not opened)
     if staff != user.is_staff:
         user.is_staff = staff
         user.save(update_fields=["is_staff"])

@@ -47,7 +47,7 @@ def permissions_field() -> forms.MultipleChoiceField:
         widget=CheckboxSelectMultiple(),
         help_text=lazy(
             "Permissions in addition to the role. ADMIN has all of them; WORKFLOW has all except "
-            "reveal and configure."
+            "reveal, configure and deploy."
         ),
     )
 

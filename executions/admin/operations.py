@@ -156,10 +156,11 @@ class AdminOperation:
 
 @dataclass
 class OperationReport:
-    """The result of an operation: the number of changed rows, and the reasons for skipped rows."""
+    """The result of an operation: the numbers of changed and skipped rows, and the reasons."""
 
     done: int = 0
-    skipped: list[str] = field(default_factory=list)
+    skipped: int = 0
+    reasons: list[str] = field(default_factory=list)
     result: Any = None
 
     def sentence(self, operation: AdminOperation, limit: int = 3) -> str:
@@ -167,7 +168,7 @@ class OperationReport:
         text = f"{self.done} {operation.done}"
         if not self.skipped:
             return f"{text}."
-        reasons = list(dict.fromkeys(self.skipped))
+        reasons = list(dict.fromkeys(self.reasons))
         shown = " ".join(reasons[:limit])
         rest = (
             gettext(" And {count} more reasons.").format(count=len(reasons) - limit)
@@ -175,7 +176,7 @@ class OperationReport:
             else ""
         )
         return gettext("{text}, {count} skipped: {shown}{rest}").format(
-            text=text, count=len(self.skipped), shown=shown, rest=rest
+            text=text, count=self.skipped, shown=shown, rest=rest
         )
 
 
@@ -190,18 +191,20 @@ def perform(
     for pk in ids:
         try:
             report.result = operation.operation.apply(pk, actor, data)
-        except WithProblems as error:
-            report.skipped += [f"{error} {_where(problem)}" for problem in error.problems] or [
-                str(error)
-            ]
-        except ValkyrError as error:
-            report.skipped.append(str(error))
-        except DatabaseError as error:
-            first = (str(error).splitlines() or [gettext("database error")])[0]
-            report.skipped.append(gettext("{pk}: {first}; try again.").format(pk=pk, first=first))
+        except (ValkyrError, DatabaseError) as error:
+            report.skipped += 1
+            report.reasons += _reasons(pk, error)
         else:
             report.done += 1
     return report
+
+
+def _reasons(pk: UUID, error: ValkyrError | DatabaseError) -> list[str]:
+    if isinstance(error, DatabaseError):
+        first = (str(error).splitlines() or [gettext("database error")])[0]
+        return [gettext("{pk}: {first}; try again.").format(pk=pk, first=first)]
+    problems = error.problems if isinstance(error, WithProblems) else ()
+    return [f"{error} {_where(problem)}" for problem in problems] or [str(error)]
 
 
 def _where(problem: Any) -> str:

@@ -15,7 +15,7 @@ from executions.access import Action, require
 from executions.access.powers import refused
 from executions.api.documentation import operation
 from executions.api.endpoint import Endpoint
-from executions.api.fields import Body, CamelCase, Json
+from executions.api.fields import Body, CamelCase, Json, shown_user_id
 from executions.api.paging import PageQuery, page
 from executions.api.pinned import JsonRenderer
 from executions.audit import export, seals, trail
@@ -34,7 +34,7 @@ class ActivitySummary(CamelCase, serializers.ModelSerializer[Activity]):
         allow_null=True,
         help_text="Null for actions on the whole installation.",
     )
-    actor_id = serializers.IntegerField(allow_null=True)
+    actor_id = shown_user_id(allow_null=True)
     actor = serializers.CharField(source="actor_name")
     via = serializers.CharField(help_text="admin, api, api token <name>, command, engine …")
     address = serializers.IPAddressField(allow_null=True)

@@ -91,14 +91,15 @@ def read_text(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> str:
     """Return the body as text.
 
     Raises BodyTooLarge above DATA_UPLOAD_MAX_MEMORY_SIZE, and ParseError if the body is not UTF-8.
+    As in Django, None allows any size.
     """
-    limit = int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0)
+    limit: int | None = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     request = (parser_context or {}).get("request")
     declared = request.META.get("CONTENT_LENGTH") if request is not None else None
-    if declared and declared.isdigit() and int(declared) > limit:
+    if limit is not None and declared and declared.isdigit() and int(declared) > limit:
         raise BodyTooLarge(limit)
-    body = stream.read(limit + 1)
-    if len(body) > limit:
+    body = stream.read(-1 if limit is None else limit + 1)
+    if limit is not None and len(body) > limit:
         raise BodyTooLarge(limit)
     try:
         return str(body.decode("utf-8"))

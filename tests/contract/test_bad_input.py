@@ -76,6 +76,15 @@ def test_a_body_past_the_limit_is_too_large(
     assert answer["Content-Type"] == PROBLEM
 
 
+@pytest.mark.parametrize("limit", [None, 1000])
+def test_a_body_is_accepted_within_the_limit_and_without_one(
+    author: APIClient, settings: Any, limit: int | None
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limit
+
+    assert send(author, "/v1/Workflow", b'{"name": "w"}').status_code == 201
+
+
 def test_a_draft_past_a_mebibyte_is_refused(author: APIClient) -> None:
     answer = author.post(
         "/v1/Workflow", {"name": "w", "definition": {"x": "y" * 1024 * 1024}}, format="json"

@@ -190,6 +190,20 @@ def test_discarding_twice_tells_the_second_person(op: Client, workflow: Workflow
     assert any("0 discarded, 1 skipped" in message for message in told), told
 
 
+def test_a_row_with_several_problems_is_one_skipped_row(op: Client, workflow: Workflow) -> None:
+    tasks = [{"id": name, "use": "no.such"} for name in ("a", "b", "c", "d")]
+    draft = {"schema": "valkyr/1", "name": "w", "tasks": tasks}
+    Workflow.objects.filter(pk=workflow.pk).update(definition=draft)
+    address = f"/admin/executions/workflow/{workflow.pk}/publish/"
+
+    answer = op.post(address, {"_form_submitted": "True"}, follow=True)
+
+    [told] = [str(message) for message in answer.context["messages"]]
+    assert told.startswith("0 published, 1 skipped: "), told
+    assert told.count("no.such") == 3, told
+    assert told.endswith(" And 1 more reasons."), told
+
+
 def test_a_dialog_sends_htmx_back_to_the_page_it_was_opened_on(
     op: Client, workflow: Workflow
 ) -> None:

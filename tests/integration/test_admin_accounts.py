@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from rest_framework.test import APIClient
 
+from executions.access.powers import INCLUDED
 from executions.models import (
     Activity,
     ApiToken,
@@ -20,6 +21,7 @@ from executions.models import (
     Workspace,
 )
 from executions.sealing import payload_keys
+from executions.states import Permission, Role
 from tests.support import admin_rows as rows
 
 pytestmark = pytest.mark.django_db
@@ -104,6 +106,16 @@ def test_an_administrator_adds_changes_and_removes_a_member(
         ("membership.update", "admin", ""),
         ("membership.delete", "admin", "left"),
     ]
+
+
+def test_the_form_names_each_permission_that_the_role_workflow_lacks(
+    sign_in: Callable[..., Client],
+) -> None:
+    page = sign_in("ADMIN").get(f"{PAGES}/membership/add/").text
+    text = page.partition("WORKFLOW has all except ")[2].partition(".")[0]
+
+    lacking = set(Permission) - INCLUDED[Role.WORKFLOW]
+    assert set(re.findall(r"[a-z_]+", text)) - {"and"} == lacking
 
 
 def test_the_last_administrator_stays_and_the_page_says_why(

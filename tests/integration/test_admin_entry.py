@@ -13,7 +13,9 @@ from django.utils import timezone
 from dlq.comparing.reference_runs import LOOKED_THROUGH
 from dlq.models import DeadLetterEntry
 from dlq.retention.pruning import turn
+from executions.database.ids import uuid7
 from executions.models import Activity, Membership, Workflow, WorkflowExecution
+from executions.states import VersionKind
 from tests.support import admin_rows as rows
 
 pytestmark = pytest.mark.django_db
@@ -202,10 +204,26 @@ def test_giving_outputs_begins_with_the_last_good_ones_and_is_refused_at_the_fie
     assert entry.resolution == "FIXED"
 
 
+def test_test_versions_are_not_listed_as_published(op: Client, workflow: Workflow) -> None:
+    entry = rows.failed_order(workflow)
+    version = workflow.latest_version
+    assert version is not None
+    for number in (2, 3, 4):
+        version.pk, version.number, version.kind = uuid7(), number, VersionKind.TEST
+        version.save(force_insert=True)
+
+    panel = page(op, entry).partition("Published before it was first seen")[2]
+
+    assert re.search(r"version 1\s*<", panel)
+    assert not re.search(r"version [234]\s*<", panel)
+
+
 def test_a_discard_needs_a_reason_and_can_be_taken_back(op: Client, workflow: Workflow) -> None:
     entry = rows.failed_order(workflow)
     address = f"{LETTERS}{entry.pk}"
 
+    # The setting VALKYR_DLQ_RETENTION_DAYS decides how long it can be restored.
+    assert "You can restore it until retention deletes it." in op.get(f"{address}/discard/").text
     assert (
         "notes"
         in op.post(f"{address}/discard/", {"_form_submitted": "True"}).context["form"].errors

@@ -172,6 +172,20 @@ def test_what_cannot_be_had_leaves_the_rest(
     assert card(op, "Running") == "1"
 
 
+def test_workers_that_cannot_be_read_are_not_reported_as_stopped(
+    op: Client, workflow: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Runner.objects.create(name="io@box", host="box", pid=1, pool="threads", queues=["io"])
+    rows.run(rows.execution(workflow), state="PENDING", queue="io", started_at=None)
+    monkeypatch.setattr(facts, "_workers", refuse)
+
+    text = said(op)
+
+    assert "No worker" not in text
+    assert text.count("Not available: the database did not answer in time.") == 2
+    assert "not available" in headline(op)
+
+
 def test_a_statement_that_takes_too_long_is_ended(
     op: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

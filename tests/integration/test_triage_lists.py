@@ -373,20 +373,26 @@ def test_patience_ends_what_takes_too_long_and_leaves_no_trace() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("moved", [False, True])
 def test_a_list_that_cannot_be_read_in_time_says_so(
-    op: Client, letter: Callable[..., DeadLetterEntry], monkeypatch: pytest.MonkeyPatch
+    op: Client, letter: Callable[..., DeadLetterEntry], monkeypatch: pytest.MonkeyPatch, moved: bool
 ) -> None:
     monkeypatch.setattr(bounded_list, "GATHER_MS", 150)
+    monkeypatch.setattr("dlq.admin.entry.DeadLetterEntryAdmin.list_per_page", 1)
     letter()
+    letter()
+    address = LETTERS + (_list(op).next_page if moved else "")
     settings = connection.get_connection_params()
     wanted = {name: settings[name] for name in ("host", "port", "user", "password", "dbname")
               if settings.get(name)}  # fmt: skip
     with psycopg.connect(**wanted) as other:
         other.execute("LOCK TABLE dlq_deadletterentry IN ACCESS EXCLUSIVE MODE")
-        answer = op.get(LETTERS)
+        answer = op.get(address)
 
     assert answer.status_code == 200
     assert b"Too many rows to search" in answer.content
+    assert b"<span>an unknown number of dead letters</span>" in answer.content
+    assert b"queue is empty" not in answer.content
 
 
 def test_a_view_is_saved_chosen_and_deleted(op: Client) -> None:

@@ -48,6 +48,15 @@ def test_a_failed_sign_in_is_recorded_under_the_address(people: Running) -> None
     assert rows == [("account.sign_in_failed",)]
 
 
+def test_the_audit_trail_names_the_actor_by_the_accounts_key(people: Running) -> None:
+    ada = people.ids["ada"]
+    rows = people.ask("get", "/v1/Activity?actor=ada@example.org").json()
+    one = people.ask("get", f"/v1/Activity/{rows[0]['id']}").json()
+
+    assert {row["actorId"] for row in rows} == {ada}
+    assert one["actorId"] == ada
+
+
 def test_members_are_named_by_address_or_key(people: Running) -> None:
     bob = people.ids["bob"]
     listed = people.ask("get", f"/v1/Membership?userId={bob}").json()

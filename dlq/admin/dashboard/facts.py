@@ -39,7 +39,7 @@ Facts = dict[str, Any]
 
 
 def collect(request: HttpRequest) -> Facts:
-    """Return the page's facts, keyed by name; a fact not read in time is None ([] for workers)."""
+    """Return the page's facts, keyed by name; a fact not read in time is None."""
     scope = Scope.of(request.user, reach(request))
     variants = ":".join(block.variant(request) for block in BLOCKS.values())
     key = f"dashboard:{routing.cell()}:{variants}:{_reach_key(request, scope)}"
@@ -55,13 +55,13 @@ def _gather(request: HttpRequest, scope: Scope) -> Facts:
     executions = scoped(request, WorkflowExecution.objects.all())
     runs = scoped(request, Run.objects.all())
     letters = scoped(request, DeadLetterEntry.objects.filter(resolution=Resolution.PENDING))
-    workers = soon(lambda: _workers(request)) or []
+    workers = soon(lambda: _workers(request))
     queries: dict[str, Callable[[], Any]] = {
         **_present(executions, letters),
         "oldest": lambda: _oldest_letter(scope),
         "any": executions.exists,
         "failures": lambda: list(_latest(executions, now)),
-        "queues": lambda: queues(runs, workers, now),
+        "queues": lambda: None if workers is None else queues(runs, workers, now),
         "paused": lambda: bounded_count(executions.filter(in_states("PAUSED"))),
         "approvals": lambda: _approvals(request),
         "busy": lambda: busy(runs),

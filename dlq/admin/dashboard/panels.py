@@ -238,6 +238,8 @@ def banners(kept: Facts, now: datetime) -> list[Banner]:
 
 def _silent(kept: Facts) -> Banner | None:
     at, workers = kept["at"], kept["workers"]
+    if workers is None:
+        return None
     own = [one for one in workers if one.pool != "remote" and one.leaving_at is None]
     if any(one.responds(at) for one in own):
         return None

@@ -143,6 +143,38 @@ def test_memberships_follow_the_groups_and_those_given_by_hand_stay(
     ]  # fmt: skip
 
 
+def test_access_to_the_admin_given_by_hand_stays(
+    client: Client, provider: Provider, sso: Any
+) -> None:
+    provider.person("u31", preferred_username="noa", groups=["bots"])
+    sign_in(client, provider, "u31")
+    get_user_model().objects.filter(username="noa").update(is_staff=True)
+    sign_in(client, provider, "u31")
+    assert get_user_model().objects.get(username="noa").is_staff
+
+    provider.person("u31", preferred_username="noa")
+    sign_in(client, provider, "u31")
+
+    assert roles("noa") == {}
+    assert get_user_model().objects.get(username="noa").is_staff
+
+
+def test_a_lower_role_of_the_groups_ends_access_to_the_admin(
+    client: Client, provider: Provider, settings: Any
+) -> None:
+    groups = {"engineers": "default:WORKFLOW", "guests": "default:USER"}
+    settings.VALKYR = settings.VALKYR | provider.settings(roles=groups)
+    provider.person("u32", preferred_username="ola", groups=["engineers"])
+    sign_in(client, provider, "u32")
+    assert get_user_model().objects.get(username="ola").is_staff
+
+    provider.person("u32", preferred_username="ola", groups=["guests"])
+    sign_in(client, provider, "u32")
+
+    assert roles("ola") == {"default": "USER"}
+    assert not get_user_model().objects.get(username="ola").is_staff
+
+
 def test_nobody_takes_over_an_account_by_its_name_or_address(
     client: Client, provider: Provider, sso: Any
 ) -> None:
