@@ -38,6 +38,8 @@ class AdvisoryLock(enum.IntEnum):
     WORKSPACE_WRITES = 7_263_544_441
     # The seed of a hash over the slug, not a lock itself.
     WORKSPACE_SLUGS = 7_263_544_436
+    # The seed of a hash over the workspace, not a lock itself.
+    MCP_PROPOSING = 7_263_544_437
     AUDIT_SEALING = 7_263_544_453
     SEALING_KEYS = 7_305_811_942_016_001
 

@@ -22,7 +22,7 @@ from executions.database.row_policies import policy_of
 from executions.errors import ValkyrError
 from runners.models import Run
 from runners.partitions import orphans
-from runners.partitions.layout import layout, note, quoted, table
+from runners.partitions.layout import PartitionLayout, RunPartition, layout, note, quoted, table
 from runners.partitions.short_locks import in_short_locks
 
 # Executions that begin until then go to the first partition: enough for any clock and any wait.
@@ -261,8 +261,12 @@ def copy_rows(cursor: Any, source: str, target: str, where: str = "true", *given
 
 def rows_to_copy() -> int:
     """Return about how many rows `turn_off` copies: all except those of the largest partition."""
-    rows = [one.rows for one in layout().partitions]
-    return sum(rows) - max(rows, default=0)
+    return sum(one.rows for one in _by_size(layout())[:-1])
+
+
+def _by_size(of: PartitionLayout) -> list[RunPartition]:
+    """Return the partitions, the largest last: it becomes the table, so its rows stay in place."""
+    return sorted(of.partitions, key=lambda one: (one.bytes, one.name))
 
 
 def turn_off() -> bool:
@@ -291,15 +295,14 @@ def _join(cursor: Any) -> None:
     cursor.execute(f"LOCK TABLE {quoted(name)} IN ACCESS EXCLUSIVE MODE")
     now = layout()
     facts = _facts(cursor, name)
-    largest = max(now.partitions, key=lambda one: (one.bytes, one.name))
+    *others, largest = _by_size(now)
     cursor.execute(INDEXES, [quoted(largest.name)])
     indexes = cursor.fetchall()
     for one in now.partitions:
         cursor.execute(f"ALTER TABLE {quoted(name)} DETACH PARTITION {quoted(one.name)}")
-    for one in now.partitions:
-        if one is not largest:
-            copy_rows(cursor, one.name, largest.name)
-            cursor.execute(f"DROP TABLE {quoted(one.name)}")
+    for one in others:
+        copy_rows(cursor, one.name, largest.name)
+        cursor.execute(f"DROP TABLE {quoted(one.name)}")
     cursor.execute(f"ALTER TABLE {quoted(name)} RENAME TO {quoted(old)}")
     cursor.execute(f"ALTER TABLE {quoted(largest.name)} RENAME TO {quoted(name)}")
     _comment(cursor, note(now.foreign_keys, now.days))

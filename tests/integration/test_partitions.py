@@ -40,6 +40,14 @@ SELECT attname, format_type(atttypid, atttypmod), attnotnull, attstorage,
 """
 
 
+COPIES = """
+INSERT INTO runners_run SELECT (jsonb_populate_record(r, jsonb_build_object(
+       'id', gen_random_uuid(), 'execution_id', %(execution)s::uuid,
+       'step_path', to_char(n, '"copy-"FM0000'), 'idempotency_key', gen_random_uuid()))).*
+  FROM runners_run r, generate_series(1, %(count)s) n WHERE execution_id = %(origin)s
+"""
+
+
 @pytest.fixture
 def plain(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     with engine_database(django_db_blocker):
@@ -127,6 +135,25 @@ def test_without_a_conversion_the_foreign_keys_return_too(
         switching.turn_on()
     assert switching.turn_off()
     assert shape() == before
+
+
+def test_the_rows_of_the_partition_that_is_kept_are_not_counted(plain: None) -> None:
+    origin = start(publish({"tasks": [effect("one")]}))
+    said("on")
+    full, large = layout().ranges[1:3]
+    with connection.cursor() as cursor:
+        for one, count in ((full, 30), (large, 2_000)):
+            cursor.execute(COPIES, {"execution": one.first, "count": count, "origin": origin})
+        # Fewer rows than the other partition, but more bytes.
+        cursor.execute(f"DELETE FROM {large.name} WHERE step_path < 'copy-1998'")
+        cursor.execute("ANALYZE runners_run")
+    rows = {one.name: one.rows for one in layout().partitions}
+    assert (rows[full.name], rows[large.name]) == (30, 3)
+
+    counted = switching.rows_to_copy()
+
+    assert counted == sum(rows.values()) - 3
+    assert switching.turn_off()
 
 
 def test_views_and_rights_are_those_of_the_partitioned_table(plain: None) -> None:

@@ -74,18 +74,22 @@ def selected(backtest: Backtest) -> QuerySet[WorkflowExecution]:
 
 
 def load(rows: Sequence[WorkflowExecution]) -> Iterator[RecordedExecution]:
-    """Yield executions with their runs, in parts of limited size; omit a large execution's runs."""
+    """Yield executions with their runs, in the given order; omit a large execution's runs.
+
+    The runs are loaded in parts of limited size.
+    """
     sizes = _sizes([row.pk for row in rows])
     part: list[WorkflowExecution] = []
     total = 0
     for row in rows:
         runs, size = sizes.get(row.pk, (0, 0))
-        if runs > MAX_RUNS or size > MAX_BYTES:
-            yield RecordedExecution(row, compiled(row.version_id), problem="TOO_LARGE")
-            continue
-        if part and total + size > PART_BYTES:
+        large = runs > MAX_RUNS or size > MAX_BYTES
+        if large or total + size > PART_BYTES:
             yield from _loaded(part)
             part, total = [], 0
+        if large:
+            yield RecordedExecution(row, compiled(row.version_id), problem="TOO_LARGE")
+            continue
         part.append(row)
         total += size
     yield from _loaded(part)

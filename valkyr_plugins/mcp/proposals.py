@@ -19,7 +19,13 @@ from executions.public.access import (
     require,
 )
 from executions.public.configuration import read
-from executions.public.database import ClockTimestamp, connection, database_now, transaction
+from executions.public.database import (
+    AdvisoryLock,
+    ClockTimestamp,
+    connection,
+    database_now,
+    transaction,
+)
 from executions.public.errors import NotFound, ValkyrError, WrongState
 from valkyr_plugins.mcp.conf import McpSettings
 from valkyr_plugins.mcp.in_process import ApiRefused, InProcessApi
@@ -52,6 +58,7 @@ def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rational
     require(api.user, found.workspace_id, Action.VIEW)
     hours = read(McpSettings).mcp_proposal_hours
     with transaction.atomic():
+        _lock_proposing(found.workspace_id)
         equal = Proposal.objects.filter(
             workspace_id=found.workspace_id,
             state=State.PENDING,
@@ -81,6 +88,15 @@ def propose(api: InProcessApi, kind: str, arguments: Mapping[str, Any], rational
         proposal.save(force_insert=True)
         _note(proposal, "create", api.actor, rationale, None)
     return _fresh(proposal.pk)
+
+
+def _lock_proposing(workspace_id: UUID) -> None:
+    """Take a lock, so that concurrent calls count each other's proposals in the workspace."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%s, %s))",
+            [f"proposals of {workspace_id}", AdvisoryLock.MCP_PROPOSING],
+        )
 
 
 def approve(proposal_id: UUID, api: InProcessApi, *, reason: str = "") -> Proposal:

@@ -19,8 +19,6 @@ from valkyr_plugins.redrive.models import ItemState, Redrive, RedriveScope, Redr
 from valkyr_plugins.redrive.sending import Batch, send_batch, send_one
 
 # The results of sent entries are read from the rows, a bounded window at a time.
-
-
 WINDOW = 1_000
 State = ExecutionState
 

@@ -44,6 +44,7 @@ BATCH = 100
 YIELDS = 2
 # CPU time for the expressions of a batch: one process drives the redrives of all workspaces.
 EXPRESSION_SECONDS = 0.1
+LOCKED = frozenset({"55P03", "40P01"})  # a lock timeout, a deadlock
 NOT_NEWEST = "The step has run again since, or the run was rolled back."
 
 
@@ -260,8 +261,10 @@ def send_one(redrive_id: UUID, item: Queued) -> bool | None:
     except (QuotaExceeded, ConcurrencyConflict, PayloadStoreUnavailable) as error:
         items.hold(item.id, error.message)
         return None
-    except OperationalError:
-        return False  # locked elsewhere, for longer than we wait
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) not in LOCKED:
+            raise  # an error of the database itself: the next turn tries again
+        return False
 
 
 def _changed_payload(redrive_id: UUID, item: Queued) -> tuple[Any, str]:

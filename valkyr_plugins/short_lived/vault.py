@@ -152,9 +152,10 @@ def _ask(
 
 
 def _values(answer: IssuerAnswer, path: str) -> dict[str, str]:
-    """Return the texts, lists and objects in a secret. Raises StepError if there are none.
+    """Return a secret's fields: texts unchanged, other values as JSON, without nulls.
 
-    Version 2 of the KV engine nests the fields one level deeper.
+    Version 2 of the KV engine nests the fields one level deeper. Raises StepError if there are
+    none.
     """
     data = answer.body.get("data")
     inner = data.get("data") if isinstance(data, dict) else None
@@ -162,7 +163,7 @@ def _values(answer: IssuerAnswer, path: str) -> dict[str, str]:
     values = {
         name: value if isinstance(value, str) else json.dumps(value)
         for name, value in (found.items() if isinstance(found, dict) else ())
-        if isinstance(value, str | dict | list)
+        if value is not None
     }
     if not values:
         raise StepError(

@@ -7,13 +7,14 @@ import pytest
 from django.db import connection
 from psycopg import sql
 
+from executions.database.ids import uuid7
 from executions.errors import InvalidDefinition, NotFound, QuotaExceeded, WrongState
 from executions.models import Activity, Workflow, WorkflowExecution
 from executions.publishing import versioning
 from tests.support.partner import Partner
 from tests.support.single_thread import World
 from tests.support.workflows import ACTOR, publish, start, states, task
-from valkyr_plugins.backtest import lifecycle, working
+from valkyr_plugins.backtest import lifecycle, records, working
 from valkyr_plugins.backtest.lifecycle import BacktestWish
 from valkyr_plugins.backtest.models import Backtest, BacktestResult, BacktestState
 
@@ -295,6 +296,22 @@ def test_the_newest_executions_are_chosen_by_state_time_and_version(
     assert compared(past, version=1).counts == {"SAME": 6}
     with pytest.raises(NotFound, match="no published version 9"):
         compared(past, version=9)
+
+
+def test_an_execution_that_is_too_large_keeps_its_place_among_the_results(
+    past: Workflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest = list(WorkflowExecution.objects.filter(workflow=past).order_by("-created_at", "-id"))
+    more = newest[1].runs.earliest("pk")
+    more.pk, more.step_path, more.idempotency_key = uuid7(), "more.main", "more"
+    more.save(force_insert=True)
+    monkeypatch.setattr(records, "MAX_RUNS", newest[0].runs.count())
+
+    made = compared(past)
+
+    found = BacktestResult.objects.filter(backtest=made).order_by("id")
+    assert [one.execution_id for one in found] == [one.pk for one in newest]
+    assert found[1].verdict == "NOT_COMPARABLE"
 
 
 def test_a_draft_with_problems_is_rejected(past: Workflow) -> None:

@@ -1,5 +1,6 @@
 """Tests of data modules: values, JMESPath, text, CSV and JSON Schema."""
 
+import json
 import time
 
 import pytest
@@ -7,6 +8,7 @@ from pydantic import ValidationError
 
 from runners.modules import registry
 from runners.modules.base import Result, StepError
+from valkyr_plugins.connectors.data.bounds import weight
 
 
 def run(type_name, config, context):
@@ -44,6 +46,24 @@ def test_jmespath_yields_null_where_nothing_fits(step_context):
 def test_jmespath_names_an_expression_that_does_not_fit(step_context):
     with pytest.raises(StepError, match=r"'length\(@\)' does not fit the data"):
         run("data.jmespath", {"expression": "length(@)", "data": 3}, step_context)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[[1]] * 10_000, [{"a": 1}] * 9, {"a": [], "b": {}, "c": ["ö", None, True, 1.5]}, [], {}],
+)
+def test_a_weight_is_never_more_than_the_json(value):
+    size = len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
+
+    assert size / 2 <= weight(value) <= size
+
+
+def test_jmespath_yields_what_is_hardly_smaller_than_the_limit(step_context):
+    data = [[1]] * 1_250_000  # 5,000,001 bytes of JSON
+
+    assert outputs("data.jmespath", {"expression": "@", "data": data}, step_context) == {
+        "result": data
+    }
 
 
 def test_jmespath_is_parsed_when_publishing():

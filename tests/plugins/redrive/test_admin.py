@@ -67,6 +67,21 @@ def test_a_group_is_made_a_draft_and_started(op: Client) -> None:
     assert "Progress" in op.get(page_of(redrive)).content.decode()
 
 
+def test_the_resume_dialog_says_that_a_pause_keeps_the_count_of_failures(op: Client) -> None:
+    letters = [rows.failed_order(rows.workflow())]
+    op.post(f"{NEW}?group={letters[0].group_id}", {"scope": "STEP"})
+    redrive = Redrive.objects.get()
+    Redrive.objects.update(state="PAUSED", recent="SFF")
+    resume = reverse("admin:valkyr_redrive_redrive_operate_resume", args=[redrive.pk])
+
+    asked = op.get(resume).content.decode()
+    op.post(resume, {"reason": "", "_form_submitted": "1"})
+
+    redrive.refresh_from_db()
+    assert (redrive.state, redrive.recent) == ("RUNNING", "SFF")
+    assert "After a stop, failures are counted from zero." in asked
+
+
 def test_overrides_are_shown_before_they_run(op: Client) -> None:
     letter = rows.failed_order(rows.workflow())
 

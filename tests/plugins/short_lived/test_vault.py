@@ -40,7 +40,7 @@ def test_a_secret_is_read_once_for_its_lease(server: IssuingServer) -> None:
     first, again = credentials.issued(one, vault.issue), credentials.issued(one, vault.issue)
 
     assert first[0].fields == {
-        "token": "secret-number-1", "username": "v-role", "password": "p@ss/word",
+        "token": "secret-number-1", "username": "v-role", "password": "p@ss/word", "n": "1",
     }  # fmt: skip
     assert (first[1], again) == (True, (first[0], False))
     assert server.asked == [("GET", PATH)]
@@ -178,6 +178,17 @@ def test_fields_of_the_key_value_engine_are_read(server: IssuingServer) -> None:
     server.kv = {"data": {}, "metadata": {}}
     with pytest.raises(StepError, match="no fields at secret/shop"):
         read(source(server, path="secret/shop"))
+
+
+def test_values_that_are_not_text_become_json(server: IssuingServer) -> None:
+    secret = {"user": "a", "port": 5432, "tls": True, "hosts": ["x", "y"], "old": None}
+    server.kv = {"data": secret, "metadata": {"version": 1}}
+    values = read(source(server, path="secret/data/shop", url="postgresql://{user}@h:{port}/s"))
+
+    assert values.fields == {
+        "user": "a", "port": "5432", "tls": "true", "hosts": '["x", "y"]',
+        "url": "postgresql://a@h:5432/s",
+    }  # fmt: skip
 
 
 def test_a_url_is_made_of_the_secret(server: IssuingServer) -> None:

@@ -42,7 +42,7 @@ def without_nul(text: str, what: str) -> str:
 
 
 def weight(value: Any, most: int = MAX_BYTES) -> int:
-    """Return the approximate size of a value's JSON in bytes; stop soon after `most`.
+    """Return a lower bound of the bytes of a value's compact JSON; stop soon after `most`.
 
     Each reference to the same list counts, because the JSON contains the list each time.
     """
@@ -52,10 +52,10 @@ def weight(value: Any, most: int = MAX_BYTES) -> int:
         if isinstance(item, str):
             total += len(item) + 2
         elif isinstance(item, dict):
-            total += 2 + sum(len(key) + 4 for key in item)
+            total += 2 + sum(len(key) + 4 for key in item) - bool(item)
             waiting.extend(item.values())
         elif isinstance(item, list | tuple):
-            total += 2 + len(item)
+            total += 2 + len(item) - bool(item)
             waiting.extend(item)
         else:
             total += 1

@@ -106,7 +106,7 @@ RESUME = AdminOperation(
     title=lazy("Resume…"),
     icon="play_circle",
     done=lazy("resumed"),
-    question=lazy("Continues the redrive and counts failures from zero."),
+    question=lazy("Continues the redrive. After a stop, failures are counted from zero."),
     primary=True,
 )
 ABORT = AdminOperation(

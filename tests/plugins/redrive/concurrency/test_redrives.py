@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import Count
 
 from dlq import events
@@ -44,7 +44,7 @@ from tests.support.workflows import (
     states,
 )
 from valkyr_plugins.redrive import driver, lifecycle, sending
-from valkyr_plugins.redrive.items import Queued, held_by
+from valkyr_plugins.redrive.items import Queued, held_by, queued
 from valkyr_plugins.redrive.lifecycle import RedriveOptions, make
 from valkyr_plugins.redrive.models import Redrive
 from valkyr_plugins.redrive.patching import Patched
@@ -306,6 +306,24 @@ def test_whom_somebody_locks_comes_with_a_later_turn(queue: World, rivals: Rival
         assert redrive.sent == 2
 
     assert to_the_end(queue, redrive).succeeded == 3
+
+
+def test_only_a_lock_is_left_for_a_later_turn_without_a_word(queue: World, rivals: Rivals) -> None:
+    redrive = begun(dead(queue, 1))
+    (item,) = queued(redrive, after=0, most=1)
+
+    def hurried() -> Any:
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = '100ms'")  # less than the wait for a lock
+        return sending.send_one(redrive.pk, item)
+
+    with transaction.atomic():
+        WorkflowExecution.objects.select_for_update(no_key=True).get(pk=item.execution_id)
+        assert rivals.begin(sending.send_one, redrive.pk, item).result(20) is False
+        with pytest.raises(OperationalError, match="statement timeout"):
+            rivals.begin(hurried).result(20)
+
+    assert to_the_end(queue, redrive).succeeded == 1
 
 
 def test_runs_of_a_redrive_yield_to_live_work(queue: World) -> None:
