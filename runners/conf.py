@@ -17,6 +17,7 @@ LEAST, MOST = 1024, 4096
 SHARE = 4  # of the memory: one step takes at most a quarter
 GROUPS = Path("/proc/self/cgroup")
 ROOT = Path("/sys/fs/cgroup")
+LONGEST_NAME = 90  # characters of a worker, so that a lease has room for its other parts
 
 
 def share_of_a_process() -> int:
@@ -144,3 +145,8 @@ def default_currency() -> str:
 def pool() -> str:
     """Return this process's kind of pool: `prefork` (the default) or `threads`."""
     return os.environ.get("VALKYR_POOL", "prefork")
+
+
+def worker_name() -> str:
+    """Return the name of this process's worker, as leases hold it; "" without a worker."""
+    return os.environ.get("RUNNER_ID", "")[:LONGEST_NAME]

@@ -18,8 +18,9 @@ class Trigger(models.Model):
     """One entry of a published version's `triggers:`; publishing keeps these rows in sync.
 
     `enabled` is set by users, and False for a retired trigger, which the newest version no longer
-    has. Times before `enabled_at` or `paused_until` do not fire. `next_at` is a schedule's first
-    time that has no tick yet; None if there is no such time.
+    has. `returns_enabled` is the value before the trigger was retired. Times before `enabled_at` or
+    `paused_until` do not fire. `next_at` is a schedule's first time that has no tick yet; None if
+    there is no such time.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -51,6 +52,7 @@ class Trigger(models.Model):
         help_text="The time until which a schedule is paused. Empty if it was never paused.",
     )
     retired_at = models.DateTimeField(null=True, blank=True, editable=False)
+    returns_enabled = models.BooleanField(default=True, db_default=True, editable=False)
     next_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:

@@ -19,14 +19,14 @@ from executions.states import TriggerType
 from executions.triggers import beat_entries
 from executions.triggers.cron_schedule import AHEAD, following, rule
 
-SWITCHED = ("enabled", "enabled_at", "paused_until", "retired_at")
+SWITCHED = ("enabled", "enabled_at", "paused_until", "retired_at", "returns_enabled")
 
 
 def sync(workflow: Workflow, version: WorkflowVersion | None) -> None:
     """Make the workflow's triggers and beat's entries match `version`; None retires all triggers.
 
-    A trigger that a user disabled stays disabled; a retired trigger that returns is enabled. Call
-    it inside the transaction that publishes or archives, which holds the workflow's lock.
+    A trigger that a user disabled stays disabled, even if it is retired and returns. Call it inside
+    the transaction that publishes or archives, which holds the workflow's lock.
     """
     sync_all([(workflow, version)])
 
@@ -49,10 +49,12 @@ def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
         key = (trigger.workflow_id, _key(trigger.type, trigger.settings))
         if wanted.pop(key, None) is None:
             if trigger.retired_at is None:
-                trigger.enabled, trigger.retired_at = False, now
+                trigger.returns_enabled, trigger.enabled = trigger.enabled, False
+                trigger.retired_at = now
                 changed.append(trigger)
         elif trigger.retired_at is not None:
-            trigger.enabled, trigger.retired_at, trigger.enabled_at = True, None, now
+            trigger.enabled, trigger.enabled_at = trigger.returns_enabled, now
+            trigger.retired_at = None
             changed.append(trigger)
     Trigger.objects.bulk_update(changed, SWITCHED, batch_size=100)
     made = [
@@ -65,7 +67,7 @@ def sync_all(given: Sequence[tuple[Workflow, WorkflowVersion | None]]) -> None:
 
 
 def switch(trigger_id: UUID, *, enabled: bool, actor: Actor, reason: str = "") -> Trigger:
-    """Enable or disable a trigger; publishing does not change this, unless it retires the trigger.
+    """Enable or disable a trigger; a retired trigger is disabled until it returns.
 
     Does nothing if the trigger is in that state already. Raises NotFound, and WrongState for
     enabling a retired trigger.

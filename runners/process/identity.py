@@ -13,7 +13,7 @@ import socket
 from functools import lru_cache
 from pathlib import Path
 
-from runners.conf import pool
+from runners.conf import LONGEST_NAME, pool, worker_name
 from runners.process import last_words, out_of_memory
 
 SEPARATOR = "|"
@@ -26,8 +26,8 @@ class _Process:
 
 @lru_cache(maxsize=8)
 def _holder(pid: int) -> str:
-    name = f"{os.environ.get('RUNNER_ID') or 'process@' + socket.gethostname()}"
-    facts = [name[:90], str(pid), started(pid), _namespace(), _boot()]
+    name = worker_name() or f"process@{socket.gethostname()}"[:LONGEST_NAME]
+    facts = [name, str(pid), started(pid), _namespace(), _boot()]
     if pool() != "threads":
         facts += [str(os.getppid()), started(os.getppid())]
     if _Process.isolated:
@@ -46,7 +46,7 @@ def process_identity() -> str:
 
 def of_a_worker() -> bool:
     """Return whether this process belongs to a worker; other workers may take its steps over."""
-    return bool(os.environ.get("RUNNER_ID"))
+    return bool(worker_name())
 
 
 def isolate() -> None:

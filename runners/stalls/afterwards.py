@@ -85,6 +85,7 @@ def _go_on(stall: Stall) -> None:
 
 def _give_back_others(stall: Stall) -> None:
     from runners import statements
+    from runners.conf import worker_name
     from runners.dispatch.messages import resend
     from runners.process.identity import SEPARATOR, gone, pid_of, started
     from runners.segment.run_rows import release
@@ -92,9 +93,8 @@ def _give_back_others(stall: Stall) -> None:
     until = time.monotonic() + VANISH_SECONDS
     while started(stall.pid) == stall.start and time.monotonic() < until:
         time.sleep(0.02)
-    name = os.environ.get("RUNNER_ID", "")
     rows = []
-    held = statements.fetch("held_by", {"name": name[:90] + SEPARATOR})
+    held = statements.fetch("held_by", {"name": worker_name() + SEPARATOR})
     for run_id, execution_id, token, leased_by in held:
         there = pid_of(leased_by) == stall.pid and leased_by.split(SEPARATOR)[2] == stall.start
         if there and gone(leased_by):

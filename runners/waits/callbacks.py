@@ -31,7 +31,7 @@ OPEN = frozenset(
         ExecutionState.FAILED,
     }
 )
-# A failed or dead run is retried, or may be requeued: then its step waits.
+# A failed or dead run is retried, or may be requeued, unless an `error` edge handled its failure.
 TO_COME = LIVE | {RunState.FAILED, RunState.DLQ}
 
 
@@ -52,7 +52,7 @@ class CallbackUsed(WrongState):
 
 
 class CallbackGone(ValkyrError):
-    """No step waits for this callback any longer: it has expired, or its execution has ended."""
+    """No step waits for this callback any longer: the step or its execution has ended."""
 
     code = "callback_gone"
 
@@ -74,7 +74,7 @@ def receive(token: str, payload: Any, *, actor: Actor) -> None:
         if execution is None or execution.state not in OPEN:
             raise CallbackUsed if _answered(execution_id, path) else CallbackGone
         run = _newest(execution_id, path, execution.epoch)
-        if run is None or (run.waits_for == "" and run.state in TO_COME):
+        if run is None or _may_wait(run):
             _keep(execution_id, path, payload)
             _audit(actor, execution, path, early=True)
             return
@@ -93,7 +93,7 @@ def _stored(execution_id: UUID, path: str, payload: Any) -> Any:
     rows = WorkflowExecution.objects.only("id", "workspace_id", "epoch")
     execution = rows.filter(pk=execution_id, state__in=sorted(OPEN)).first()
     run = None if execution is None else _newest(execution_id, path, execution.epoch)
-    is_open = run is None or run.state == RunState.WAITING or run.waits_for == ""
+    is_open = run is None or run.state == RunState.WAITING or _may_wait(run)
     if execution is None or not is_open:
         return payload
     return stored_payloads.put(execution.workspace_id, execution_id, payload)
@@ -136,7 +136,12 @@ def _newest(execution_id: UUID, path: str, epoch: int) -> Run | None:
     """Return the step's newest attempt that was not rolled back; None if there is no attempt."""
     rows = Run.objects.filter(execution_id=execution_id, step_path=path, superseded=False)
     found = rows.filter(epoch=epoch).order_by("-attempt")
-    return found.only("id", "state", "waits_for", "wake").first()
+    return found.only("id", "state", "outcome", "waits_for", "wake").first()
+
+
+def _may_wait(run: Run) -> bool:
+    """Return whether a step that has not waited yet may still begin to wait."""
+    return run.waits_for == "" and run.state in TO_COME and run.outcome != "error"
 
 
 def _keep(execution_id: UUID, path: str, payload: Any) -> None:

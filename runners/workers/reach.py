@@ -24,7 +24,7 @@ from psycopg.sql import SQL, Identifier, Literal
 
 from executions import messaging
 from executions.database.ids import uuid7
-from runners.conf import pool
+from runners.conf import pool, worker_name
 from runners.models import Runner
 from runners.process import own_connection
 from runners.workers import canary
@@ -257,7 +257,7 @@ def _seen(consumer: Any) -> bytes:
     """Return the statement that updates or inserts the row of the consumer's worker."""
     row = {
         "id": uuid7(),
-        "name": os.environ.get("RUNNER_ID", ""),
+        "name": worker_name(),
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "pool": pool(),

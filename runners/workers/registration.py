@@ -27,7 +27,7 @@ from executions import messaging
 from executions.database import connection, routing
 from executions.database.clock import ClockTimestamp
 from executions.vendor_seams import billiard_slots, celery_partial_results
-from runners.conf import config, pool
+from runners.conf import config, pool, worker_name
 from runners.models import Runner
 from runners.modules import registry
 from runners.pipeline import self_stops
@@ -216,7 +216,7 @@ def kind_of_pool(pool_cls: Any) -> str:
 def _write(**facts: Any) -> None:
     try:
         Runner.objects.update_or_create(
-            name=os.environ["RUNNER_ID"],
+            name=worker_name(),
             defaults={
                 "host": socket.gethostname(),
                 "pid": os.getpid(),
@@ -234,7 +234,7 @@ def _write(**facts: Any) -> None:
 
 def _announce() -> None:
     try:
-        mine = Runner.objects.filter(name=os.environ.get("RUNNER_ID", ""))
+        mine = Runner.objects.filter(name=worker_name())
         mine.update(leaving_at=ClockTimestamp())
     except Error as error:
         log.warning("this worker could not announce its shutdown (%s)", error)

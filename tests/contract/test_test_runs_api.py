@@ -109,6 +109,23 @@ def test_what_a_run_from_a_task_needs_is_named_where_it_is_not_pinned(
     assert not WorkflowVersion.objects.exists()
 
 
+def test_a_run_from_a_task_needs_what_its_undo_reads(author: APIClient, shop: str) -> None:
+    undo = {"use": "flow.noop", "with": {"value": "{{ tasks.a.output }}"}}
+    tasks = [
+        {"id": "a", "use": "flow.noop"},
+        {"id": "b", "use": "flow.noop", "after": "a"},
+        {"id": "c", "use": "flow.noop", "after": "b", "undo": undo},
+    ]
+    asked = {"definition": {**SHOP, "tasks": tasks, "edges": [], "output": None}, "from": "b"}
+
+    refused = run(author, shop, **asked)
+    accepted = run(author, shop, **asked, pinned={"a": {"output": 1}})
+
+    errors = [(one["path"], one["code"]) for one in refused.json()["errors"]]
+    assert (refused.status_code, errors) == (422, [("pinned.a", "not_pinned")])
+    assert accepted.status_code == 202, accepted.json()
+
+
 @pytest.mark.parametrize(
     ("body", "path", "code"),
     [

@@ -91,6 +91,20 @@ def test_publishing_leaves_a_switched_off_trigger_off(author: APIClient) -> None
     assert not PeriodicTask.objects.get(task="executions.fire_cron").enabled
 
 
+def test_a_switched_off_trigger_that_comes_back_is_still_off(author: APIClient) -> None:
+    workflow = triggered(HOOK, CRON)
+    patch(author, Trigger.objects.get(type="CRON"), enabled=False)
+    publish_again(workflow)
+
+    publish_again(workflow, HOOK, CRON, settings={"priority": 7})
+
+    shown = dict(Trigger.objects.filter(retired_at=None).values_list("type", "enabled"))
+    assert shown == {"WEBHOOK": True, "CRON": False}
+    assert not PeriodicTask.objects.filter(task="executions.fire_cron", enabled=True).exists()
+    patch(author, Trigger.objects.get(type="CRON"), enabled=True)
+    assert PeriodicTask.objects.get(task="executions.fire_cron").enabled
+
+
 def test_a_schedule_switched_on_again_does_not_catch_up(author: APIClient) -> None:
     trigger = only_trigger(triggered(CRON))
 

@@ -237,8 +237,8 @@ TELL = task("tell", "flow.noop", **{"with": {"value": "{{ tasks.ask.callbackUrl 
 class Told:
     """An execution that has sent its callback's URL; its step `ask` is about to wait."""
 
-    def __init__(self) -> None:
-        self.execution_id = start(publish({"tasks": [TELL, ASK]}))
+    def __init__(self, *tasks: Any) -> None:
+        self.execution_id = start(publish({"tasks": [TELL, *(tasks or [ASK])]}))
         state, work = claimed(self.execution_id, "tell.main")
         following = recorded((state, work))
         assert following is not None
@@ -324,6 +324,21 @@ def test_a_callback_of_a_cancelled_execution_is_gone(
 ) -> None:
     author.post(f"/v1/WorkflowExecution/{told.execution_id}/cancel", {}, format="json")
     assert call(stranger, told).status_code == 410
+    assert not EarlyCallback.objects.exists()
+
+
+def test_a_callback_is_gone_once_an_error_edge_handled_its_failure(
+    stranger: APIClient, workspace: Any
+) -> None:
+    bad = {"timeoutSeconds": "{{ tasks.tell.output }}"}  # not a number: it fails before it waits
+    instead = task("instead", "flow.noop", "ask:error")
+    told = Told(task("ask", "flow.callback", "tell", **{"with": bad}), instead)
+    told.fall_asleep()
+    answer = call(stranger, told)
+
+    assert (told.run.state, told.run.outcome) == ("FAILED", "error")
+    assert WorkflowExecution.objects.get(pk=told.execution_id).state == "RUNNING"
+    assert (answer.status_code, answer.json()["code"]) == (410, "callback_gone")
     assert not EarlyCallback.objects.exists()
 
 

@@ -12,9 +12,10 @@ import pytest
 
 from runners.models import Runner
 from runners.pipeline.crashes import MOST_DELAY, backoff
-from runners.process import last_words
+from runners.process import identity, last_words
 from runners.process.cause_of_death import Death, judge
 from runners.process.identity import awaited, ended_itself, process_identity, started
+from runners.workers import registration
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -120,6 +121,18 @@ def test_a_worker_that_said_that_it_leaves_counts_for_nothing(parent: int) -> No
     )  # fmt: skip
     assert judge(child_of(parent)) == Death()
     assert judge(threads_of()) == Death()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_with_a_long_name_is_known_to_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    identity._holder.cache_clear()
+    monkeypatch.setenv("RUNNER_ID", "worker-" * 20)
+    registration._write(pool="prefork")
+    holder = process_identity()
+    identity._holder.cache_clear()
+    assert judge(holder) == Death(lost=1)
+    registration._announce()
+    assert judge(holder) == Death()
 
 
 def test_a_crash_loop_slows_down() -> None:

@@ -78,7 +78,7 @@ def _instant(work: NodeWork) -> str:
     raw = work.word("dateTime")
     if is_expression(raw):
         return work.text(raw)
-    if raw.endswith("Z") or "+" in raw[10:]:
+    if raw.endswith("Z") or "+" in raw[10:] or "-" in raw[10:]:
         return raw
     if not raw:
         raise Left("the time until which it waits is missing")

@@ -29,9 +29,9 @@ class Read:
 
 
 def reads_of(task: TaskEntry) -> Iterator[Read]:
-    """Yield a task's reads of the tasks beside it, including reads in nested bodies."""
+    """Yield a task's reads of the tasks beside it, including reads in its undo and its body."""
     inner: Collection[str] = task.body.by_id if task.body is not None else ()
-    for module in task.modules:
+    for module, _ in task.steps:
         later = module.spec.deferred if module.spec is not None else ()
         for key, value in (module.config or {}).items():
             for read in reads_in(value, (*module.pointer, "with", key)):
