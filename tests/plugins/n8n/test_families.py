@@ -44,6 +44,8 @@ def only(kind: str, parameters: Any, version: float = 1, **more: Any) -> Any:
          "http.request", {"method": "POST", "url": "https://a.example/", "form": {"a": "b"}}),
         ("if", 1, {"conditions": {"number": [{"value1": "={{$json.a}}", "operation": "larger",
          "value2": 3}]}}, "flow.if", {"condition": "{{ " + READ + ".a > 3 }}"}),
+        ("if", 1, {"conditions": {"number": [{"value1": "={{$json.a}}", "operation": "smaller",
+         "value2": 3.5}]}}, "flow.if", {"condition": "{{ " + READ + ".a < 3.5 }}"}),
         ("if", 2.2, {"conditions": CONDITION}, "flow.if",
          {"condition": '{{ "x" in ' + READ + ".a }}"}),
         ("filter", 2, {"conditions": {**CONDITION, "combinator": "or", "conditions": [

@@ -84,10 +84,16 @@ def empty_body(order: flows.Order) -> None:
     each(order.lines, lambda line: line)
 
 
+def compared_with_a_handle_in_a_text(order: flows.Order) -> None:
+    with valkyr.when(order.id == f"no {order.total}"):
+        flows.note("same")
+
+
 @pytest.mark.parametrize(
     ("function", "says"),
     [
         (decided, "with when"),
+        (compared_with_a_handle_in_a_text, r"handle in it.*found 'no \{\{"),
         (iterated, "each"),
         (counted, "length"),
         (made_a_number, "int"),

@@ -140,9 +140,11 @@ def _one(texts: Texts, given: Condition, *, caseless: bool) -> str:
 
 def _number(value: Any) -> Any:
     """Convert a number that n8n's form stored as text; return other values unchanged."""
+    if not isinstance(value, str):
+        return value
     try:
-        return float(value) if isinstance(value, str) and "." in value else int(value)
-    except (TypeError, ValueError):
+        return float(value) if "." in value else int(value)
+    except ValueError:
         return value
 
 

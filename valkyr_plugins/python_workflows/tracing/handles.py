@@ -197,7 +197,7 @@ class _Writer:
         if isinstance(value, str) and "{{" in value:
             raise TracingError(
                 "an expression cannot contain a string with a handle in it; join the parts "
-                "with `+`, or pass the string to a step directly; found {value!r:.80}"
+                f"with `+`, or pass the string to a step directly; found {value!r:.80}"
             )
         if isinstance(value, int | float | str):
             return repr(value)
