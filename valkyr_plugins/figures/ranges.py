@@ -11,7 +11,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range in slots; it begins at a multiple of `grain`, so its last slot is incomplete."""
+    """A time range of equal slots, begun at a multiple of `grain`; its last slot is incomplete."""
 
     name: str
     title: str

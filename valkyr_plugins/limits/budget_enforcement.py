@@ -92,7 +92,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the spent budget of the workspace or user that resets last or never, or None.
+    """Return the workspace's or user's spent budget that resets last or never; None without one.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """
@@ -195,7 +195,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel executions of spent kill-switch budgets, up to a time limit; return their number."""
+    """Cancel executions because kill-switch budgets are spent; stop after 0.7 s; return a count."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):

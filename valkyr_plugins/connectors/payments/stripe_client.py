@@ -73,7 +73,7 @@ class GuardedClient(stripe.HTTPClient):
 
 
 def connect(ctx: StepContext) -> stripe.StripeClient:
-    """Return a client with the step's key, whose requests end just before the step's deadline."""
+    """Return a client for the step's key; its requests end just before the step's deadline."""
     remaining = ctx.remaining()
     request_deadline.set(time.monotonic() + remaining - min(0.2, remaining * 0.05))
     return stripe.StripeClient(
@@ -116,7 +116,7 @@ PASSING_CODES = frozenset({"idempotency_key_in_use", "lock_timeout", "rate_limit
 
 
 class Declined(StepError):
-    """The card was declined; `details` contains the codes and the payment intent."""
+    """The card was declined; `details` contains the codes and the ID of the payment intent."""
 
 
 @contextmanager

@@ -49,7 +49,7 @@ class Database:
 
 
 def database_of(credential: Mapping[str, str] | None) -> Database:
-    """Return the database of a credential of type database. Raises StepError if it names none."""
+    """Return the database of a `database` credential. Raises StepError if missing or invalid."""
     if credential is None or "url" not in credential:
         raise StepError(f"a SQL step needs a credential of type database: {FORM}")
     # The URL holds a password, so no message may quote it.

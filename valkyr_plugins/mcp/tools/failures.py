@@ -61,7 +61,8 @@ class ListDeadLettersArguments(PagedArguments):
 
 
 class ExplainFailureArguments(ToolArguments):
-    """A dead letter to explain, or a group whose newest open dead letter is explained."""
+    """A dead letter to explain, or a group whose newest dead letter (open ones first) is explained.
+    """
 
     dead_letter_id: UUID | None = None
     group_id: Annotated[
