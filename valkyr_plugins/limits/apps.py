@@ -19,8 +19,7 @@ class LimitsConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Register gates, wait reasons, the kill-switch sweep, metric, retention and bundle items.
-        """
+        """Register gates, wait reasons, the sweep, a metric, retention and bundle items."""
         from dlq.public import retention
         from dlq.public.metrics import READINGS
         from executions.public import bundles

@@ -49,8 +49,7 @@ class MfaConfig(PluginConfig):
         settings["MIDDLEWARE"] = middleware
 
     def ready(self) -> None:
-        """Register the system check, the sign-in receiver, and the code check of token exchanges.
-        """
+        """Register the system check and sign-in receiver; check codes at token exchanges."""
         from executions.public.access import DOORS
         from executions.public.accounts import second_factor
         from valkyr_plugins.mfa import (

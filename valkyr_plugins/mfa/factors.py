@@ -123,8 +123,7 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 
 
 def check(user: Any, text: str, actor: Actor) -> UUID:
-    """Accept an app's code or a recovery code, once; return the ID of the app, or else of a
-    passkey.
+    """Accept an app's code or a recovery code, once; return the ID of the app or else a passkey.
 
     Raises NoFactor, CodeRefused and TooManyCodes. Wrong codes are also audited.
     """
