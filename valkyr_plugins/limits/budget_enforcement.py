@@ -195,7 +195,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel executions because kill-switch budgets are spent; stop after 0.7 s; return a count."""
+    """For up to 0.7 s, cancel executions whose kill-switch budget is spent; return their number."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):
@@ -221,7 +221,7 @@ IS_NEARLY_SPENT, IS_SPENT = "BUDGET_SOFT", "BUDGET_SPENT"  # as rules of alerts 
 def tell(budget_id: UUID, starts_at: datetime, spent: Decimal) -> None:
     """Report newly reached thresholds, in the transaction that records the spending.
 
-    A budget that is spent at once is not also reported as nearly spent.
+    A budget that reaches both thresholds at once is reported only as spent.
     """
     budget = Budget.objects.filter(pk=budget_id).first()
     if budget is None:

@@ -15,7 +15,7 @@ class PythonWorkflowsConfig(PluginConfig):
     verbose_name = "Python workflows"
 
     def ready(self) -> None:
-        """Register each app's steps, workflows and the check; publish after `migrate`."""
+        """Import each app's steps and workflows; register a check; publish after `migrate`."""
         from valkyr_plugins.python_workflows import checks  # noqa: F401 - registers on import
         from valkyr_plugins.python_workflows.discovery import discover
 

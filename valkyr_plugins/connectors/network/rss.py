@@ -84,7 +84,7 @@ class RssReadOutputs(ModuleOutputs):
 class RssRead(Module[RssReadInputs]):
     """Reads an RSS, Atom or RDF feed.
 
-    With `etag` and `modified` of the last read, an unchanged feed is not sent again. HTML in the
+    With the `etag` or `modified` of the last read, an unchanged feed is not sent again. HTML in the
     entries is sanitised: scripts, styles, forms and handlers are removed. XML entities and external
     parts are never resolved.
     """

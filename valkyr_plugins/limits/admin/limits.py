@@ -98,7 +98,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("limits"))
     def whose(self, row: SpenderLimit) -> str:
-        """Return the name of the limited user, or a text for the whole workspace."""
+        """Return the name of the limited user, or "the whole workspace"."""
         return str(row.user) if row.user_id else gettext("the whole workspace")
 
     @display(description=lazy("since"))
