@@ -105,8 +105,7 @@ def read_text(text: str) -> list[Export]:
 
 
 def read_exports(value: Any) -> list[Export]:
-    """Return a value's workflows. Raises DefinitionError for none, or too many workflows or nodes.
-    """
+    """Return a value's workflows. Raises DefinitionError for none, too many, or too many nodes."""
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (
