@@ -51,7 +51,7 @@ class Enclosure(ModuleOutputs):
 
 
 class FeedEntry(ModuleOutputs):
-    """An entry of a feed. Missing texts are empty, and missing times are null."""
+    """An entry of a feed. Missing strings are empty, and missing times are null."""
 
     id: str = Field(description="The entry's id, or otherwise its link.")
     title: str = Field(description="Its title.")

@@ -1,7 +1,7 @@
 """A statement's text, its bound parameters, and the conversion of values to JSON.
 
-A template in the text would let data become SQL, so publishing rejects it. A text is one statement:
-psycopg prepares it, so the server rejects a text with several.
+A template in the text would let data become SQL, so publishing rejects it. psycopg prepares the
+text, so the server rejects several statements in one text.
 """
 
 import base64

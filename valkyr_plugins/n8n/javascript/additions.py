@@ -1,6 +1,6 @@
 """Add parts of n8n's JavaScript that QuickJS lacks: `Buffer`, and formats of US English.
 
-`Buffer` converts texts between UTF-8, Base64 and other encodings. `toLocaleString` and similar
+`Buffer` converts strings between UTF-8, Base64 and other encodings. `toLocaleString` and similar
 methods write numbers and dates as in US English, which n8n's programs use unless they name another
 language.
 """
