@@ -39,7 +39,7 @@ class StepFigures:
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """Steps, in descending order of their total time; `capped` if the maximum of runs was read."""
+    """Steps, longest total time first; `capped` is true if the maximum number of runs was read."""
 
     executions: int
     steps: list[StepFigures]

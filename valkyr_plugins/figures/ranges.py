@@ -11,7 +11,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range in slots; it begins at a multiple of `grain`, so its last slot is incomplete."""
+    """A range of equal slots that begins at a multiple of `grain`; its last slot is incomplete."""
 
     name: str
     title: str
@@ -66,9 +66,9 @@ class Window:
         return (at - self.start) // self.range.slot
 
     def part(self, since: str | None, until: str | None) -> "SelectedPeriod | None":
-        """Return the part between two ISO 8601 times, in whole slots, at least one.
+        """Return the period between two ISO 8601 times, rounded to whole slots, at least one.
 
-        Return None if a text is not a time, or if the times delimit no part of the range.
+        Return None if a string is not a time, or if the times delimit no part of the range.
         """
         begin, end = _time(since), _time(until)
         if begin is None or end is None or begin >= end:

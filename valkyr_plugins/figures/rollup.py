@@ -33,7 +33,7 @@ BATCH = 500
 
 
 def roll() -> dict[str, int]:
-    """Count due hours for a few seconds, and delete old rows; return the numbers of both."""
+    """Count due hours for about 5 s, and delete old rows; return the numbers of both."""
     began = time.monotonic()
     counted = 0
     for hour in due(_known(), database_now()):

@@ -19,7 +19,7 @@ class LimitsConfig(PluginConfig):
     }
 
     def ready(self) -> None:
-        """Register the gates, the sweeper's duty, the metric, retention, and the bundle items."""
+        """Register gates, wait reasons, the sweep, a metric, retention and bundle items."""
         from dlq.public import retention
         from dlq.public.metrics import READINGS
         from executions.public import bundles

@@ -92,7 +92,7 @@ class Spent:
 
 
 def spent_of(workspace_id: UUID, user_id: Any, *, killing: bool = False) -> Spent | None:
-    """Return the spent budget of the workspace or user that resets last or never, or None.
+    """Return the workspace's or user's spent budget that resets last or never; None without one.
 
     With `killing`, only budgets with a kill switch count. Uses one query.
     """
@@ -195,7 +195,7 @@ def stop(execution_id: UUID, spent: Spent) -> int:
 
 
 def sweep() -> int:
-    """Cancel executions of spent kill-switch budgets, up to a time limit; return their number."""
+    """For up to 0.7 s, cancel executions whose kill-switch budget is spent; return their number."""
     until, count = time.monotonic() + SECONDS, 0
     for spent in all_killing():
         while found := unfinished(spent, BATCH):
@@ -221,7 +221,7 @@ IS_NEARLY_SPENT, IS_SPENT = "BUDGET_SOFT", "BUDGET_SPENT"  # as rules of alerts 
 def tell(budget_id: UUID, starts_at: datetime, spent: Decimal) -> None:
     """Report newly reached thresholds, in the transaction that records the spending.
 
-    A budget that is spent at once is not also reported as nearly spent.
+    A budget that reaches both thresholds at once is reported only as spent.
     """
     budget = Budget.objects.filter(pk=budget_id).first()
     if budget is None:

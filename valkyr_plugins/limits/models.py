@@ -47,7 +47,7 @@ class SpenderLimit(models.Model):
 class Quota(SpenderLimit):
     """A limit on a resource for a workspace, or for one of its principals.
 
-    An empty field means no limit.
+    A `max_...` field that is empty sets no limit.
 
     `target` is the module type or, for tokens, the model; empty means all models. It is always
     empty for executions. `max_concurrent` applies only to module types.

@@ -220,7 +220,7 @@ def _without_place(
 def _count(
     askings: Sequence[Asking], rules: Sequence[Sequence[_Rule]], over: Mapping[int, Over]
 ) -> tuple[list[tuple[tuple[_Window, datetime], ...]], dict[int, Over]]:
-    """Count each step that is not in `over` in all its limited windows, unless one is used up.
+    """Count each step, except those in `over`, in all its limited windows, unless one is used up.
 
     Return each step's windows, and the used-up quotas of the uncounted steps, keyed by step number.
     """

@@ -182,7 +182,7 @@ def _lead(obj: Proposal) -> str:
 
 
 def _preview(request: HttpRequest, obj: Proposal, *, shown: bool) -> PageSection:
-    """Return a section that shows the result of an approval by the user who views the page."""
+    """Return a section that shows what an approval by the user who views the page would do."""
     title = gettext("Preview")
     if not shown:
         return hidden_section(title, folded=False)

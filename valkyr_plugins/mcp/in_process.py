@@ -25,7 +25,7 @@ READING = frozenset({"redrives-preview"})
 
 
 class ApiRefused(Exception):
-    """The API rejected an operation; `problem` (RFC 9457) is from its response."""
+    """The API or a tool rejected an operation; `problem` has the fields of RFC 9457."""
 
     def __init__(self, status: int, problem: dict[str, Any]) -> None:
         super().__init__(str(problem.get("detail", "")))
@@ -82,7 +82,7 @@ class InProcessApi:
         headers: dict[str, str] | None = None,
         **named: Any,
     ) -> ApiAnswer:
-        """Perform one operation. Raises ApiRefused if it fails, or if this API may only read."""
+        """Perform one operation. Raises ApiRefused if it fails, or if it may not write."""
         if method != "GET" and route not in READING and not self.writes:
             raise ApiRefused(403, {"detail": "This tool may not write. Propose the change."})
         request = self._request(method, addresses.api(route, **named), body, query or {}, headers)

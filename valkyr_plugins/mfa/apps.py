@@ -49,7 +49,7 @@ class MfaConfig(PluginConfig):
         settings["MIDDLEWARE"] = middleware
 
     def ready(self) -> None:
-        """Connect sign-ins; check codes when a password is exchanged for tokens."""
+        """Register the system check and sign-in receiver; check codes at token exchanges."""
         from executions.public.access import DOORS
         from executions.public.accounts import second_factor
         from valkyr_plugins.mfa import (

@@ -123,7 +123,7 @@ def confirm(user: Any, text: str, actor: Actor) -> Enrolled:
 
 
 def check(user: Any, text: str, actor: Actor) -> UUID:
-    """Accept a code from the app or a recovery code, once; return the ID of the app or a passkey.
+    """Accept an app's code or a recovery code, once; return the ID of the app or else a passkey.
 
     Raises NoFactor, CodeRefused and TooManyCodes. Wrong codes are also audited.
     """

@@ -40,7 +40,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
-        """Redirect a session that may not open the page yet. Return None for the API."""
+        """Redirect a session that may not open this page yet, unless the page is the API's."""
         signing_in: Any = request
         match = request.resolver_match
         if match is None or _is_open(match.url_name or ""):

@@ -95,7 +95,7 @@ def _without_factor() -> SignInProgress:
 
 
 def is_vouched_for(request: Any) -> bool:
-    """Return whether an identity provider, which has its own factors, signed the session in."""
+    """Return whether a backend that itself asks for a second factor signed the user in."""
     backend = request.session.get(BACKEND_SESSION_KEY)
     return backend in read(MfaSettings).mfa_trusted_backends
 

@@ -160,7 +160,7 @@ class ImportN8n(Endpoint):
 
 
 def _converted(text: str) -> Conversion:
-    """Convert the only workflow in a text. Raises DefinitionError unless there is exactly one."""
+    """Convert the only workflow in `text`. Raises DefinitionError unless there is exactly one."""
     exports = read_text(text)
     if len(exports) > 1:
         message = (

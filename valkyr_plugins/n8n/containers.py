@@ -1,6 +1,6 @@
 """Create the containers of an imported workflow.
 
-Nodes that process many items, and n8n's loops, become `flow.map` tasks.
+Nodes that n8n runs once for each item, and n8n's loops, become bodies of `flow.map` tasks.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ AT_ONCE = 10
 
 @dataclass(slots=True)
 class Builder(Nodes):
-    """Implements `open` and `loop` of `Nodes`: creates bodies as `flow.map` tasks."""
+    """Implements `open` and `loop` of `Nodes`: creates `flow.map` tasks with their bodies."""
 
     def open(self, level: Level, port: NodePort, links: list[NodeLink], name: str) -> None:
         """Add a map over a port's items; its body contains the nodes that process single items."""

@@ -199,7 +199,7 @@ class _Conversion:
         return self.builder.pause(self.level, "several triggers", reason, nodes[0]).task
 
     def _connect(self) -> None:
-        """Connect nodes that follow no other: to the start or, if triggers exist, a placeholder."""
+        """Connect unconnected nodes to the start or, if triggers exist, to a placeholder."""
         graph, level = self.graph, self.level
         begun = {link.target for link in level.ports}
         roots = [name for name in graph.order if not graph.incoming.get(name) and name not in begun]
@@ -235,7 +235,7 @@ class _Conversion:
         return "lastNode" in modes and self._end() is not None
 
     def _end(self) -> Shape | None:
-        """Return the shape of the last task's output; None if it is unknown or several are last."""
+        """Return the shape of the last task's output; None if unknown or not unique."""
         leaves = self.level.leaves()
         last = [row.node for row in self.report.rows if row.task in leaves]
         shape = self.level.shapes.get(last[0]) if len(leaves) == len(last) == 1 else None

@@ -383,7 +383,7 @@ class Nodes(ABC):
 
 
 def _omit(work: NodeWork, inputs: dict[str, Any], problem: ConfigProblem) -> bool:
-    """Replace a text that the module rejects, such as YOUR_EMAIL, with a call of `todo`.
+    """Replace text that the module rejects, such as YOUR_EMAIL, with a call of `todo`.
 
     Return whether this was possible.
     """

@@ -17,9 +17,8 @@ STOP, GO_ON, ERROR_OUTPUT = "stop", "goOn", "errorOutput"
 class Node:
     """One node. `kind` is the type without its package.
 
-    `credentials` maps the types of credentials to their names. `on_error` is STOP, GO_ON (the next
-    nodes run as if nothing had happened) or ERROR_OUTPUT (a failure has its own output, the last
-    one).
+    `credentials` maps each credential's type to its name. `on_error` is STOP, GO_ON (the next nodes
+    run as if nothing had happened) or ERROR_OUTPUT (a failure has its own output, the last one).
     """
 
     name: str
@@ -91,7 +90,7 @@ _GO_ON = {"continueRegularOutput": GO_ON, "continueErrorOutput": ERROR_OUTPUT}
 
 
 def read_text(text: str) -> list[Export]:
-    """Return a text's workflows. Raises DefinitionError if the text is too large or invalid."""
+    """Return the workflows in `text`. Raises DefinitionError if it is too large or invalid."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         message = f"the export has {size:,} bytes; at most {MAX_BYTES:,} are accepted"
@@ -106,7 +105,7 @@ def read_text(text: str) -> list[Export]:
 
 
 def read_exports(value: Any) -> list[Export]:
-    """Return a JSON value's n8n workflows. Raises DefinitionError for none or too many."""
+    """Return a value's workflows. Raises DefinitionError for none, too many, or too many nodes."""
     found = list(_documents(value, MAX_WRAPPERS))
     if not found:
         message = (
@@ -268,7 +267,7 @@ def _number(value: Any, default: float) -> float:
 
 
 def text(value: Any, most: int) -> str:
-    """Return a text, stripped, storable and cut to `most` characters; "" for any other value."""
+    """Return `value` stripped, storable and cut to `most` characters; "" if it is not a string."""
     return _UNSTORABLE.sub("\ufffd", value[:most]).strip() if isinstance(value, str) else ""
 
 

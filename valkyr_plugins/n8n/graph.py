@@ -1,4 +1,4 @@
-"""The order of the nodes, derived from their links, without the links that close loops."""
+"""The order of the nodes, derived from their links except those that close loops."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field

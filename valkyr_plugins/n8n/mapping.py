@@ -122,7 +122,7 @@ class NodeWork:
         return below(self.node.parameters, keys, default)
 
     def word(self, keys: str, default: str = "") -> str:
-        """Return a parameter that is a non-empty text, or the default for any other value."""
+        """Return a parameter that is a non-empty string; the default for any other value."""
         found = self.get(keys)
         if isinstance(found, dict):
             found = found.get("value")
@@ -155,7 +155,7 @@ class NodeWork:
         raise Left(f"it processes a list, and {self.shape.why}")
 
     def credential(self, kind: str, *types: str) -> str:
-        """Record the first credential (of `types`, if any) as a `kind`; return its name or ""."""
+        """Record the first credential (of `types`, if given) as a `kind`; return its name or ""."""
         for was, name in self.node.credentials.items():
             if not types or was in types:
                 return self.secret(credential_name(name, was), kind, f"{was} {name}".strip())

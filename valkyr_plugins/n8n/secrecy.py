@@ -59,7 +59,7 @@ def without_secrets(text: str, instead: str = LEFT_OUT) -> str:
 
 
 def scrubbed(value: Any, name: str = "") -> Any:
-    """Return a JSON value in which texts that look like secrets are replaced, wholly or partly."""
+    """Return a JSON value in which strings that look like secrets are wholly or partly replaced."""
     if isinstance(value, str):
         return (
             LEFT_OUT if secret_value(name, value) and secret_name(name) else without_secrets(value)

@@ -1,4 +1,4 @@
-"""Convert n8n's texts: `=Hello {{ $json.name }}` has expressions; other texts are not changed."""
+"""Convert n8n's texts into templates: `=Hello {{ $json.name }}` contains an expression."""
 
 import json
 import re
@@ -29,15 +29,15 @@ def is_expression(raw: Any) -> bool:
 
 
 def _meant(raw: str) -> bool:
-    """Return whether a text refers to n8n's data, such as `{{ $env.URL }}`.
+    """Return whether text refers to n8n's data, such as `{{ $env.URL }}`.
 
-    n8n does not evaluate such a text without a leading `=`.
+    n8n does not evaluate such text without a leading `=`.
     """
     return re.search(r"\{\{\s*\$", raw) is not None
 
 
 def parts(text: str) -> list[Part]:
-    """Split a text without its `=` into parts: (False, literal) or (True, expression)."""
+    """Split a string, without its `=`, into parts: (False, literal) or (True, expression)."""
     found: list[Part] = []
     position = 0
     while (start := text.find("{{", position)) >= 0 and len(found) < MAX_PARTS:

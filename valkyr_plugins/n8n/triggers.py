@@ -57,7 +57,7 @@ def is_trigger(node: Node) -> bool:
 
 
 def started(node: Node, settings: Mapping[str, Any]) -> ImportedTriggers:
-    """Convert a trigger node. Raises Left if nothing here can receive its events."""
+    """Convert a trigger node. Raises Left for events or times that have no equivalent here."""
     if node.kind in UNHEARD:
         raise Left(f"nothing here listens to {node.type}: {UNHEARD[node.kind]}")
     return MAKERS.get(node.kind, _event)(node, settings)

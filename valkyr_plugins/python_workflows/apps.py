@@ -15,7 +15,7 @@ class PythonWorkflowsConfig(PluginConfig):
     verbose_name = "Python workflows"
 
     def ready(self) -> None:
-        """Import `steps` and `workflows` of each installed app, and register their steps."""
+        """Import each app's steps and workflows; register a check; publish after `migrate`."""
         from valkyr_plugins.python_workflows import checks  # noqa: F401 - registers on import
         from valkyr_plugins.python_workflows.discovery import discover
 

@@ -139,7 +139,7 @@ def _is_described(shape: Any) -> bool:
 
 
 def plain_schema(schema: Any) -> dict[str, Any]:
-    """Return a schema without generated titles; parts that are used once are inlined."""
+    """Return a schema without titles; parts that are used once are inlined."""
     found: dict[str, Any] = _written(schema)
     parts: dict[str, Any] = found.pop("$defs", {})
     text = json.dumps([found, parts])

@@ -150,10 +150,10 @@ class HttpPaginate(Module[HttpPaginateInputs]):
     """Reads a JSON API page by page and returns the items of all pages.
 
     Reading ends with the last page or at a limit. If a page names a next page that was already
-    read, the step fails. If a page fails, the step is retried. The next attempt continues at this
-    page if the collected items are small (at most 48 KiB); otherwise, it starts again at the first
-    page. To lose less work, read a few pages per step (`maxPages`) in a loop, and pass `next` to
-    `start`. The credential and headers such as API keys are sent only to the first page's origin.
+    read, the step fails. After a transient error, the step is retried. The next attempt continues
+    after the last page up to which the items fit in 48 KiB, or starts at the first page. To lose
+    less work, read a few pages per step (`maxPages`) in a loop, and pass `next` to `start`. The
+    credential and headers such as API keys are sent only to the first page's origin.
     """
 
     type = "http.paginate"

@@ -110,7 +110,7 @@ class QueriedInputs(AddressedInputs):
 
 
 def http_url(url: str) -> str:
-    """Return the URL unchanged. Raises ValueError if it is not HTTP(S) or names no host."""
+    """Return an HTTP(S) URL unchanged. Raises ValueError if its scheme, host or port is invalid."""
     parts = urlsplit(url)
     # Reading the port raises ValueError if it is not a number.
     if parts.port == 0 or parts.scheme.lower() not in USUAL_PORTS or not parts.hostname:

@@ -51,7 +51,7 @@ class Enclosure(ModuleOutputs):
 
 
 class FeedEntry(ModuleOutputs):
-    """An entry of a feed. Missing texts are empty, and missing times are null."""
+    """An entry of a feed. Missing strings are empty, and missing times are null."""
 
     id: str = Field(description="The entry's id, or otherwise its link.")
     title: str = Field(description="Its title.")
@@ -84,7 +84,7 @@ class RssReadOutputs(ModuleOutputs):
 class RssRead(Module[RssReadInputs]):
     """Reads an RSS, Atom or RDF feed.
 
-    With `etag` and `modified` of the last read, an unchanged feed is not sent again. HTML in the
+    With the `etag` or `modified` of the last read, an unchanged feed is not sent again. HTML in the
     entries is sanitised: scripts, styles, forms and handlers are removed. XML entities and external
     parts are never resolved.
     """

@@ -81,7 +81,7 @@ class Connections:
             connection.close()
 
     def _taken(self, place: Place) -> Connection | None:
-        """Take the most recently used open connection to an origin from the pool, or None."""
+        """Remove and return the most recently used open connection to an origin, or return None."""
         while (connection := self._newest(place)) is not None:
             # Also True if the server has closed it meanwhile.
             if not connection.has_expired():

@@ -1,7 +1,7 @@
 """Stripe's own client over guarded connections, and the conversion of its errors.
 
-Each request is sent once, ends at the step's deadline, and accepts a response of limited size. The
-library builds the requests and parses the errors; the engine retries.
+Each request is sent once, ends just before the step's deadline, and accepts a response of at most 5
+MiB. The library builds the requests and parses the errors; the engine retries.
 """
 
 import os
@@ -73,7 +73,7 @@ class GuardedClient(stripe.HTTPClient):
 
 
 def connect(ctx: StepContext) -> stripe.StripeClient:
-    """Return a client with the step's key, whose requests end just before the step's deadline."""
+    """Return a client for the step's key; its requests end just before the step's deadline."""
     remaining = ctx.remaining()
     request_deadline.set(time.monotonic() + remaining - min(0.2, remaining * 0.05))
     return stripe.StripeClient(
@@ -116,7 +116,7 @@ PASSING_CODES = frozenset({"idempotency_key_in_use", "lock_timeout", "rate_limit
 
 
 class Declined(StepError):
-    """The card was declined; `details` contains the codes and the payment intent."""
+    """The card was declined; `details` contains the codes and the ID of the payment intent."""
 
 
 @contextmanager

@@ -17,7 +17,7 @@ STRIPE = "https://api.stripe.com"
 
 
 def api_base() -> str:
-    """Return the URL of Stripe's API, without a trailing slash. Raises StepError if invalid."""
+    """Return the URL of Stripe's API, without a final slash. Raises StepError if it is invalid."""
     base = settings().stripe_api_base.rstrip("/") or STRIPE
     if not _is_address(base):
         raise StepError(

@@ -1,4 +1,4 @@
-"""The database of a step's credential, and the check whether steps may reach it.
+"""The database of a step's credential, and the addresses at which steps may reach it.
 
 The author of a credential may be a tenant. So steps can connect only to public addresses and to
 addresses that HTTP steps may reach. To allow another address, an administrator adds its host to
@@ -49,7 +49,7 @@ class Database:
 
 
 def database_of(credential: Mapping[str, str] | None) -> Database:
-    """Return the database of a credential of type database. Raises StepError if it names none."""
+    """Return a credential's database. Raises StepError if the credential is missing or invalid."""
     if credential is None or "url" not in credential:
         raise StepError(f"a SQL step needs a credential of type database: {FORM}")
     # The URL holds a password, so no message may quote it.

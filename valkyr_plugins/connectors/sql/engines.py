@@ -70,7 +70,7 @@ _pools = Pools(os.getpid())
 
 @contextmanager
 def connected(database: Database, seconds: float, *, read_only: bool) -> Iterator[Connection]:
-    """Yield a connection, made within `seconds`, in a transaction that an error rolls back."""
+    """Yield a connection, opened within `seconds`, in a transaction that an error rolls back."""
     # Here, because an open connection is not connected again.
     judge(database.host, database.port)
     ranges = address_rules(database.host, database.port)

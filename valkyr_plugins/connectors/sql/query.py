@@ -20,7 +20,7 @@ SENTENCE = (
 
 
 def template_problems(config: Mapping[str, Any]) -> Iterator[ConfigProblem]:
-    """Yield a problem for each statement in a `with` whose text contains a template."""
+    """Yield a problem for each statement whose text contains a template; `config` is a `with`."""
     if _has_template(config.get("statement")):
         yield ConfigProblem(("statement",), "template_not_allowed", SENTENCE)
     statements = config.get("statements")

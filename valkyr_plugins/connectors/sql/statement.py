@@ -1,7 +1,7 @@
 """A statement's text, its bound parameters, and the conversion of values to JSON.
 
-A template in the text would let data become SQL, so publishing rejects it. A text is one statement:
-psycopg prepares it, so the server rejects a text with several.
+A template in the text would let data become SQL, so publishing rejects it. psycopg prepares the
+text, so the server rejects several statements in one text.
 """
 
 import base64
@@ -35,7 +35,7 @@ NOT_A_STEPS = frozenset(
 
 
 def first_word(statement: str) -> str:
-    """Return a statement's first word in capitals, after comments and brackets, or ""."""
+    """Return the first word, in capitals, after comments and opening brackets; "" if none."""
     at = 0
     while found := COMMENT.match(statement, at):
         at = found.end()
@@ -55,7 +55,7 @@ def require_reading(statement: str) -> str:
 
 
 def require_a_steps(statement: str) -> None:
-    """Raise StepError for an empty statement, or one that would end the step's transaction."""
+    """Raise StepError for an empty statement, or for a forbidden one such as COMMIT or COPY."""
     word = first_word(statement)
     if not word or word in NOT_A_STEPS:
         raise StepError(

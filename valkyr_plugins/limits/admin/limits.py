@@ -48,7 +48,7 @@ def bar(value: float, most: float, text: str) -> SafeString:
 
 
 class NewLimitForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable at run time
-    """The workspace or member to limit; a text field avoids showing a list of users."""
+    """The base form for a new limit; the username is a text field, which avoids a list of users."""
 
     noun = "limit"
     username = forms.CharField(
@@ -98,7 +98,7 @@ class LimitAdmin(OperatingAdmin, WritingAdmin):
 
     @display(description=lazy("limits"))
     def whose(self, row: SpenderLimit) -> str:
-        """Return the name of the limited user, or a text for the whole workspace."""
+        """Return the name of the limited user, or "the whole workspace"."""
         return str(row.user) if row.user_id else gettext("the whole workspace")
 
     @display(description=lazy("since"))

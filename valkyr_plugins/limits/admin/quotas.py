@@ -54,7 +54,7 @@ class QuotaForm(forms.ModelForm):  # type: ignore[type-arg] # not subscriptable 
         help_texts = HELP
 
     def clean(self) -> dict[str, Any]:
-        """Check the form. Raises ValidationError for limits that this resource cannot have."""
+        """Check the form. Raises ValidationError for a wrong target or wrong limits."""
         data = super().clean() or {}
         if not self.errors:
             what = {"resource": self.instance.resource, "target": self.instance.target}
@@ -152,7 +152,7 @@ def _held() -> Coalesce:
 
 
 def _bar(used: int, limit: int | None) -> Any:
-    """Return a bar with a text such as `37 of 100`; a dash if there is no limit."""
+    """Return a bar with text such as `37 of 100`; a dash if there is no limit."""
     if limit is None:
         return marks.EMPTY
     return bar(

@@ -152,7 +152,7 @@ class SpendReport(Endpoint):
 
 
 def nameable(user: User) -> QuerySet[Any]:
-    """Return the users whose names the caller may read: members of administered workspaces.
+    """Return users whose names the caller may read: members of workspaces the caller administers.
 
     A superuser administers all workspaces.
     """

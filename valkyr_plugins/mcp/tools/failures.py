@@ -61,7 +61,7 @@ class ListDeadLettersArguments(PagedArguments):
 
 
 class ExplainFailureArguments(ToolArguments):
-    """A dead letter to explain, or a group whose newest open dead letter is explained."""
+    """A dead letter, or a group to explain by its newest dead letter, preferably an open one."""
 
     dead_letter_id: UUID | None = None
     group_id: Annotated[

@@ -147,7 +147,7 @@ def _workflow(caller: ToolCaller, given: WorkflowProposal) -> Any:
 
 
 def decided(caller: ToolCaller, proposal: Proposal) -> dict[str, Any]:
-    """Return a new proposal; approve it immediately if the caller's token allows that."""
+    """Return a proposal's data; first approve the proposal if the caller's token allows that."""
     if caller.unattended:
         proposal = proposals.approve(proposal.pk, caller.api)
     found: dict[str, Any] = caller.api.get("proposal", id=proposal.pk).data

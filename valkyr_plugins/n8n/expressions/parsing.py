@@ -1,4 +1,4 @@
-"""Parse one JavaScript expression into a tree; reject statements, functions and patterns."""
+"""Parse a JavaScript expression as a tree; reject programs, functions and regular expressions."""
 
 import re
 from dataclasses import dataclass

@@ -237,7 +237,7 @@ def tool_workflow(work: NodeWork) -> Made:
 
 @family("toolHttpRequest")
 def tool_http(work: NodeWork) -> Made:
-    """Make an `http.request` task; the texts in braces are the tool's arguments."""
+    """Make an `http.request` task; the names in braces are the tool's arguments."""
     known = {str(row.get("name")): row for row in work.names("placeholderDefinitions.values")}
 
     def fill(value: Any) -> Any:

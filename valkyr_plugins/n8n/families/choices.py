@@ -92,7 +92,7 @@ def condition(
 ) -> str:
     """Return one expression for all conditions.
 
-    Raises Untranslatable, which names the condition.
+    Raises Untranslatable if a condition has no equivalent.
     """
     written = [_one(texts, one, caseless=caseless) for one in given]
     if len(written) == 1:

@@ -227,7 +227,7 @@ def _value(work: NodeWork, row: dict[str, Any], selector: str) -> dict[str, Any]
 
 
 def _field(work: NodeWork, name: str) -> str:
-    """Return the text in a field of the node's input; for a page, return the body itself."""
+    """Return a template for a field of the node's input; for a page, for the body itself."""
     whole = work.shape.whole
     if name == "data" and whole is not None and whole.endswith(".body"):
         return "{{ " + whole + " }}"

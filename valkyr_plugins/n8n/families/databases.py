@@ -48,7 +48,7 @@ def _made(work: NodeWork, statement: str, params: dict[str, Any], *, reads: bool
 def _statement(work: NodeWork, raw: str) -> tuple[str, dict[str, Any]]:
     """Return the statement, with one parameter per expression.
 
-    Raises Left if an expression cannot become a parameter, or if templates or replacements remain.
+    Raises Left if an expression cannot be a parameter, braces remain, or a replacement is missing.
     """
     params: dict[str, Any] = {}
     pieces = parts(raw.removeprefix("=")) if is_expression(raw) else [(False, raw)]

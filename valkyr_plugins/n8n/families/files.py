@@ -68,7 +68,7 @@ def of_json(work: NodeWork) -> Made:
 
 @family("convertToFile", takes=LIST)
 def convert(work: NodeWork) -> Made:
-    """Convert items to a CSV or JSON text, or return the text of one field. Raises Left."""
+    """Convert items to CSV or JSON text, or return the text of one field. Raises Left."""
     operation = work.word("operation", "csv")
     if operation == "csv":
         return _to_csv(work)
@@ -134,7 +134,7 @@ def _path(work: NodeWork, keys: str) -> str:
 
 @family("moveBinaryData", takes=LIST)
 def move_binary(work: NodeWork) -> Made:
-    """Parse a file's JSON, or write an item as JSON, because files are texts here."""
+    """Parse a file's JSON, or write an item as JSON, because files are text here."""
     if work.word("mode", "binaryToJson") == "binaryToJson":
         return of_json(work)
     return as_json(work)

@@ -17,7 +17,7 @@ MAX_BATCH = 100_000
 
 @family("splitOut", takes=ITEM)
 def split_out(work: NodeWork) -> Made:
-    """Make a `flow.noop` task that returns the list, or `python.code` for several. Raises Left."""
+    """Make a `flow.noop` task for the list, or `python.code` for several lists. Raises Left."""
     fields = [name.strip() for name in work.word("fieldToSplitOut").split(",") if name.strip()]
     if len(fields) > 1:
         return split_several(work, fields)
@@ -104,7 +104,7 @@ def aggregate(work: NodeWork) -> Made:
 
 @family("summarize", takes=LIST)
 def summarize(work: NodeWork) -> Made:
-    """Make a `data.aggregate` task, or `python.code` if texts are concatenated. Raises Left."""
+    """Make a `data.aggregate` task, or `python.code` if text is concatenated. Raises Left."""
     compute: dict[str, Any] = {}
     rows = work.names("fieldsToSummarize.values")
     split = work.word("fieldsToSplitBy").removeprefix("=")

@@ -1,4 +1,4 @@
-"""Convert language models: OpenAI, Gemini, Anthropic and Perplexity, chains, and agents."""
+"""Convert nodes of language models (OpenAI, Gemini, Anthropic and others), chains, and agents."""
 
 from typing import Any
 
@@ -281,7 +281,7 @@ def classifier(work: NodeWork) -> Made:
 
 
 def _categories(work: NodeWork) -> tuple[list[str], str]:
-    """Return the names of the categories, and a text that describes them. Raises Left."""
+    """Return the names of the categories, and text that describes them. Raises Left."""
     if work.node.kind == "sentimentAnalysis":
         given = work.word("options.categories", "Positive, Neutral, Negative")
         rows = [{"category": name.strip()} for name in given.split(",")]

@@ -1,4 +1,4 @@
-"""Make the task that runs one of the importer's programs in `python.code`, and its inputs."""
+"""Make a `python.code` task that runs a program, and templates for the program's inputs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Convert aggregations that concatenate texts, and splits of several lists, into `python.code`."""
+"""Convert aggregations that concatenate text, and splits of several lists, into `python.code`."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def split_several(work: NodeWork, names: list[str]) -> Made:
 
 
 def summed(work: NodeWork, rows: list[dict[str, Any]], items: str, groups: list[str]) -> Made:
-    """Make a `python.code` task for aggregations that concatenate texts. Raises Left."""
+    """Make a `python.code` task for aggregations that concatenate text. Raises Left."""
     sums = []
     for row in rows:
         how, field = str(row.get("aggregation", "count")), str(row.get("field", ""))

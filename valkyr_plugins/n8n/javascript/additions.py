@@ -1,6 +1,6 @@
 """Add parts of n8n's JavaScript that QuickJS lacks: `Buffer`, and formats of US English.
 
-`Buffer` converts texts between UTF-8, Base64 and other encodings. `toLocaleString` and similar
+`Buffer` converts strings between UTF-8, Base64 and other encodings. `toLocaleString` and similar
 methods write numbers and dates as in US English, which n8n's programs use unless they name another
 language.
 """
@@ -115,7 +115,7 @@ _VALUES = frozenset(("long", "short", "numeric", "2-digit", "UTC"))
 
 
 def in_english(tokens: Sequence[ProgramToken], place: int) -> bool:
-    """Return whether the additions support the call of `toLocaleString` at `place`."""
+    """Return whether the additions support the call (such as `toLocaleString`) at `place`."""
     given = tokens[place + 1 : place + MAX_OPTIONS]
     at = [token.text for token in given]
     if at[:1] != ["("]:

@@ -16,8 +16,8 @@ class ServiceCall:
 
     `{a.b}` in the address is a quoted parameter; `parts` makes the values of other placeholders.
     `{site}` is an address that n8n keeps in the credential; here it is a variable. In `query`,
-    `json`, `form` and `headers`, "$a|b" is the first given parameter of a and b, "$a?" is omitted
-    if the parameter is missing, and a function returns the value.
+    `json` and `form`, "$a|b" is the first given parameter of a and b, "$a?" is omitted if the
+    parameter is missing, and a function returns the value.
 
     `first` is a request whose task runs earlier; `work.earlier` is its ID.
 

@@ -1,4 +1,4 @@
-"""Services that look up data: weather, companies' addresses, news and translations."""
+"""Services that look up data: weather, email addresses, news and translations."""
 
 from typing import Any
 

@@ -109,7 +109,7 @@ def first(*names: str) -> Any:
 
 
 def among(default: str, *keys: str) -> Any:
-    """Return the function that returns the first text among the parameters, or `default`."""
+    """Return the function that returns the first parameter that is a string, or `default`."""
     return lambda work: next((word for key in keys if (word := work.word(key))), default)
 
 

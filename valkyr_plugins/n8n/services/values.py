@@ -95,7 +95,7 @@ def address(work: NodeWork, url: str, parts: Any, secret: str) -> str:
 
 
 def limit(default: int, key: str = "limit", most: int = 100) -> Any:
-    """Return a function for the maximum number of results; it returns `most` for all results."""
+    """Return a function for the maximum number of results; it returns `most` if all are wanted."""
 
     def made(work: NodeWork) -> Any:
         if work.get("returnAll") is True:
@@ -110,7 +110,7 @@ def limit(default: int, key: str = "limit", most: int = 100) -> Any:
 def listed(keys: str) -> Any:
     """Return the function that makes a list from a parameter, or OMIT without the parameter.
 
-    The parameter is a list, a value, or a text with commas.
+    The parameter is a list, a single value, or comma-separated text.
     """
 
     def made(work: NodeWork) -> Any:

@@ -96,7 +96,7 @@ event: Any = ValueHandle(HandleFacts("event"))
 
 
 class TracedCallback(Waited):
-    """An address that works once: send its `url`, then `wait()` for the call."""
+    """An address that can be called once: send its `url`, then `wait()` for the call."""
 
     def __init__(self, task: TracedTask, given: Mapping[str, Any], options: CallOptions) -> None:
         super().__init__(task)

@@ -1,4 +1,4 @@
-"""Remove the second factors of a user who has lost them and the recovery codes."""
+"""Remove the second factors and the recovery codes of a user who has lost them."""
 
 from typing import Any
 
