@@ -75,7 +75,7 @@ def place_of(step_path: str) -> str:
 def fingerprint(
     workflow_id: UUID, step_path: str, error: str, message: str, *, own: str = ""
 ) -> str:
-    """Return a lower-case hex SHA-256 that equal failures share, despite different IDs and numbers.
+    """Return a lower-case hex SHA-256 that failures share if they differ only in IDs and numbers.
 
     `own` is the module's name for the failure, which replaces the message, or "".
     """

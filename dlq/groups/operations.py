@@ -75,7 +75,7 @@ def _refuse_unless_muted(muted: bool) -> Callable[[FailureGroup], str]:
 
 
 def _snooze(pk: UUID, actor: Actor, data: Data) -> Any:
-    """Snooze until a time, `total` failures, `more` new failures, or one in a later version."""
+    """Snooze until a time, `total` failures, `more` further failures, or one in a later version."""
     total = data.get("total")
     if data.get("more") is not None:
         total = FailureGroup.objects.values_list("total", flat=True).get(pk=pk) + data["more"]

@@ -53,7 +53,7 @@ class Card:
 
     @property
     def shown(self) -> str:
-        """Return the figure as text, with a plus sign if the count stopped at its limit."""
+        """Return the figure, with "+" if the count reached its limit; "not available" for None."""
         if self.number is None:
             return gettext("not available")
         more = "+" if self.bounded else ""
