@@ -232,7 +232,7 @@ class EntryFieldsFilter(FieldsFilter):
 
 
 class InputsForm(forms.Form):
-    """A form for a condition on the inputs, which is added to the URL as another `inputs=…`."""
+    """A form for a condition on the inputs; the URL gets the condition as another `inputs=…`."""
 
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,

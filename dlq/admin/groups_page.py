@@ -1,4 +1,4 @@
-"""The page of a failure group: the failing step, number and times of failures, and the history."""
+"""The page of a failure group: failing step, number and times of failures, and history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

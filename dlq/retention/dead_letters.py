@@ -182,8 +182,7 @@ def _hours(old: datetime, most: int) -> int:
 
 
 def _empty(old: datetime) -> QuerySet[FailureGroup]:
-    """Return unused resolved, ignored or merged groups without failure or new status since `old`.
-    """
+    """Return unused resolved, ignored or merged groups without a failure or change since `old`."""
     inside = DeadLetterEntry.objects.filter(group=OuterRef("pk"))
     news = GroupNews.objects.filter(group=OuterRef("pk"))
     moves = GroupMove.objects.filter(Q(source=OuterRef("pk")) | Q(target=OuterRef("pk")))

@@ -117,7 +117,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of a trigger, with its settings and a schedule's fire times."""
+        """Return the page of a trigger with its settings and, for a schedule, its fire times."""
         ticks = links.listing("executions_crontick", q=str(obj.pk))
         return Page(
             [
