@@ -124,7 +124,7 @@ def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[An
 
 
 def shape(schema: Mapping[str, Any]) -> Any:
-    """Return a minimal value that a JSON schema allows, with the schema's examples and defaults."""
+    """Return a minimal value with the structure, the examples and the defaults of a JSON schema."""
     return _shape(schema, schema.get("$defs", {}), DEEP)
 
 
