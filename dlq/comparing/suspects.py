@@ -65,7 +65,7 @@ def suspects(
 
 
 def _leaves(inputs: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the values without members, in order; visit at most `MAX_LOOKED_AT` values."""
+    """Yield the path and value of each leaf, in order; visit at most `MAX_LOOKED_AT` values."""
     waiting: list[tuple[Path, Any]] = [((), inputs)]
     for _ in range(MAX_LOOKED_AT):
         if not waiting:

@@ -24,7 +24,7 @@ LONGEST = 10_000
 def add(group_id: UUID, text: str, *, actor: Actor) -> GroupNote:
     """Add a user's note to a group.
 
-    Raises NotFound, WrongState for a merged group, or BadTerms for a text of invalid length.
+    Raises NotFound, WrongState for a merged group, or BadTerms for an empty or too long note.
     """
     text = text.strip()
     if not 0 < len(text) <= LONGEST:
