@@ -1,4 +1,4 @@
-"""The metrics that `/metrics` reads from the database, and those that this app counts."""
+"""The metrics that `/metrics` reads from the database, at most every 12 s."""
 
 import logging
 import threading
