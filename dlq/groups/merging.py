@@ -84,7 +84,8 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether entries are read in order of age: moved ones still match the fingerprint."""
+    """Return whether entries are read oldest first, to skip moved ones with the same fingerprint.
+    """
     return bool(move.fingerprint) and not move.by
 
 
