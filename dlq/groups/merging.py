@@ -84,8 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether entries are read oldest first, to skip moved ones with the same fingerprint.
-    """
+    """Return whether entries are read oldest first, to skip moved ones with this fingerprint."""
     return bool(move.fingerprint) and not move.by
 
 
