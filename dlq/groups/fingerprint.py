@@ -56,8 +56,8 @@ _LIST = re.compile(r"(<\w+>)(?:(?:, ?|; ?| and | or )\1)+")
 def normalise(message: str) -> str:
     """Return the first line of a message without the parts that vary between failures.
 
-    Each address, ID, time, quoted text, path, token and number becomes a placeholder, as does a
-    list of these. The result has at most 300 characters.
+    Each address, ID, time, quoted text, path, token and number (except HTTP status codes) becomes a
+    placeholder, as does a list of these. The result has at most 300 characters.
     """
     line = next((line for line in message.splitlines() if line.strip()), "")
     text = re.sub(r"\s+", " ", line[:_READ]).strip()
