@@ -1,4 +1,4 @@
-"""The metrics that `/metrics` reads from the database, and those that this app counts."""
+"""The metrics that `/metrics` reads from the database, at most every 12 s."""
 
 import logging
 import threading
@@ -246,7 +246,7 @@ class DatabaseCollector(Collector):
 
 
 def read() -> list[Family]:
-    """Return new readings: whether the broker and the databases respond, and their figures.
+    """Return new readings: whether the broker and databases respond, and the databases' figures.
 
     With cells, the readings of a database have the label `cell`, which is `-` for the first
     database.

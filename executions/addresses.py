@@ -1,8 +1,8 @@
 """The addresses of Valkyr's operations, below the prefix of `valkyr.urls`, and of admin pages.
 
-No address is hard-coded: each comes from the name of its route. Addresses for the client of this
-request begin with the script name of the server (`FORCE_SCRIPT_NAME`). Addresses for other readers
-begin with `PUBLIC_URL`, the public address of the project's root.
+Addresses come from the names of routes, except the paths that workers build. Addresses for the
+client of this request begin with the script name of the server (`FORCE_SCRIPT_NAME`). Addresses for
+other readers begin with `PUBLIC_URL`, the public address of the project's root.
 
 Workers should not load a project's urlconf, which imports all of its views. They load it only for a
 prefix that `VALKYR["URL_PREFIX"]` or `VALKYR["ADMIN_PREFIX"]` does not name.

@@ -17,7 +17,7 @@ from executions.admin.sections import PageSection
 
 @dataclass(frozen=True, slots=True)
 class GroupLink:
-    """A link of a failure group, in the group's row of the list and as a button on its page.
+    """A link for a failure group, shown in the group's row of the list and as a button on its page.
 
     `key` is its keyboard shortcut. `address` returns the link's URL, or "" if the user may not open
     it or has nothing to do there. `address` must make no query, because the list calls it for each

@@ -56,7 +56,7 @@ class EntryList(TriageList):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list, or redirect to its URL with a submitted condition on inputs added."""
+        """Show the list; if a condition on inputs was submitted, redirect to the narrowed list."""
         asking = InputsForm(request.GET if PATH in request.GET else None)
         if request.method == "GET" and asking.is_bound and asking.is_valid():
             return HttpResponseRedirect(_with_condition(request, asking))

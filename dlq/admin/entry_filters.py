@@ -1,4 +1,4 @@
-"""Filters of the list of dead letters, each translated into the syntax of `dlq.browse.filters`."""
+"""Filters of the list of dead letters; most are translated for `dlq.browse.filters`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -179,7 +179,7 @@ class EntryFilters(FiltersForm):
         return found
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the matching rows. Raises ValidationError if a condition needs sealed payloads.
+        """Return the matching rows. Raises ValidationError for a search of sealed payloads.
 
         Conditions on inputs match only rows whose payloads the user may see.
         """
@@ -232,7 +232,7 @@ class EntryFieldsFilter(FieldsFilter):
 
 
 class InputsForm(forms.Form):
-    """A form for a condition on the inputs, which is added to the URL as another `inputs=…`."""
+    """A form for a condition on the inputs; the URL gets the condition as another `inputs=…`."""
 
     input_path = forms.CharField(
         max_length=path_conditions.MAX_PATH,

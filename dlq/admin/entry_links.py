@@ -46,7 +46,7 @@ def page(model: str, pk: Any) -> str:
 
 
 def execution_page(entry: DeadLetterEntry) -> str:
-    """Return the URL of the execution's page with the failed run selected; "" if there is none."""
+    """Return the execution page's URL with the failed run selected; "" if there is no such page."""
     address = page("executions_workflowexecution", entry.execution_id)
     return f"{address}?run={entry.run_id}" if address else ""
 

@@ -68,7 +68,7 @@ SAID = lazy("Contains no secrets. Fill in the named values. Read it before you r
 
 
 def copying_section(entry: DeadLetterEntry, *, sees: bool) -> PageSection:
-    """Return a panel with a button for each copy format that fits and that the user may see."""
+    """Return a panel with a button for each offered copy format that the user may see."""
     offered = [
         (
             reverse(f"admin:{COPY_URL_NAME}", args=[entry.pk, kind.name]),

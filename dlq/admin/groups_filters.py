@@ -49,7 +49,7 @@ class GroupFigures:
 
     @property
     def week(self) -> list[int]:
-        """Return the failures of the last 7 days, one number for each six hours."""
+        """Return the numbers of failures in the last 7 days, one for each period of six hours."""
         return [sum(self.hours[at : at + STEP]) for at in range(0, WEEK, STEP)]
 
 
@@ -121,7 +121,7 @@ GROWTH = [
 
 
 class StatusFilter(TabFilter):
-    """Filters groups by status; by default, shows those that need attention."""
+    """Filters groups by status; by default, shows the groups that need attention."""
 
     title = lazy("status")
     parameter_name = field = "status"

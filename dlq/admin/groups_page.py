@@ -1,4 +1,4 @@
-"""The page of a failure group: the failing step, number and times of failures, and the history."""
+"""The page of a failure group: failing step, number and times of failures, and history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ SHOWN = 10
 
 
 def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
-    """Return a sentence about the group's failures; for a merged group, a link to its target."""
+    """Return a sentence about the failures; for a merged group, it links to the other group."""
     if group.merged_into_id:
         into = links.to(GROUPS, group.merged_into_id, gettext("another group"))
         return format_html(gettext("Merged into {}, which has its failures."), into)
@@ -103,7 +103,7 @@ def sentence(group: FailureGroup, figures: GroupFigures) -> SafeString:
 
 
 def terms(group: FailureGroup) -> SafeString | str:
-    """Return a text: when the snooze ends, or what makes a resolved group regress; "" otherwise."""
+    """Return, as text, when the snooze ends or a resolved group regresses; "" for other groups."""
     if group.status == GroupStatus.RESOLVED:
         if group.resolved_in:
             return gettext(
@@ -135,7 +135,7 @@ def terms(group: FailureGroup) -> SafeString | str:
 
 
 def facts_of(group: FailureGroup, figures: GroupFigures) -> list[tuple[str, Any]]:
-    """Return the labels and the values of the group's facts; a value is a short text or a link."""
+    """Return the group's facts as labels and values; a value is a short text or HTML."""
     everything = links.listing(ENTRIES, group=group.pk, resolution="all")
     opened = links.link(
         links.listing(ENTRIES, group=group.pk),

@@ -27,7 +27,7 @@ class KeysetChangeList(BoundedChangeList):
     """A list with keyset pages, in descending order; its admin prepares each page's rows.
 
     `too_many` is true if the filters match too many rows to search in time; `next_page` and
-    `previous_page` are URLs. Its filters are a separate form above the list.
+    `previous_page` are URLs. The filters are in a separate form above the list.
     """
 
     too_many = False
@@ -129,7 +129,7 @@ class KeysetChangeList(BoundedChangeList):
 
     @property
     def count_text(self) -> str:
-        """Return the number of rows as text, up to a limit; after a timeout, a lower bound."""
+        """Return the row count as text; after a timeout, a lower bound, or that it is unknown."""
         if self.too_many:
             return gettext("an unknown number of")
         return (

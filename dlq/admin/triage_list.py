@@ -38,7 +38,7 @@ PASSING = ("next", "previous", "e", "p", "_changelist_filters")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A saved view as the list shows it; `current` is true if the list shows the view's rows."""
+    """A saved view as the list shows it; `current` is true if the list has the view's filters."""
 
     name: str
     address: str
@@ -132,7 +132,7 @@ class SavedViews(ScopedAdmin):
 
 
 def filters_in(query: QueryDict) -> str:
-    """Return a URL's filters in a fixed order, so that equal views have equal texts."""
+    """Return a URL's filters in a fixed order, so that equal views have equal query strings."""
     pairs = [
         (name, value)
         for name in sorted(query)

@@ -207,7 +207,7 @@ def _labelled(
 ) -> KeysetPage:
     """Return one page of the dead letters that have the labels, in the order of their IDs.
 
-    The search ends after a limited time.
+    Raises ValidationError (422) if the search takes too long.
     """
     keyset, _ = position(rows, query)
     limit = query["limit"]

@@ -101,5 +101,5 @@ class CopyAsPytest(_Copied):
         errors=[403, 404],
     )
     def get(self, request: Request, id: UUID) -> HttpResponse:  # noqa: A002
-        """Return a pytest file that replays the step's module on inputs without secrets."""
+        """Return a pytest file that runs the step's module with its inputs, but without secrets."""
         return self._text(id, as_pytest)

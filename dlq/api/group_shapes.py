@@ -83,7 +83,7 @@ class FailedHourShape(CamelCaseSerializer):
 
 
 class GroupVersionShape(CamelCaseSerializer):
-    """The failures in one version of the workflow: their number, first time and last time."""
+    """The failures in one version of the workflow: their count, first time and last time."""
 
     number = serializers.IntegerField()
     count = serializers.IntegerField()
@@ -155,7 +155,7 @@ class FailureGroupDetail(FailureGroupSummary):
 
     @extend_schema_field(FailedHourShape(many=True))
     def get_hours(self, group: FailureGroup) -> Any:
-        """Return the hours of the last seven days in which failures occurred, oldest first."""
+        """Return the hours with failures in the last seven days, oldest first."""
         return FailedHourShape(self.context["hours"], many=True).data
 
     @extend_schema_field(GroupVersionShape(many=True))

@@ -239,7 +239,7 @@ class SplitGroup(Endpoint):
         idempotent=True,
     )
     def post(self, request: Request, id: UUID) -> Response:  # noqa: A002
-        """Split a group by a facet: from now on, up to 100 values have their own groups.
+        """Split a group by a facet, including past failures: up to 100 values get their own groups.
 
         The most frequent value and the remaining values stay in this group.
         """

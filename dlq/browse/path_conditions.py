@@ -1,7 +1,7 @@
 """Conditions on values in a dead letter's inputs: `order.country` eq "DE", `tags` contains "x".
 
-Each condition becomes a JSON document that the inputs must contain (`@>`). One GIN index serves the
-searches for every path. `lines[].sku` matches in each object of the array `lines`.
+Each condition becomes JSON documents, one of which the inputs must contain (`@>`). One GIN index
+serves the searches for every path. `lines[].sku` matches in any object of the array `lines`.
 """
 
 import json
@@ -115,7 +115,7 @@ def several(wanted: Sequence[Mapping[str, Any]]) -> list[Condition]:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """Return the path, the operator and the value in a text. Raises BadCondition.
+    """Split the text of a condition into its path, operator and value. Raises BadCondition.
 
     The first `:eq:` or `:contains:` ends the path, which may contain `:`.
     """

@@ -42,7 +42,7 @@ class Search:
 def last_good(entry: DeadLetterEntry) -> Search:
     """Return the newest success of the entry's step in executions that began before the failure.
 
-    If no execution had the same item or iteration, the first item or iteration is used. Uses three
+    If the same item or iteration succeeded in none of them, the first one is used. Uses three
     queries, each with an index, on at most `LOOKED_THROUGH` executions. If the step succeeded in
     none of them, as in a large outage, the newest successful executions are searched, for a limited
     time.
@@ -72,7 +72,7 @@ def last_good(entry: DeadLetterEntry) -> Search:
 def other_of_group(
     entry: DeadLetterEntry, others: QuerySet[DeadLetterEntry], wanted: UUID | None
 ) -> DeadLetterEntry | None:
-    """Return the group's entry `wanted`; if it is None, the newest other of this fingerprint."""
+    """Return the group's entry `wanted`; if None, the newest other entry with this fingerprint."""
     rows = others.filter(group_id=entry.group_id).exclude(pk=entry.pk)
     if wanted is not None:
         return rows.filter(pk=wanted).first()

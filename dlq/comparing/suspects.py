@@ -48,9 +48,9 @@ def suspects(
     """Return the values that the error names, and a few values that differ from a good run.
 
     `details` are the details of the failure: a list of problems with a `field`, or an object with
-    such a list. `against` compares `{"inputs": …}` of a good run with this one. If some values
-    differ, a value that is only in the error's text, such as an allowed value, is not a suspect. At
-    most `MAX_MARKED` values are returned; those that the error names come first.
+    such a list. `against` compares `{"inputs": …}` of a good run and of this run. If some values
+    differ, others are suspects only if `details` names their fields, since the error's text may
+    quote allowed values. Returns at most `MAX_MARKED` values, those named by the error first.
     """
     fields = set(_fields(details))
     differing = _differing(against)
@@ -65,7 +65,7 @@ def suspects(
 
 
 def _leaves(inputs: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the values without members, in order; visit at most `MAX_LOOKED_AT` values."""
+    """Yield the path and value of each leaf, in order; visit at most `MAX_LOOKED_AT` values."""
     waiting: list[tuple[Path, Any]] = [((), inputs)]
     for _ in range(MAX_LOOKED_AT):
         if not waiting:

@@ -86,7 +86,7 @@ _FIELDS = {"bearer": ("token",), "basic": ("username", "password"), "signing": (
 
 
 def _credential(entry: DeadLetterEntry) -> tuple[str, str]:
-    """Return the name and the type of the step's credential; "" if they are unknown."""
+    """Return the name and the type of the step's credential, each "" if it is unknown."""
     try:
         _, step = find(compiled(entry.execution.version_id).graph, entry.step_path)
     except (KeyError, ValueError):

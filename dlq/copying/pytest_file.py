@@ -1,4 +1,4 @@
-"""A test file that replays a step against its module, on recorded inputs without secrets.
+"""A test file that runs a step's module with the step's recorded inputs, without secrets.
 
 This module is pure.
 """

@@ -1,4 +1,4 @@
-"""The HTTP request that a step made, from its recorded inputs, without secrets; also as curl.
+"""Reconstruct a step's HTTP request from its recorded inputs, without secrets; write it as curl.
 
 This module is pure. Only the first request is reconstructed: redirects, pages and retries depend on
 its response.
@@ -40,7 +40,7 @@ def reference_of(name: str) -> str:
 
 
 def references(text: str) -> list[str]:
-    """Return the distinct references in a text, in the order of their appearance."""
+    """Return the distinct references in `text`, in the order of their appearance."""
     return list(dict.fromkeys(match[0] for match in REFERENCE.finditer(text)))
 
 
@@ -60,7 +60,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class CopiedRequest:
-    """A request that a step made; its texts may contain references to secrets."""
+    """A request that a step made; its strings may contain references to secrets."""
 
     method: str
     url: str

@@ -56,8 +56,8 @@ _LIST = re.compile(r"(<\w+>)(?:(?:, ?|; ?| and | or )\1)+")
 def normalise(message: str) -> str:
     """Return the first line of a message without the parts that vary between failures.
 
-    Each address, ID, time, quoted text, path, token and number becomes a placeholder, as does a
-    list of these. The result has at most 300 characters.
+    Each address, ID, time, quoted text, path, token and number (except HTTP status codes) becomes a
+    placeholder, as does a list of these. The result has at most 300 characters.
     """
     line = next((line for line in message.splitlines() if line.strip()), "")
     text = re.sub(r"\s+", " ", line[:_READ]).strip()
@@ -75,7 +75,7 @@ def place_of(step_path: str) -> str:
 def fingerprint(
     workflow_id: UUID, step_path: str, error: str, message: str, *, own: str = ""
 ) -> str:
-    """Return a lower-case hex SHA-256 that equal failures share, despite different IDs and numbers.
+    """Return a lower-case hex SHA-256 that failures share if they differ only in IDs and numbers.
 
     `own` is the module's name for the failure, which replaces the message, or "".
     """

@@ -84,7 +84,7 @@ def carry(move_id: int, batch: int = BATCH) -> int:
 
 
 def _by_age(move: GroupMove) -> bool:
-    """Return whether entries are read in order of age, since moved ones keep their fingerprint."""
+    """Return whether entries are read oldest first, to skip moved ones with this fingerprint."""
     return bool(move.fingerprint) and not move.by
 
 
@@ -245,7 +245,7 @@ def unmerge(group_id: UUID, fingerprint: str, *, actor: Actor, reason: str = "")
 
 
 def split(group_id: UUID, by: str, *, actor: Actor, reason: str = "") -> list[GroupPart]:
-    """Split the group's failures by a facet from now on, such as `http_status`.
+    """Split the group's existing and future failures by a facet, such as `http_status`.
 
     The group keeps the failures with the most frequent value. Each other value, including values
     that appear later, gets its own group, up to MOST_PARTS. Returns the parts, the group itself

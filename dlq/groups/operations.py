@@ -24,7 +24,7 @@ LONGEST = 10_000
 def add(group_id: UUID, text: str, *, actor: Actor) -> GroupNote:
     """Add a user's note to a group.
 
-    Raises NotFound, WrongState for a merged group, or BadTerms for a text of invalid length.
+    Raises NotFound, WrongState for a merged group, or BadTerms for an empty or too long note.
     """
     text = text.strip()
     if not 0 < len(text) <= LONGEST:
@@ -75,7 +75,7 @@ def _refuse_unless_muted(muted: bool) -> Callable[[FailureGroup], str]:
 
 
 def _snooze(pk: UUID, actor: Actor, data: Data) -> Any:
-    """Snooze until a time, `total` failures, `more` new failures, or one in a later version."""
+    """Snooze until a time, `total` failures, `more` further failures, or one in a later version."""
     total = data.get("total")
     if data.get("more") is not None:
         total = FailureGroup.objects.values_list("total", flat=True).get(pk=pk) + data["more"]

@@ -1,7 +1,7 @@
 """Change the status, the owner and `muted` of a failure group; no other module changes these.
 
-Each status change happens under the group's lock. Resolving a group leaves its dead letters open.
-Only a group that a clean redrive resolved is certain to have no open ones.
+Each status change happens under the group's lock. Resolving a group leaves its dead letters open. A
+clean redrive resolves a group only if none of them is open.
 """
 
 from collections.abc import Iterable

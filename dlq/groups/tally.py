@@ -46,7 +46,7 @@ class Sums:
 
 
 def fold(seconds: float = 0.5, batch: int = BATCH) -> int:
-    """Count changes until none is left or the time is over; return how many were counted.
+    """Count changes until none are left or `seconds` have passed; return how many were counted.
 
     Does nothing while another process counts or merges groups.
     """

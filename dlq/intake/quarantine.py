@@ -14,7 +14,7 @@ from runners.states import ErrorType
 
 
 def quarantine(run_id: UUID, *, actor: Actor, reason: str) -> DeadLetterEntry:
-    """Quarantine a live run. Raises NotFound, or WrongState for a test run or an ended run."""
+    """Quarantine a live run. Raises NotFound, or WrongState if the run cannot be quarantined."""
     failure = Failure(ErrorType.PERMANENT, f"Quarantined by {actor.name}: {reason}", "Quarantined")
     _refuse_of_test(run_id)
     execution_id = end_run.execution_of(run_id)

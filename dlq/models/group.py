@@ -185,7 +185,7 @@ class GroupHour(models.Model):
 
 
 class GroupVersion(models.Model):
-    """A group's failures in one version of its workflow: their number, first and last time."""
+    """A group's failures in one version of its workflow: their count, first time and last time."""
 
     id = models.BigAutoField(primary_key=True)
     group = models.ForeignKey(
@@ -225,7 +225,7 @@ class GroupNote(models.Model):
 
 
 class GroupMove(models.Model):
-    """A move of entries to another group, in batches; deleted once the last entry has moved.
+    """A move of entries to another group, in batches; deleted some time after the last entry moved.
 
     Without a fingerprint, all entries of `source` move to `target` (a merge). With a fingerprint,
     its entries move to `target`, or, with a facet (`by`), to the groups of their values (a split).

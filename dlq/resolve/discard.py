@@ -13,7 +13,7 @@ from executions.events import execution_rolled_back
 
 
 def discard(entry_id: UUID, *, actor: Actor, notes: str = "") -> DeadLetterEntry:
-    """Discard a dead letter. No step runs again; the execution remains FAILED, or will fail.
+    """Discard a dead letter. No step runs again, and the execution's state does not change.
 
     Raises NotFound, or WrongState if the dead letter is already resolved.
     """

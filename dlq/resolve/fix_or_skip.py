@@ -28,7 +28,7 @@ def fix(
 ) -> Run:
     """Record and return a new, successful run of the dead step with `outputs`; execute nothing.
 
-    A step with a choice of next steps needs the `outcome` as well. Later steps read the given
+    A step whose module chooses the next steps also needs an `outcome`. Later steps read the given
     outputs; the audit trail names the user. Raises NotFound, WrongState as `requeue` does, and the
     errors of `manual_results.check` and `put_away`.
     """
@@ -106,7 +106,7 @@ BLANKS: Mapping[str, Any] = {
 
 
 def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[Any, str]:
-    """Return outputs to fill in, and a text about their origin; (None, "") if nothing is known.
+    """Return outputs to fill in, and a sentence on their origin; (None, "") if nothing is known.
 
     Outputs of another run are used only with `with_payloads`.
     """
@@ -124,7 +124,7 @@ def outputs_template(entry: DeadLetterEntry, *, with_payloads: bool) -> tuple[An
 
 
 def shape(schema: Mapping[str, Any]) -> Any:
-    """Return a minimal value that a JSON schema allows, with the schema's examples and defaults."""
+    """Return a minimal value with the structure, the examples and the defaults of a JSON schema."""
     return _shape(schema, schema.get("$defs", {}), DEEP)
 
 
@@ -145,7 +145,7 @@ def _shape(schema: Any, known: Mapping[str, Any], deep: int) -> Any:
 
 
 def _followed(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Any:
-    """Return the schema that a schema refers to, or its first alternative, or else None."""
+    """Return the target of the schema's `$ref`, or else its first alternative, or else None."""
     if "$ref" in schema:
         return known.get(str(schema["$ref"]).rpartition("/")[2])
     options = schema.get("anyOf") or schema.get("oneOf")

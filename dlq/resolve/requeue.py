@@ -174,7 +174,7 @@ def _locked(steps: Iterable[DeadStep], workspace_id: UUID) -> dict[UUID, Reopena
 
 
 def _still_open(steps: Sequence[DeadStep]) -> list[DeadStep]:
-    """Lock and return the steps whose entry is open and not locked by another transaction."""
+    """Lock the open entries that no other transaction has locked; return their steps."""
     rows = DeadLetterEntry.objects.select_for_update(no_key=True, skip_locked=True).filter(
         pk__in=[step.entry_id for step in steps], resolution=Resolution.PENDING
     )

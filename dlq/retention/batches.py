@@ -61,8 +61,8 @@ class PruningTally:
     """The rows of one kind that were or would be deleted, and the time span of their ends.
 
     `parts` counts dependent rows per kind, such as the runs of executions. `kept` counts the rows
-    that are not deleted, per reason. `more` is true if the pace ended pruning before all rows were
-    deleted.
+    (or families of executions) that are not deleted, per reason. `more` is true if the pace ended
+    pruning before all rows were deleted.
     """
 
     kind: str

@@ -91,7 +91,7 @@ def clear(
     pace: PruningPace,
     tally: PruningTally,
 ) -> None:
-    """Delete the executions of a released partition until the time is over.
+    """Delete the executions of a released partition until the time limit.
 
     Each call begins at the first execution. If several transactions delete nothing, because the
     archive is behind, `executions.walk` does the rest; it continues where the previous walk

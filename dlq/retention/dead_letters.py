@@ -161,14 +161,14 @@ def _in_batches(kind: str, pace: PruningPace, delete: Callable[[], int]) -> Prun
 
 
 def _groups(old: datetime, most: int) -> int:
-    """Delete the groups of `_empty` without fingerprints, at most `most`; return how many."""
+    """Delete at most `most` groups of `_empty` that have no fingerprint; return how many."""
     keep_counters()
     led_to = GroupFingerprint.objects.filter(group=OuterRef("pk"))
     return _gone(_empty(old).filter(~Exists(led_to)), most)
 
 
 def _fingerprints(old: datetime, most: int) -> int:
-    """Delete the fingerprints of the groups of `_empty`, at most `most`; return how many.
+    """Delete at most `most` fingerprints of the groups of `_empty`; return how many.
 
     The groups are deleted in the next pass, so that a failure being recorded now can still find its
     group.
@@ -182,7 +182,7 @@ def _hours(old: datetime, most: int) -> int:
 
 
 def _empty(old: datetime) -> QuerySet[FailureGroup]:
-    """Return groups resolved, ignored or merged before `old` that no entry, move or group needs."""
+    """Return unused resolved, ignored or merged groups without a failure or change since `old`."""
     inside = DeadLetterEntry.objects.filter(group=OuterRef("pk"))
     news = GroupNews.objects.filter(group=OuterRef("pk"))
     moves = GroupMove.objects.filter(Q(source=OuterRef("pk")) | Q(target=OuterRef("pk")))

@@ -192,7 +192,7 @@ ASKED_AT_ONCE = 200
 def prune(
     wanted: RetentionPeriods, pace: PruningPace, since: PruningPosition
 ) -> tuple[PruningTally, PruningPosition | None]:
-    """Delete executions until the time is over; return the tally, and the next position or None."""
+    """Delete executions until the time limit; return the tally, and the next position or None."""
     tally = PruningTally("executions")
     before = horizon(wanted)
     if before is None:
@@ -222,7 +222,7 @@ def clear(
     tally: PruningTally,
     partitions: RunPartitions | None = None,
 ) -> None:
-    """Delete those families of the roots that may be deleted, until the time is over.
+    """Delete those families of the roots that may be deleted, until the time limit.
 
     `ends` contains the end of each root.
     """

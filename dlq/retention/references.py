@@ -1,4 +1,4 @@
-"""The rows that refer to executions, and their check for many executions at once.
+"""Delete many executions together, and delete or find the rows that refer to them.
 
 PostgreSQL checks each foreign key for each deleted row: 13 checks of an execution take 73 µs, its
 deletion 0.5 µs. A transaction whose user may set `session_replication_role` deletes without these
@@ -45,7 +45,7 @@ class ExecutionReference:
 
 @dataclass(frozen=True, slots=True)
 class TakenExecutions:
-    """Locked executions, as texts of SQL arrays: the roots, and descendants, each with its root."""
+    """Locked executions as SQL array literals: the roots, and descendants, each with its root."""
 
     roots: str
     of: str
@@ -53,7 +53,7 @@ class TakenExecutions:
 
     @property
     def ids(self) -> str:
-        """Return the IDs of all these executions as the text of an SQL array."""
+        """Return the IDs of all these executions as an SQL array literal."""
         return self.roots if self.kin == "{}" else f"{self.roots[:-1]},{self.kin[1:]}"
 
     @property
@@ -83,8 +83,8 @@ def quoted(cursor: Any, model: Any) -> str:
 def delete(cursor: Any, taken: TakenExecutions, ids: str) -> int:
     """Delete locked executions and their dependent rows except runs; return how many executions.
 
-    `ids` is the text of an SQL array. Raises NotInBulk if other rows refer to an execution; the
-    caller then ends the transaction.
+    `ids` is an SQL array literal. Raises NotInBulk if other rows refer to an execution; the caller
+    then ends the transaction.
     """
     table = quoted(cursor, WorkflowExecution)
     # No trigger is created from here to the end of the transaction.
@@ -114,7 +114,7 @@ def _follow(cursor: Any, table: str, one: ExecutionReference, taken: TakenExecut
 
 @contextmanager
 def _without_checks(cursor: Any, table: str) -> Iterator[None]:
-    """Skip foreign key checks in the block, if the database role may and no trigger is needed."""
+    """Skip foreign key checks in the block, if the role may do so and no delete trigger exists."""
     cursor.execute(MAY_SKIP, {"table": table})
     (may,) = cursor.fetchone()
     if may:

@@ -53,7 +53,7 @@ def look(wanted: RetentionPeriods, pace: PruningPace) -> PruningTally:
 
 
 def _batches(wanted: RetentionPeriods) -> Iterator[tuple[dict[UUID, datetime], datetime]]:
-    """Yield batches of due versions with creation times, and the limit of these creation times."""
+    """Yield batches of due versions: creation times by ID, and the upper limit of these times."""
     before = wanted.before(periods.test_days())
     last: UUID | None = None
     while before is not None and not wanted.scope.states:

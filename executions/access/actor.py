@@ -164,7 +164,7 @@ def _noted(actor: Actor, line: AuditLine) -> dict[str, Any]:
 
 
 def record_all(actor: Actor, lines: Sequence[AuditLine]) -> None:
-    """Write lines of one actor in one statement, each as a row of the trail; pass up to 1,000."""
+    """Write up to 1,000 lines of one actor as rows of the audit trail, in one statement."""
     if not lines:
         return
     rows = [

@@ -83,7 +83,7 @@ def scopes_of(user: User, workspace_id: UUID) -> frozenset[str]:
 def token_scopes_of(user: User, workspace_id: UUID) -> frozenset[str]:
     """Return the scopes that the caller may name for a token in a workspace.
 
-    These are `scopes_of` and, for administrators whose token, if any, has it, `UNATTENDED`.
+    These are `scopes_of`, plus `UNATTENDED` for administrators, unless their own token lacks it.
     """
     may = scopes_of(user, workspace_id)
     limits = getattr(user, "token_limits", None)

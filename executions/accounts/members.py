@@ -74,7 +74,7 @@ def change_member(
     permissions: Collection[str] | None = None,
     reason: str = "",
 ) -> Membership:
-    """Change a member's role or permissions, from the next request on.
+    """Change a member's role or permissions, effective from the next request.
 
     Raises NotFound, LastAdministrator, and WithProblems for an unknown role or permission.
     """

@@ -86,7 +86,7 @@ def own_sessions(user: User) -> QuerySet[AccountSession]:
 
 @in_first
 def end(session_id: UUID, *, actor: Actor, user: User | None = None, reason: str = "") -> None:
-    """End a live session (of `user`, if given) from the next request on.
+    """End a live session (of `user`, if given), effective from the next request.
 
     Raises NotFound.
     """

@@ -79,7 +79,7 @@ def _base62(number: int, length: int) -> str:
 
 
 def visible_tokens(user: User) -> QuerySet[ApiToken]:
-    """Return tokens of the caller's workspaces: the caller's own, or all in administered ones."""
+    """Return tokens of the caller's workspaces: the caller's own, and all in administered ones."""
     reach = reach_of(user)
     own = Q(user_id=user.pk, workspace__in=list(reach.members))
     administered = Q(workspace__in=reach.workspaces(Action.ADMINISTER))
@@ -99,9 +99,9 @@ def create_token(
     """Create a token of `user` for one workspace; return the token and its text.
 
     The text is shown only once. By default, the token has the permissions that `maker` and `user`
-    share, and expires after VALKYR_TOKEN_DAYS. Raises Forbidden if `maker` lacks a scope, if they
-    share no permission, or if `refuse_narrow_token` does. Raises WithProblems for unknown scopes,
-    and for an expiry time that is in the past or too far ahead.
+    share, and expires after VALKYR_TOKEN_DAYS. Raises Forbidden if `maker` lacks a scope, if the
+    two share no permission, or if `refuse_narrow_token` does. Raises WithProblems for unknown
+    scopes, and for an expiry time that is in the past or too far ahead.
     """
     refuse_narrow_token(maker)
     granted = _granted(workspace, user, maker, scopes)

@@ -96,7 +96,7 @@ def change_workspace(
     """Change those fields of a workspace that `changes` names (see CHANGEABLE); `tier` is a Tier.
 
     Raises NotFound, TypeError for other names, and WithProblems for invalid egress hosts. Schedules
-    do not catch up on the time in which their workspace was archived.
+    do not catch up on fire times at which their workspace was archived.
     """
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:

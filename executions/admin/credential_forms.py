@@ -163,7 +163,7 @@ class CredentialForm(forms.ModelForm):  # type: ignore[type-arg] # not subscript
 
 
 def form_for(kind: str, present: list[str] | None) -> type[CredentialForm]:
-    """Return the form class of one type; `present` are the fields of an existing credential."""
+    """Return the form class of one type; `present` names the fields of an existing credential."""
     known = (*KINDS[kind].fields, *KINDS[kind].optional)
     names = tuple(dict.fromkeys((*(present or ()), *known)))
     fields: dict[str, Any] = {

@@ -73,7 +73,7 @@ class ReachFilter(admin.SimpleListFilter):
         return [("any", gettext("any host")), ("named", gettext("named hosts"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the credentials with the chosen hosts; all credentials if none is chosen."""
+        """Return the credentials that allow any host, or that do not, as chosen; all by default."""
         match self.value():
             case "any":
                 return queryset.filter(hosts__contains=[ANY])
@@ -259,7 +259,7 @@ class CredentialAdmin(OperatingAdmin, WritingAdmin):
 
 
 def _token(row: Credential) -> SafeString:
-    """Return a text that says when the credential's token expires or expired."""
+    """Return, as text, when the credential's token expires or expired."""
     end = row.issued_until
     expired = end is not None and end <= timezone.now()
     text = gettext("token expired {time}") if expired else gettext("token expires {time}")

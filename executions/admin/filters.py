@@ -28,7 +28,7 @@ AGES = {
 
 
 class TabFilter(SimpleListFilter):
-    """A filter with tabs for groups of values of one field.
+    """A filter with one tab for each group of a field's values.
 
     `groups` maps a word to the values of its group.
     """
@@ -64,7 +64,7 @@ class TabFilter(SimpleListFilter):
 
 
 class StateTabFilter(TabFilter):
-    """A filter with tabs for groups of states of executions or runs.
+    """A filter with one tab for each group of execution or run states.
 
     Live and final states are in separate groups.
     """

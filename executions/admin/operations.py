@@ -1,7 +1,7 @@
 """Operations of the admin: one description serves the row menu, the page and the bulk bar.
 
 Each operation asks for confirmation: GET shows the question, and POST performs the API's operation.
-Then the page reports which rows were changed or skipped, and why. GET never changes state.
+Then the page reports how many rows were changed and skipped, and why. GET never changes state.
 """
 
 import json
@@ -44,7 +44,7 @@ class JSONTextField(forms.CharField):
         super().__init__(widget=widget, strip=True, **options)
 
     def clean(self, value: Any) -> Any:
-        """Return the parsed value; {} for an empty text. Raises ValidationError."""
+        """Return the parsed value; {} for empty input. Raises ValidationError if it is invalid."""
         text = super().clean(value)
         if not text:
             return {}

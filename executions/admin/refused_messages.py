@@ -1,4 +1,4 @@
-"""Queue messages that could not start an execution: start one again, or discard it."""
+"""Queue messages that could not start an execution: retry the start, or discard the message."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,7 @@
 """Search the admin for objects by ID, key or label, workflows by name, and lists by title.
 
-The command palette (`executions/static/executions/palette.js`) calls `search`. Each finder uses an
-index, and returns only a few of the rows that the user may see.
+The command palette (`executions/static/executions/palette.js`) calls `search`. Each finder returns
+only a few of the rows that the user may see; searches of large tables use an index.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -84,7 +84,7 @@ def payload_section(
     folded: bool = True,
     download: Any = None,
 ) -> PageSection:
-    """Return a panel with a payload, or with the permission required to see it.
+    """Return a panel with a payload, or with a note that names the permission to see it.
 
     `download` is the ID of the execution; with it, the panel links to the stored values in the
     payload.

@@ -126,8 +126,8 @@ BACK = "_back"
 def dialog(admin: Any, request: HttpRequest, context: Mapping[str, Any]) -> HttpResponse:
     """Return the response with a question, in Unfold's modal or on a separate page.
 
-    `context` has the `dialog` (title, description, form_submit_text, danger) and one of these: a
-    `form`, the content `shown` in place of a form, or a `refusal`.
+    `context` has the `dialog` (title, description, form_submit_text, danger) and a `form`. The
+    content `shown`, or else a `refusal`, is displayed in place of the form.
     """
     if UNFOLD:
         return TemplateResponse(request, TEMPLATES["dialog"], {**context})

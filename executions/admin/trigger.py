@@ -117,7 +117,7 @@ class TriggerAdmin(OperatingAdmin, FactAdmin):
         return marks.ago(row.created_at)
 
     def page(self, request: HttpRequest, obj: Any) -> Page:
-        """Return the page of a trigger, with its settings and a schedule's fire times."""
+        """Return the page of a trigger with its settings and, for a schedule, its fire times."""
         ticks = links.listing("executions_crontick", q=str(obj.pk))
         return Page(
             [
@@ -212,7 +212,7 @@ def _next(trigger: Trigger) -> Any:
 
 
 def _entry(trigger: Trigger) -> Any:
-    """Return a link to the schedule's entry in beat's admin, or a text that says there is none."""
+    """Return a link to the schedule's entry in beat's admin, or a note that there is none."""
     entry = beat_entries.entry_of(trigger)
     if entry is None:
         return gettext("none: beat has no entry for the schedule")

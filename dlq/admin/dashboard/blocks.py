@@ -53,7 +53,7 @@ class Card:
 
     @property
     def shown(self) -> str:
-        """Return the figure as text, with a plus sign if the count stopped at its limit."""
+        """Return the figure, with "+" if the count reached its limit; "not available" for None."""
         if self.number is None:
             return gettext("not available")
         more = "+" if self.bounded else ""
@@ -75,7 +75,7 @@ class BlockView:
 class HomeBlock:
     """A block of the home page, with a unique name.
 
-    `gather` reads data that the request's user may see, in a bounded number of rows and queries.
+    `gather` reads data that the request's user may see, with a bounded number of rows and queries.
     Its result is pickled into the cache for 15 seconds. Users with the same permissions share it if
     their requests have the same `variant`. `show` receives the result, or None if the database did
     not answer in time.
@@ -109,7 +109,7 @@ Column = Literal["failures", "work"]
 class HomeSection:
     """A table of the home page, with a unique name; a table without rows is not shown.
 
-    `gather` reads data that the request's user may see, in a bounded number of rows and queries.
+    `gather` reads data that the request's user may see, with a bounded number of rows and queries.
     Its result is pickled into the cache for 15 seconds, and shared by users with the same
     permissions. `rows` converts the result to the table's cells; it is not called if the database
     did not answer in time. If the rows need attention, `problem` creates a `HomeProblem` from their
@@ -143,7 +143,7 @@ def add_section(section: HomeSection) -> None:
 class WorkflowSection:
     """A table on the page of a workflow's figures (plugin `figures`).
 
-    `gather` reads a workflow's data since a given time, in a bounded number of rows and queries,
+    `gather` reads a workflow's data since a given time, with a bounded number of rows and queries,
     for all users who may see the workflow. `rows` converts the data to the table's cells; it is not
     called if the database did not answer in time.
     """
