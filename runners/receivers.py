@@ -1,4 +1,4 @@
-"""Handle the admission, interruption and resumption of executions, in the same transaction."""
+"""Plan, end and wake runs when executions change; most of this is in the same transaction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -111,7 +111,7 @@ def request_slot(sender: Any, execution_ids: list[UUID], **_: Any) -> None:
 
 @failed_step.provide
 def step_that_failed(execution_id: UUID) -> dict[str, str] | None:
-    """Return the path of the step whose failure ended an execution, and the error's class.
+    """Return the path of the step whose failure ended an execution, and the error type.
 
     Return None if the execution did not end through a step's failure.
     """

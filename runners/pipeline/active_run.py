@@ -39,7 +39,7 @@ class ActiveRun:
         return self.obeyed or self.interrupted
 
     def cancelled(self) -> bool:
-        """Return whether the step must stop: its run was cancelled, or its lease ends soon."""
+        """Return whether to stop: the run was ended or taken over, or its lease ends soon."""
         if self.ending and not self.unwanted:
             self.obeyed = True
         return self.unwanted or self.ending

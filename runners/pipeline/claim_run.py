@@ -128,10 +128,10 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """Return the claim of the next execution's run, made when the current run's end is recorded.
+    """Request the claim of the next execution's run, to be sent with the record of the current run.
 
     Return None if no run is next or this worker is late or draining. Return None as well for a run
-    that was tried before; it is put back and loaded separately.
+    that was tried before; it is put back and claimed separately.
     """
     if pack is None or pack.late() or activity.draining():
         return None
@@ -146,7 +146,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next sibling of the message that can be claimed; return None if none is left."""
+    """Claim the next loaded sibling that can be claimed; return None if no loaded one is next."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)

@@ -242,7 +242,7 @@ def stretch(state: SegmentState, unit: Unit) -> None:
 def next_item(state: SegmentState, unit: Unit) -> bool:
     """Switch to the next item of a pure map's batch if every task of the current item has ended.
 
-    Returns whether there was a next item.
+    Returns whether it switched.
     """
     if not state.batch or not state.settled or state.frontier.ready:
         return False
@@ -379,7 +379,7 @@ def held(
     """Limit the time of the module in the block, and renew the run's lease meanwhile.
 
     The rendering time of the step's inputs counts towards the time limit. Raises LeaseLost if the
-    lease could not be renewed, so that the step did not begin or was stopped.
+    lease ends too soon to begin, or if it was not renewed and the step was therefore stopped.
     """
     rendering = work.prepared.seconds if work.prepared is not None else 0.0
     if work.step.inline:
@@ -437,7 +437,7 @@ def _context(state: SegmentState, work: Work) -> Context:
 
 
 def _writes(unit: Unit) -> bool:
-    """Return whether the last step in the unit wrote variables; such a step ends a segment."""
+    """Return whether the last step in the unit may write variables; such a step ends a segment."""
     last = unit.more[-1] if unit.more else unit.head
     return last is not None and last.step.writes_variables
 

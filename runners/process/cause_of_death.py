@@ -48,9 +48,9 @@ def crash(cause: str) -> Death:
 def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
     """Return the decision about a run whose holder ended or stopped renewing its lease.
 
-    `companions` are other runs that the same process held. If the worker announced its shutdown,
-    nothing is counted. A process that could not renew its leases, and still runs or ended itself,
-    counts against no run.
+    `companions` is the number of other runs that the same process held. If the worker announced its
+    shutdown, nothing is counted. A process that could not renew its leases, and still runs or ended
+    itself, counts against no run.
     """
     if announced(leased_by):
         return Death()

@@ -155,7 +155,7 @@ def _patches(data: TemplateData, overrides: Mapping[str, Any] | None) -> list[An
 
 
 def _together(patches: list[Any]) -> Any:
-    """Return one merge patch with all places that the patches change; None if there are none."""
+    """Return one merge patch that names every changed key; None if there are no patches."""
     return reduce(one_after_other, patches) if patches else None
 
 

@@ -215,7 +215,7 @@ class Context:
         return self.deadline - time.monotonic()
 
     def cancelled(self) -> bool:
-        """Return whether the step must stop: it was cancelled or its lease ends soon."""
+        """Return whether to stop: the run was ended or taken over, or its lease ends soon."""
         return self._cancelled is not None and self._cancelled()
 
     def heartbeat(self, details: Any = None) -> None:

@@ -100,7 +100,7 @@ def _stored(execution_id: UUID, path: str, payload: Any) -> Any:
 
 
 def hand_over(execution_id: UUID, run_id: UUID, path: str) -> bool:
-    """Wake a step that begins to wait if its callback arrived early; return whether it was woken.
+    """Wake a newly suspended step if its callback arrived early; return whether it was woken.
 
     The caller holds the execution's lock and has suspended the run.
     """

@@ -1,6 +1,6 @@
 """Edit a Python file as text, at positions given by its syntax tree.
 
-Only the inserted text changes: comments, quotes, line endings and layout are kept.
+Nothing else changes: comments, quotes, line endings and layout are kept.
 """
 
 import ast
