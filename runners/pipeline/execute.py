@@ -67,7 +67,7 @@ def _seconds(work: Work) -> float:
 def failure_of(
     error: BaseException, seconds: float, path: str, revealed: Revealed | None = None
 ) -> Failure:
-    """Return the failure to record for an error; its texts do not contain the step's secrets.
+    """Return the failure to record for an error, with the step's secrets removed from its text.
 
     `seconds` is the step's timeout.
     """
@@ -88,7 +88,7 @@ def failure_of(
 
 
 def _of_the_engine(error: BaseException, path: str) -> Failure | None:
-    """Return the failure for an error of the engine or a memory limit; None for other errors."""
+    """Return the failure for a template, payload or memory-limit error; None for other errors."""
     if isinstance(error, TemplateError):
         return template_failure(error, path)
     if isinstance(error, PayloadError):
@@ -137,7 +137,7 @@ def perform(state: SegmentState, work: Work) -> Unit:
 
 
 def _egress_rules(workspace_id: UUID) -> EgressRules | None:
-    """Return the workspace's egress rules; a pool's thread closes the connection that it opened."""
+    """Return the workspace's egress rules; in a thread pool, close a newly opened connection."""
     held_before = connection.connection is not None
     found = rules_of(workspace_id)
     if not held_before and pool() == "threads" and not connection.in_atomic_block:
@@ -378,8 +378,8 @@ def held(
 ) -> Iterator[None]:
     """Limit the time of the module in the block, and renew the run's lease meanwhile.
 
-    The rendering time of the step's inputs counts towards the time limit. Raises LeaseLost if the
-    lease ends too soon to begin, or if it was not renewed and the step was therefore stopped.
+    The time to render the step's inputs counts too. Raises LeaseLost if too little of the lease
+    remains to begin the step, or if the step was stopped because its lease was not renewed.
     """
     rendering = work.prepared.seconds if work.prepared is not None else 0.0
     if work.step.inline:

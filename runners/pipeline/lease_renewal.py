@@ -151,7 +151,7 @@ class Heart:
                 threading.Thread(target=beat.pack.hand_back, name="valkyr-pack").start()
 
     def _end(self, beat: ActiveRun) -> None:
-        """Fail the run if this process holds it; then kill the process, unless it runs threads."""
+        """Fail the run if this process holds it; kill the process unless its pool uses threads."""
         from runners.pipeline import end_run
 
         work = beat.work

@@ -56,7 +56,7 @@ def _mine(
 ) -> int | None:
     """Return the index of the next effect step on this queue within the limits, or None.
 
-    A chord's branch does not qualify. If siblings are left, only the sole possible next step does.
+    A chord's branch does not qualify. If siblings are left, only the step from `successor` does.
     """
     graph = state.graph
     if not effects or state.carried >= limits.steps:

@@ -2,7 +2,7 @@
 
 Steps are equal if they have the same module type and the same `with`, as written and as rendered,
 in the same workflow or workspace. The cache is optional: if a result is missing or cannot be
-stored, the step runs.
+opened, the step runs.
 """
 
 import logging

@@ -194,7 +194,7 @@ def _path(start: str, parts: Any) -> str:
 def skip(execution: WorkflowExecution, dead_run_id: UUID, *, run_id: UUID, note: str) -> None:
     """Record the next attempt of a dead run's step as skipped.
 
-    The step's task ends there, including the later steps of its chain. No edge out of the task is
+    The step's task ends there, without the later steps of its chain. No edge out of the task is
     followed, so tasks that depend on it alone are also skipped. The caller holds the execution's
     lock and plans the execution afterwards. Raises WrongState as `reruns.again` does.
     """

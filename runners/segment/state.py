@@ -131,7 +131,7 @@ class SegmentState:
         return len(self.outcomes) == len(self.graph.tasks)
 
     def enter(self, index: int) -> None:
-        """Switch to another item of the same map, and forget the data of the last item."""
+        """Switch to another item of the same map, and forget the data of the previous item."""
         self.data.enter(self.place.turn(index))
         self.outcomes = {}
         self.frontier = Frontier(

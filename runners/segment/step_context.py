@@ -313,7 +313,7 @@ def _ring(signum: int, frame: FrameType | None) -> None:
 
 
 class time_limit:  # noqa: N801 - a block, not a thing
-    """Raise StepTimeout if the block takes more than `seconds`; only in the main thread."""
+    """In the main thread, raise StepTimeout if the block takes more than `seconds`."""
 
     __slots__ = ("here", "seconds")
 

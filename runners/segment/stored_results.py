@@ -248,7 +248,7 @@ def load_items(data: Any, reference: dict[str, Any], indexes: list[int]) -> dict
 
 
 def load_changes(data: Any, changes: Any) -> Any:
-    """Return an operator's changes of a step's inputs, loaded if they are stored.
+    """Return an operator's changes to a step's inputs, loaded if they are stored.
 
     Raises TemplateError for a missing file, PayloadStoreUnavailable, and LoadsOutside in a
     transaction.

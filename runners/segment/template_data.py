@@ -297,7 +297,7 @@ class TemplateData:
         return self.place.prefix + step.path
 
     def enter(self, place: Place) -> None:
-        """Switch to another item of the same map, and forget the results of the last item."""
+        """Switch to another item of the same map, and forget the results of the previous item."""
         self.place = place
         self.results, self.chain = {}, {}
 

@@ -1,4 +1,4 @@
-"""Answers that a test provides instead of modules, keyed by task, step path or module type.
+"""Answers that replace the outputs of modules in a test, keyed by task, step path or module type.
 
 The engine runs unchanged; only the module's own work is skipped. A module's inputs are still
 rendered and checked, so that mistakes in a `with` are found.

@@ -170,7 +170,7 @@ class WorkflowRun:
 
     @property
     def waits(self) -> dict[str, str]:
-        """Return the kind of each wait, such as `timer` or `approval`, keyed by path."""
+        """Return the kinds of waits, such as `timer`, keyed by path; containers are omitted."""
         found = self._runs().filter(state=RunState.WAITING).exclude(waits_for=WaitKind.BODY)
         return dict(found.values_list("step_path", "waits_for"))
 
@@ -255,7 +255,7 @@ class WorkflowRun:
         return self.carry()
 
     def send_event(self, name: str, payload: Any = None) -> "WorkflowRun":
-        """Publish an event, which starts workflows that it triggers and wakes waiting steps."""
+        """Publish an event, which starts the workflows that it triggers and wakes waiting steps."""
         with silent():
             publish_event(self.execution.workspace, name, payload, actor=ACTOR)
         return self.carry()

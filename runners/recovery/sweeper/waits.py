@@ -61,5 +61,5 @@ MISSED_BATCH = 50
 
 
 def missed_events() -> int:
-    """Request delivery to runs that missed events while being suspended; return how many."""
+    """Request delivery to runs that missed events during their suspension; return how many."""
     return deliver_missed(AGE.total_seconds(), MISSED_BATCH)

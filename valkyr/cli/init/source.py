@@ -45,7 +45,7 @@ class SourceFile:
         return self.new != self.old
 
     def restore(self, text: bytes) -> None:
-        """Restore an earlier text, which undoes all edits that were made after it."""
+        """Restore `text`, an earlier version, which undoes all edits that were made after it."""
         self.new = text
         self.__dict__.pop("tree", None)
 
