@@ -80,7 +80,7 @@ def _end(execution_id: UUID, run_id: UUID, token: int, crashes: int, death: Deat
 
 
 def _send_siblings(execution_id: UUID, run_id: UUID) -> None:
-    """Resend the siblings without a holder that may have been in the lost run's message."""
+    """Resend the pending siblings that may have been in the lost run's message."""
     limits = config()
     asked = {"execution": execution_id, "run": run_id, "most": limits.pack_steps - 1}
     found = statements.fetch("stranded", asked)

@@ -48,8 +48,8 @@ class Given:
 def check(version_id: UUID, step_path: str, outputs: Any, outcome: str | None, note: str) -> Given:
     """Return the validated result for a step of this version.
 
-    A missing value becomes null if the module allows null. Raises ResultRefused, which lists every
-    problem: outputs that violate the module's output schema, an outcome that the step cannot have,
+    A missing value becomes null if the module allows null. Raises ResultRefused, which lists the
+    problems: outputs that violate the module's output schema, an outcome that the step cannot have,
     and variables that the workflow does not declare. Raises ApprovalNeeded for an approval, and
     PayloadError for outputs that cannot be stored.
     """

@@ -38,7 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Return the IDs of the executions in which, or in whose relatives, an approval was given."""
+    """Return the IDs of executions whose tree of parents and children has an approved step."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})

@@ -42,8 +42,8 @@ class Frontier:
 class SegmentState:
     """A running segment; `segment` is the path of its first step.
 
-    The segment runs in one place at a time: the workflow itself, or one iteration of a container's
-    body. A worker runs many items of a pure map, one after another: `batch` are the remaining
+    The segment runs in one place at a time: the workflow, one iteration of a container's body, or
+    undo steps. A worker runs many items of a pure map, one after another: `batch` are the remaining
     items. `ended_turns` are the items that ended in memory but that the map's counters still
     contain.
     """
@@ -74,7 +74,7 @@ class SegmentState:
 
     @property
     def place(self) -> Place:
-        """Return the place of the segment: the workflow itself, or an iteration of a body."""
+        """Return the segment's place: the workflow, an iteration of a body, or undo steps."""
         return self.data.place
 
     @property

@@ -262,7 +262,8 @@ def load_last(data: "TemplateData") -> None:
 
 @dataclass(slots=True)
 class TemplateData:
-    """The values for templates in one place: the workflow itself, or an iteration of a body."""
+    """The values for templates in one place: the workflow, an iteration of a body, or undo steps.
+    """
 
     context: SegmentContext
     place: Place
