@@ -1,4 +1,4 @@
-"""A step that executes in this process: its lease, and the details it received and reported."""
+"""A step that is executing in this process: its lease, and the details it received and reported."""
 
 import threading
 from dataclasses import dataclass, field

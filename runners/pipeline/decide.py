@@ -86,8 +86,8 @@ def _of_failure(
 def ends_execution(state: "SegmentState", unit: "Unit") -> bool:
     """Return whether this worker knows that every task of the workflow has ended.
 
-    Return False if the output may read variables, whose values are certain only under the
-    execution's lock.
+    Return False if the output may read variables, because these can change until the execution is
+    locked.
     """
     graph = state.context.version.graph
     return (

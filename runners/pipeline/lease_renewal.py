@@ -32,7 +32,7 @@ TICK = 0.5
 
 
 class Heart:
-    """The steps that execute in this process, and the thread that watches them."""
+    """The steps that are executing in this process, and the thread that watches them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -74,7 +74,7 @@ class Heart:
             return sum(beat.expired for beat in self._beats.values())
 
     def _active(self) -> list[ActiveRun]:
-        """Return the steps that execute now.
+        """Return the steps that are executing now.
 
         Takes no lock, because an interrupted thread may hold it.
         """

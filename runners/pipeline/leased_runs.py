@@ -143,7 +143,7 @@ def turn_away(run: Leasable, answer: Wait | Exception) -> bool:
 
 
 def costs_of(spent: Iterable[Expense]) -> tuple[Cost, ...]:
-    """Return the costs that a runner reports for an attempt, summed by model and currency."""
+    """Return an attempt's reported costs, summed for each pair of model and currency."""
     costs: dict[tuple[str, str], Cost] = {}
     for one in spent:
         add_cost(costs, one)

@@ -1,7 +1,7 @@
 """Decide whether a run ended the process that held the run's lease.
 
 A run is blamed only if no other cause can have ended the process: no other run executed there, and
-the process's parent still runs (it would have ended with the container, the host or the whole
+the process's parent is still running (it would have ended with the container, the host or the whole
 worker). If memory was short, the killed process may not be the cause: its run is blamed only if the
 process held more memory than any other.
 """
@@ -49,8 +49,8 @@ def judge(leased_by: str, companions: int = 0, cause: str = "") -> Death:
     """Return the decision about a run whose holder ended or stopped renewing its lease.
 
     `companions` is the number of other runs that the same process held. If the worker announced its
-    shutdown, nothing is counted. A process that could not renew its leases, and still runs or ended
-    itself, counts against no run.
+    shutdown, nothing is counted. A process that could not renew its leases, and is still running or
+    ended itself, counts against no run.
     """
     if announced(leased_by):
         return Death()

@@ -84,7 +84,7 @@ class SegmentState:
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the paths of the graph's steps, such as `refine[2].`."""
+        """Return the prefix of all step paths in this place, such as `refine[2].`."""
         return self.data.place.prefix
 
     def path(self, step: Step) -> str:

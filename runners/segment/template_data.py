@@ -262,8 +262,7 @@ def load_last(data: "TemplateData") -> None:
 
 @dataclass(slots=True)
 class TemplateData:
-    """The values for templates in one place: the workflow, an iteration of a body, or undo steps.
-    """
+    """The values for templates in one place: the workflow, a body's iteration, or undo steps."""
 
     context: SegmentContext
     place: Place
@@ -290,7 +289,7 @@ class TemplateData:
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the paths of the graph's steps, such as `refine[2].`."""
+        """Return the prefix of all step paths in this place, such as `refine[2].`."""
         return self.place.prefix
 
     def path(self, step: Step) -> str:
