@@ -128,7 +128,8 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """Request the claim of the next execution's run, to be sent with the record of the current run.
+    """Return the request to claim the next execution's run, to be sent with the current run's
+    record.
 
     Return None if no run is next or this worker is late or draining. Return None as well for a run
     that was tried before; it is put back and claimed separately.
@@ -146,7 +147,7 @@ def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | Non
 
 
 def claim_following(state: SegmentState) -> Work | None:
-    """Claim the next loaded sibling that can be claimed; return None if no loaded one is next."""
+    """Claim the next already loaded sibling; return None if none of these can be claimed."""
     while state.pack is not None and (seen := state.pack.following()) is not None:
         state.turn_to(seen.step)
         work = claim(state, seen)

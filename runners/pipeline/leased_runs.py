@@ -106,7 +106,7 @@ class Leasable:
 
 
 def question(run: Leasable) -> gates.Asked:
-    """Return the run's data for its gates. Raises validation errors if the module has a circuit."""
+    """Return the run's data for its gates. Validates the inputs if the module has a circuit."""
     prepared = Prepared(run.inputs, "", "", "")
     work = Work(
         run_id=run.run_id,

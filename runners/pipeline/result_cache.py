@@ -59,7 +59,7 @@ def lookup(state: SegmentState, step: Step, prepared: Prepared) -> Done | None:
 def store(state: SegmentState, work: Work, unit: Unit) -> None:
     """Store a recorded step's own result, if its cache policy requires it.
 
-    A result in object storage is not reused, because it belongs to its execution. Database errors
+    A result in object storage is not reused, because it belongs to one execution. Database errors
     are not raised: the step is recorded even if the cache fails.
     """
     policy, done = work.step.cache, unit.head

@@ -55,7 +55,7 @@ class KillWatch:
         return now < self._until
 
     def look(self) -> None:
-        """Ignore all kills until now: this process had no child that they can have ended."""
+        """Ignore all kills until now, because this process had no child that could be a victim."""
         self._seen = kills()
 
 

@@ -94,7 +94,7 @@ def recorded(
 
 
 def put_away(data: TemplateData, step: Step, prepared: Prepared) -> Prepared:
-    """Store large inputs, and return them with a reference as text; return other inputs unchanged.
+    """Store large inputs, and return them with references as text; return other inputs unchanged.
 
     Raises PayloadStoreUnavailable, the errors of sealing, and LoadsOutside in a transaction.
     """
