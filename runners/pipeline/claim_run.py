@@ -128,8 +128,7 @@ def request_claim(
 
 
 def request_next(pack: ExecutionPack[SegmentState] | None) -> ClaimRequest | None:
-    """Return the request to claim the next execution's run, to be sent with the current run's
-    record.
+    """Return the request to claim the next execution's run, sent with the current run's record.
 
     Return None if no run is next or this worker is late or draining. Return None as well for a run
     that was tried before; it is put back and claimed separately.

@@ -38,8 +38,7 @@ def refuse_given_result(module: str, step_path: str) -> None:
 
 
 def given_in(execution_ids: Collection[UUID]) -> set[UUID]:
-    """Return the IDs of those executions whose tree of parents and children has an approved step.
-    """
+    """Return the IDs of executions in whose tree of parents and children a step was approved."""
     if not execution_ids:
         return set()
     found = statements.fetch("approved_in", {"ids": list(execution_ids)})
